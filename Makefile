@@ -1,0 +1,64 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything is set up in .venv, from PyPI, on first use: no ROS, CMake or package manager is needed,
+# only Python 3.10 to 3.13, a C and C++ compiler and make. `make` alone lists the commands.
+
+# The interpreter .venv is made with. Unset: the first of python3.13 ... python3.10, python3 that can serve.
+PYTHON ?=
+# Further arguments, for instance: make test ARGS='-k coriolis'
+ARGS ?=
+
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+
+# A sourced ROS or an active environment must not mix with the pinned packages of .venv.
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
+  RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+.PHONY: help setup demo test lint colcon lock clean
+
+help:
+	@echo 'make setup    Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
+	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
+	@echo 'make test     lint, then all tests; ARGS goes to pytest'
+	@echo 'make lint     format, style and types'
+	@echo 'make colcon   the workspace built by colcon into install/'
+	@echo 'make lock     requirements.lock made again from requirements.in (needs uv)'
+	@echo 'make clean    all made files removed, .venv too'
+
+setup:
+	@PYTHON='$(PYTHON)' tools/setup.sh
+
+demo: setup
+	@$(BIN)/kron_dynamics demo $(ARGS)
+
+test: lint
+	@echo 'test: pytest'
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: setup
+	@echo 'lint: ruff check'
+	@$(BIN)/ruff check --quiet .
+	@echo 'lint: ruff format --check'
+	@$(BIN)/ruff format --quiet --check . || { echo 'run: $(BIN)/ruff format .'; exit 1; }
+	@echo 'lint: mypy'
+	@$(BIN)/python -m mypy --no-error-summary
+
+# CMake finds the ROS packages of .venv through the two prefix paths; the included file cures a
+# defect of their exported targets.
+colcon: setup
+	@AMENT_PREFIX_PATH=$(VENV) CMAKE_PREFIX_PATH=$(VENV) PATH="$(BIN):$$PATH" \
+	  $(BIN)/colcon build --base-paths . kron_dynamics_msgs $(ARGS) --cmake-args -G Ninja \
+	  -DBUILD_TESTING=OFF -DPython3_EXECUTABLE=$(BIN)/python \
+	  -DCMAKE_PROJECT_INCLUDE=$(CURDIR)/tools/ros_wheels.cmake
+	@echo 'colcon: built; to use it: . install/setup.bash'
+
+lock:
+	@uv pip compile --quiet --universal --python-version 3.10 --no-annotate --no-emit-index-url \
+	  --no-emit-find-links --custom-compile-command 'make lock' \
+	  --output-file requirements.lock requirements.in $(ARGS)
+
+clean:
+	@rm -rf .venv build install log .hypothesis .mypy_cache .pytest_cache .ruff_cache ./*.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

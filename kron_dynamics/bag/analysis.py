@@ -1,0 +1,97 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Analysis of a whole bag: every run it holds, recomputed with one robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kron_dynamics.bag.reader import BagContents, read_bag
+from kron_dynamics.bag.replay import Replay, replay_run
+from kron_dynamics.bag.results import JointResult, TipResult, joint_results, tip_results
+from kron_dynamics.bag.runs import find_robot_description, find_runs
+from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.robot import Robot, load, loads
+from kron_dynamics.typing import ArrayLike
+
+DEFAULT_MAX_NOISE = 0.5
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    """One run: its recomputed series and what they amount to.
+
+    Attributes:
+        replay: The series.
+        joints: Result of each joint, in coordinate order.
+        tip: Linear and angular result of the tip; empty if its acceleration is not recorded.
+    """
+
+    replay: Replay
+    joints: tuple[JointResult, ...]
+    tip: tuple[TipResult, ...]
+
+
+@dataclass(frozen=True)
+class BagAnalysis:
+    """A bag and its runs.
+
+    Attributes:
+        contents: What was read.
+        robot: The robot it was recomputed with.
+        description: Where the robot's description is from: a file or a topic.
+        max_noise: Share of an effort above which noise is said to dominate.
+        runs: The runs, in the order their topics appear.
+    """
+
+    contents: BagContents
+    robot: Robot
+    description: str
+    max_noise: float
+    runs: tuple[RunAnalysis, ...]
+
+
+def analyze_bag(
+    path: str | Path,
+    *,
+    urdf: str | Path | None = None,
+    robot_description: str | None = None,
+    joint_states: Sequence[str] = (),
+    frame: str | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    window: float | None = None,
+    max_noise: float = DEFAULT_MAX_NOISE,
+) -> BagAnalysis:
+    """Return the efforts and tip accelerations of a bag's runs against the robot's model.
+
+    Args:
+        path: A rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+        urdf: The robot's description; None takes the one in the bag.
+        robot_description: Topic of the description in the bag, where there are several.
+        joint_states: Topics to analyse; empty takes each that has all joints of the robot.
+        frame: Link whose acceleration is compared; None takes the robot's tip.
+        gravity: Gravity acceleration in the root link's axes, shape (3,), m/s^2.
+        window: Length of the smoothing window in s; None chooses it from the data.
+        max_noise: Share of a joint's effort above which its noise is said to dominate.
+
+    Raises:
+        BagError: If the bag cannot be read or lacks what is needed.
+        ModelError: If the robot's description is unusable.
+        ParameterError: If the window is too short for the data.
+        UnknownFrameError: If the robot has no such link.
+    """
+    contents = read_bag(path)
+    if urdf is not None:
+        robot, description = load(urdf, gravity=gravity), str(urdf)
+    else:
+        text, description = find_robot_description(contents, robot_description)
+        robot = loads(text, gravity=gravity)
+    runs = []
+    for run in find_runs(contents, robot.model, joint_states):
+        replay = replay_run(robot, run, frame=frame, window=window)
+        runs.append(
+            RunAnalysis(replay, joint_results(replay, max_noise), tip_results(replay, max_noise))
+        )
+    return BagAnalysis(contents, robot, description, max_noise, tuple(runs))

@@ -1,0 +1,207 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading of what a dynamics analysis needs from a rosbag2 recording, without ROS.
+
+Only messages of three types are decoded (sensor_msgs/JointState, geometry_msgs/AccelStamped and
+the std_msgs/String of topics named ``robot_description``); everything else in the bag is left
+alone, whatever its type. Their layout is the same in every ROS 2 distribution, so the definitions
+come from the reading library and a bag without embedded definitions reads the same.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from rosbags.rosbag2 import Reader
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+ACCELERATION = 'geometry_msgs/msg/AccelStamped'
+TEXT = 'std_msgs/msg/String'
+STORAGE_SUFFIXES = ('.mcap', '.db3')
+
+
+@dataclass(frozen=True)
+class JointStateMessage:
+    """One sensor_msgs/JointState.
+
+    Attributes:
+        log_time: Time of recording, in ns.
+        stamp: Time in the header, in ns.
+        names: Joint names, as sent.
+        position: Positions, shape (len(names),) or (0,), in rad or m.
+        velocity: Velocities, shape (len(names),) or (0,), in rad/s or m/s.
+        effort: Efforts, shape (len(names),) or (0,), in N m or N.
+    """
+
+    log_time: int
+    stamp: int
+    names: tuple[str, ...]
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
+
+
+@dataclass(frozen=True)
+class AccelerationMessage:
+    """One geometry_msgs/AccelStamped.
+
+    Attributes:
+        log_time: Time of recording, in ns.
+        stamp: Time in the header, in ns.
+        frame_id: Frame whose axes the components refer to.
+        acceleration: Linear (m/s^2) then angular (rad/s^2) components, shape (6,).
+    """
+
+    log_time: int
+    stamp: int
+    frame_id: str
+    acceleration: FloatArray
+
+
+@dataclass(frozen=True)
+class BagContents:
+    """What :func:`read_bag` found; every list is in the order of recording.
+
+    Attributes:
+        path: Where the bag is.
+        message_counts: Messages of each topic of the bag, decoded or not.
+        joint_states: Decoded messages of each JointState topic.
+        accelerations: Decoded messages of each AccelStamped topic.
+        robot_descriptions: Distinct texts of each ``robot_description`` topic.
+        undecodable: Messages of each topic whose bytes do not fit their type.
+        notes: Oddities of the storage that a reader of the report should know.
+    """
+
+    path: Path
+    message_counts: dict[str, int] = field(default_factory=dict)
+    joint_states: dict[str, list[JointStateMessage]] = field(default_factory=dict)
+    accelerations: dict[str, list[AccelerationMessage]] = field(default_factory=dict)
+    robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
+    undecodable: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_bag(path: str | Path) -> BagContents:
+    """Return the joint states, accelerations and robot descriptions of a recording.
+
+    Args:
+        path: A rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+
+    Raises:
+        BagError: If there is no bag, it is damaged, or the library ``rosbags`` is missing.
+    """
+    contents = BagContents(Path(path))
+    for storage in _storages(contents):
+        _read_storage(storage, contents)
+    return contents
+
+
+def _storages(contents: BagContents) -> list[Path]:
+    """Return what to open: the bag itself, or its files if it was never closed."""
+    path = contents.path
+    if not path.exists():
+        raise BagError(f"no bag at '{path}'")
+    if not path.is_dir():
+        if path.suffix not in STORAGE_SUFFIXES:
+            raise BagError(
+                f"'{path}' is not a bag: expected a rosbag2 directory or a file ending in "
+                f'{" or ".join(STORAGE_SUFFIXES)}'
+            )
+        return [path]
+    if (path / 'metadata.yaml').exists():
+        return [path]
+    files = sorted(entry for entry in path.iterdir() if entry.suffix in STORAGE_SUFFIXES)
+    if not files:
+        raise BagError(f"'{path}' holds neither metadata.yaml nor a .mcap or .db3 file")
+    contents.notes.append('metadata.yaml is missing (recorder not closed?): read file by file')
+    return files
+
+
+def _read_storage(path: Path, contents: BagContents) -> None:
+    try:
+        from rosbags.rosbag2 import Reader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise BagError(
+            "reading a bag needs the Python package 'rosbags' (pip install rosbags)"
+        ) from error
+    store = get_typestore(Stores.LATEST)
+    try:
+        with Reader(path) as reader:
+            _decode_messages(reader, store, contents)
+    # The storage layers below raise whatever their format library raises (sqlite, zstd, yaml,
+    # KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
+    except Exception as error:
+        raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
+
+
+def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
+    wanted = []
+    for connection in reader.connections:
+        topic, kind = connection.topic, connection.msgtype
+        count = contents.message_counts.get(topic, 0)
+        contents.message_counts[topic] = count + connection.msgcount
+        is_description = kind == TEXT and topic.rsplit('/', 1)[-1] == 'robot_description'
+        if kind in (JOINT_STATE, ACCELERATION) or is_description:
+            wanted.append(connection)
+    if not wanted:
+        return
+    for connection, log_time, data in reader.messages(connections=wanted):
+        topic = connection.topic
+        try:
+            message = store.deserialize_cdr(data, connection.msgtype)
+        except (_serde_error(), ValueError, IndexError, struct.error):
+            contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1
+            continue
+        if connection.msgtype == JOINT_STATE:
+            contents.joint_states.setdefault(topic, []).append(_joint_state(message, log_time))
+        elif connection.msgtype == ACCELERATION:
+            contents.accelerations.setdefault(topic, []).append(_acceleration(message, log_time))
+        else:
+            texts = contents.robot_descriptions.setdefault(topic, [])
+            if message.data not in texts:
+                texts.append(message.data)
+
+
+def _serde_error() -> type[Exception]:
+    from rosbags.serde import SerdeError
+
+    return SerdeError
+
+
+def _stamp(header: Any) -> int:
+    return int(header.stamp.sec) * 1_000_000_000 + int(header.stamp.nanosec)
+
+
+def _joint_state(message: Any, log_time: int) -> JointStateMessage:
+    return JointStateMessage(
+        log_time,
+        _stamp(message.header),
+        tuple(message.name),
+        np.asarray(message.position, dtype=float),
+        np.asarray(message.velocity, dtype=float),
+        np.asarray(message.effort, dtype=float),
+    )
+
+
+def _acceleration(message: Any, log_time: int) -> AccelerationMessage:
+    linear, angular = message.accel.linear, message.accel.angular
+    return AccelerationMessage(
+        log_time,
+        _stamp(message.header),
+        message.header.frame_id,
+        np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z]),
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return ' '.join(str(error).split()) or type(error).__name__

@@ -1,0 +1,263 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The analysis of a bag as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
+from kron_dynamics.bag.replay import TERMS, Replay
+from kron_dynamics.bag.results import JointResult, joint_results
+from kron_dynamics.bag.samples import Losses
+
+PREFIXES = ((1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'u'))
+TERM_TITLES = {
+    'inertia': 'inertia',
+    'coriolis': 'Coriolis',
+    'gravity': 'gravity',
+    'friction': 'friction',
+}
+SMALLEST_SHOWN = 1e-7
+# The window advised when noise dominates would bring it down to this share of the effort.
+ADVISED_NOISE = 0.1
+
+
+def format_report(analysis: BagAnalysis) -> str:
+    """Return the whole report, lines joined by newlines."""
+    model, contents = analysis.robot.model, analysis.contents
+    total = sum(contents.message_counts.values())
+    lines = [
+        f'bag      {contents.path}: {total} messages on {len(contents.message_counts)} topics',
+        f'robot    {model.name}, {model.n} coordinates, from {analysis.description}, '
+        f'model {model.fingerprint[:12]}',
+    ]
+    lines += [f'note     {note}' for note in contents.notes]
+    for run in analysis.runs:
+        lines += ['', *_run_lines(run, analysis.max_noise)]
+    return '\n'.join(lines)
+
+
+def scale_of(value: float) -> tuple[float, str]:
+    """Return the factor and letter of the SI prefix that suits a magnitude."""
+    for factor, letter in PREFIXES:
+        if abs(value) >= factor:
+            return factor, letter
+    return 1.0, ''
+
+
+def _run_lines(run: RunAnalysis, max_noise: float) -> list[str]:
+    replay = run.replay
+    lines = [f'run      {replay.run.topic}', *_facts(replay)]
+    lines += ['', *_effort_table(run.joints), '', *_term_table(run.joints)]
+    if run.tip:
+        lines += ['', *_tip_table(run)]
+    hints = _noise_hints(run)
+    if hints:
+        lines += ['', *hints]
+    if len(replay.segments) > 1:
+        lines += ['', *_segment_lines(replay, max_noise)]
+    return lines
+
+
+def _facts(replay: Replay) -> list[str]:
+    run, log = replay.run, replay.run.log
+    rate = 1.0 / min(item.period for item in replay.filters)
+    compared = sum(int(part.valid.sum()) for part in replay.segments)
+    total = sum(len(part.valid) for part in replay.segments)
+    duration = sum(float(part.time[-1] - part.time[0]) for part in replay.segments)
+    clock = 'header stamps' if log.stamped else 'time of recording, as no header has a stamp'
+    lines = [
+        f'samples  {log.message_count} messages, {rate:.4g} Hz, '
+        f'{_count(replay.segments, "segment")}, {duration:.4g} s, times from {clock}',
+        f'         {compared} of {total} compared, {total - compared} too near to ends or gaps',
+        f'window   {replay.window:.3g} s; acceleration from {_acceleration_sources(replay)}',
+        f'efforts  {_effort_sources(replay)}',
+    ]
+    topics: list[tuple[str, Losses]] = [(run.topic, log.losses)]
+    topics += [(item.topic, item.losses) for item in (run.commands, run.acceleration) if item]
+    for topic, losses in topics:
+        lines += [f'lost     {topic}: {text}' for text in describe_losses(losses)]
+    if replay.skipped:
+        seconds = sum(end - start for start, end in replay.skipped)
+        lines.append(
+            f'lost     {_count(replay.skipped, "segment")} ({seconds:.3g} s) too short for the '
+            'window'
+        )
+    if log.losses.unused_joints:
+        lines.append(f'unused   joints not in the model: {", ".join(log.losses.unused_joints)}')
+    lines += [f'note     {note}' for note in run.notes]
+    return lines
+
+
+def describe_losses(losses: Losses) -> list[str]:
+    """Return a phrase for each kind of loss that occurred."""
+    phrases = [
+        (losses.undecodable, 'messages that cannot be decoded'),
+        (losses.malformed, 'messages whose arrays do not fit their names'),
+        (losses.conflicts, 'samples with the time of another but a different value'),
+        (losses.duplicates, 'repeated samples'),
+        (losses.outside_segments, 'positions where other joints are missing'),
+    ]
+    found = [f'{count} {phrase} dropped' for count, phrase in phrases if count]
+    found += [
+        f'{n} NaN or infinite samples of {key} dropped' for key, n in losses.non_finite.items()
+    ]
+    if losses.out_of_order:
+        found.append(f'{losses.out_of_order} messages out of order (sorted in, not dropped)')
+    if losses.restarts:
+        found.append(f'clock jumped back {losses.restarts} times (analysed separately)')
+    return found
+
+
+def _acceleration_sources(replay: Replay) -> str:
+    names = replay.robot.joint_names
+    measured = [n for n, f in zip(names, replay.filters, strict=True) if f.from_velocity]
+    derived = [n for n, f in zip(names, replay.filters, strict=True) if not f.from_velocity]
+    parts = [f'the velocity of {", ".join(measured)}'] if measured else []
+    parts += [f'the position of {", ".join(derived)}'] if derived else []
+    return ' and '.join(parts)
+
+
+def _effort_sources(replay: Replay) -> str:
+    run = replay.run
+    origins = {
+        'measured': f'recorded in {run.topic}',
+        'commanded': f'commanded in {run.commands.topic}' if run.commands else '',
+        'none': 'not recorded',
+    }
+    parts = []
+    for source, origin in origins.items():
+        pairs = zip(replay.robot.joint_names, replay.effort_sources, strict=True)
+        joints = [name for name, used in pairs if used == source]
+        if joints:
+            parts.append(f'{origin} ({", ".join(joints)})')
+    return '; '.join(parts)
+
+
+def _effort_table(joints: Sequence[JointResult]) -> list[str]:
+    rows = [['joint', 'unit', 'effort RMS', 'peak', 'residual RMS', '', 'share', 'peak', 'mean']]
+    for joint in joints:
+        factor, letter = scale_of(_size(joint))
+        row = [joint.name, letter + joint.unit]
+        if joint.source == 'none':
+            row += ['-', '-', 'no effort recorded', '', '', '', '']
+        else:
+            row += [_number(joint.effort_rms / factor), _number(joint.effort_peak / factor)]
+            noise = f'+/- {_number(joint.noise / factor)}'
+            if joint.noise_dominates:
+                row += ['noise dominates', noise, '', '', '']
+            else:
+                row += [
+                    _number(joint.residual_rms / factor),
+                    noise,
+                    _percent(joint.ratio),
+                    _number(joint.residual_peak / factor),
+                    _number(joint.residual_mean / factor),
+                ]
+        rows.append(row)
+    return _table(rows)
+
+
+def _term_table(joints: Sequence[JointResult]) -> list[str]:
+    rows = [['joint', 'unit', 'recomputed RMS', *(TERM_TITLES[term] for term in TERMS)]]
+    for joint in joints:
+        factor, letter = scale_of(_size(joint))
+        numbers = [joint.recomputed_rms, *(joint.term_rms[term] for term in TERMS)]
+        rows.append(
+            [joint.name, letter + joint.unit, *(_number(number / factor) for number in numbers)]
+        )
+    return _table(rows)
+
+
+def _tip_table(run: RunAnalysis) -> list[str]:
+    rows = [
+        [run.replay.frame, 'unit', 'recorded RMS', 'recomputed RMS', 'difference RMS', '', 'share']
+    ]
+    for tip in run.tip:
+        factor, letter = scale_of(tip.recorded_rms)
+        difference = _number(tip.difference_rms / factor)
+        row = [
+            tip.kind,
+            letter + ('m/s^2' if tip.kind == 'linear' else 'rad/s^2'),
+            _number(tip.recorded_rms / factor),
+            _number(tip.recomputed_rms / factor),
+            'noise dominates' if tip.noise_dominates else difference,
+            f'+/- {_number(tip.noise / factor)}',
+        ]
+        if not tip.noise_dominates and tip.recorded_rms > 0.0:
+            row.append(_percent(tip.difference_rms / tip.recorded_rms))
+        rows.append(row)
+    return _table(rows)
+
+
+def _noise_hints(run: RunAnalysis) -> list[str]:
+    lines = []
+    for joint, item in zip(run.joints, run.replay.filters, strict=True):
+        if not joint.noise_dominates:
+            continue
+        scale = joint.effort_rms if joint.source != 'none' else joint.recomputed_rms
+        excess = joint.noise / scale if scale > 0.0 else math.inf
+        text = (
+            f'noise    {joint.name}: noise of the samples makes its effort uncertain by '
+            f'{_percent(excess)}; use a longer window'
+        )
+        if math.isfinite(excess):
+            # The noise of a fitted slope falls with the 3/2 power of the window, a curvature 5/2.
+            advised = run.replay.window * (excess / ADVISED_NOISE) ** (
+                2.0 / (1 + 2 * item.derivative)
+            )
+            text += f' (--window {advised:.2g})'
+        lines.append(text + ('' if item.from_velocity else ' or record its velocity'))
+    return lines
+
+
+def _segment_lines(replay: Replay, max_noise: float) -> list[str]:
+    rows = [['segment', 'clock', 'from s', 'to s', *replay.robot.joint_names]]
+    for number, part in enumerate(replay.segments, start=1):
+        results = joint_results(replay, max_noise, [part])
+        rows.append(
+            [
+                str(number),
+                str(part.epoch + 1),
+                f'{part.time[0]:.2f}',
+                f'{part.time[-1]:.2f}',
+                *('noise' if r.noise_dominates else _percent(r.ratio) for r in results),
+            ]
+        )
+    return _table(rows)
+
+
+def _size(joint: JointResult) -> float:
+    return joint.recomputed_rms if math.isnan(joint.effort_rms) else joint.effort_rms
+
+
+def _count(items: Sequence[object], noun: str) -> str:
+    return f'{len(items)} {noun}' + ('' if len(items) == 1 else 's')
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return '-'
+    # Tables are in units that suit the effort; what is below is rounding.
+    return f'{value:.3g}' if abs(value) >= SMALLEST_SHOWN else '0'
+
+
+def _percent(share: float) -> str:
+    return '-' if math.isnan(share) else f'{100.0 * share:.3g} %'
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines: names to the left, numbers to the right."""
+    count = max(len(row) for row in rows)
+    full = [[*row, *([''] * (count - len(row)))] for row in rows]
+    widths = [max(len(row[k]) for row in full) for k in range(count)]
+    lines = []
+    for row in full:
+        cells = [
+            cell.ljust(width) if k < 2 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append('  ' + '  '.join(cells).rstrip())
+    return lines

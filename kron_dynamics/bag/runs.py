@@ -1,0 +1,210 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds in a bag what belongs together: the robot, and each run of it.
+
+A run is one JointState topic with the positions of all the model's joints. Commanded efforts and
+the tip's acceleration belong to it when they were recorded in its namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag.companions import Companion, collect_accelerations, collect_commands
+from kron_dynamics.bag.joint_log import JointLog, build_joint_log
+from kron_dynamics.bag.reader import BagContents, JointStateMessage
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.model.robot_model import RobotModel
+
+CONFLICT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One motion of the robot and what was recorded with it.
+
+    Attributes:
+        topic: The JointState topic.
+        log: Its joints' time series.
+        commands: Commanded efforts of each joint, if recorded.
+        acceleration: The tip's acceleration in base axes, if recorded.
+        notes: Why something recorded is not used.
+    """
+
+    topic: str
+    log: JointLog
+    commands: Companion | None
+    acceleration: Companion | None
+    notes: tuple[str, ...]
+
+
+def find_robot_description(contents: BagContents, topic: str | None = None) -> tuple[str, str]:
+    """Return the URDF recorded in a bag and the topic it comes from.
+
+    Args:
+        contents: The bag.
+        topic: Topic to take it from; needed when topics disagree.
+
+    Raises:
+        BagError: If there is none, or more than one to choose from.
+    """
+    found = contents.robot_descriptions
+    if topic is not None:
+        if topic not in found:
+            raise BagError(
+                f"no robot description on '{topic}' in {contents.path}; topics that have one: "
+                f'{", ".join(found) or "none"}'
+            )
+        found = {topic: found[topic]}
+    if not found:
+        raise BagError(
+            f"no topic 'robot_description' in {contents.path}: pass the robot with --urdf FILE"
+        )
+    for name, texts in found.items():
+        if len(texts) > 1:
+            raise BagError(
+                f"'{name}' holds {len(texts)} different descriptions: pass the robot with --urdf"
+            )
+    if len({texts[0] for texts in found.values()}) > 1:
+        raise BagError(
+            f'robot descriptions differ between {", ".join(found)}: choose one with '
+            '--robot-description TOPIC'
+        )
+    name, texts = next(iter(found.items()))
+    return texts[0], name
+
+
+def find_runs(contents: BagContents, model: RobotModel, topics: Sequence[str] = ()) -> list[Run]:
+    """Return the runs recorded in a bag.
+
+    Args:
+        contents: The bag.
+        model: The robot; its joints are found by name.
+        topics: JointState topics to use; empty takes each that covers the model.
+
+    Raises:
+        BagError: If no topic, or not each given one, has the positions of all joints.
+    """
+    if not contents.joint_states:
+        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
+    for topic in topics:
+        if topic not in contents.joint_states:
+            raise BagError(
+                f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
+                f'have some: {", ".join(contents.joint_states)}'
+            )
+    chosen = list(topics) or _covering_topics(contents, model)
+    return [_assemble(contents, model, topic) for topic in chosen]
+
+
+def _covering_topics(contents: BagContents, model: RobotModel) -> list[str]:
+    missing = {
+        topic: sorted(set(model.joint_names) - _joints_with(messages, 'position'))
+        for topic, messages in contents.joint_states.items()
+    }
+    covering = [topic for topic, joints in missing.items() if not joints]
+    if not covering:
+        listing = '; '.join(
+            f'{topic} lacks {", ".join(lacks)}' for topic, lacks in missing.items()
+        )
+        raise BagError(
+            f"no topic has the positions of all joints of '{model.name}': {listing}. "
+            'Is this the right --urdf?'
+        )
+    return covering
+
+
+def _joints_with(messages: Iterable[JointStateMessage], quantity: str) -> set[str]:
+    sizes = {(m.names, len(getattr(m, quantity))) for m in messages}
+    return {name for names, size in sizes if size == len(names) for name in names}
+
+
+def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
+    pairs = zip(model.joint_names, model.joint_types, strict=True)
+    unlimited = [name for name, kind in pairs if kind == 'continuous']
+    log = build_joint_log(topic, contents.joint_states[topic], model.joint_names, unlimited)
+    log.losses.undecodable = contents.undecodable.get(topic, 0)
+    notes: list[str] = []
+    commands = acceleration = None
+    command_topic = _command_topic(contents, model, topic, notes)
+    if command_topic is not None:
+        messages = contents.joint_states[command_topic]
+        commands = collect_commands(command_topic, messages, log, model.joint_names)
+        commands.losses.undecodable = contents.undecodable.get(command_topic, 0)
+    acceleration_topic = _acceleration_topic(contents, model, topic, notes)
+    if acceleration_topic is not None:
+        vectors = contents.accelerations[acceleration_topic]
+        acceleration = collect_accelerations(acceleration_topic, vectors, log)
+        acceleration.losses.undecodable = contents.undecodable.get(acceleration_topic, 0)
+    for k, joint in enumerate(model.joint_names):
+        efforts = [segment.effort[k].value for segment in log.segments]
+        if any(len(effort) for effort in efforts) and not any(map(np.any, efforts)):
+            notes.append(f"effort of joint '{joint}' is 0 in every message: is it measured?")
+    samples = sum(len(s.time) for segment in log.segments for s in segment.position)
+    if log.losses.conflicts > CONFLICT_SHARE * samples:
+        notes.append(
+            'many samples have the time of another but a different value: two motions at the '
+            'same times? Was the clock reset while recording in simulated time?'
+        )
+    return Run(topic, log, commands, acceleration, tuple(notes))
+
+
+def _namespace(topic: str) -> str:
+    return topic.rsplit('/', 1)[0] + '/'
+
+
+def _beside(topics: Iterable[str], topic: str, contents: BagContents) -> list[str]:
+    """Return the topics in the namespace of a JointState topic, not of one nested in it."""
+    own = _namespace(topic)
+    nested = {
+        _namespace(other)
+        for other, messages in contents.joint_states.items()
+        if _namespace(other).startswith(own) and _joints_with(messages, 'position')
+    } - {own}
+    return [
+        other for other in topics if other.startswith(own) and not other.startswith(tuple(nested))
+    ]
+
+
+def _command_topic(
+    contents: BagContents, model: RobotModel, topic: str, notes: list[str]
+) -> str | None:
+    """Return the JointState topic beside the run's that holds efforts without positions."""
+    found = [
+        other
+        for other in _beside(contents.joint_states, topic, contents)
+        if not _joints_with(contents.joint_states[other], 'position')
+        and _joints_with(contents.joint_states[other], 'effort') & set(model.joint_names)
+    ]
+    return _only(found, 'command_state', 'commanded efforts', notes)
+
+
+def _acceleration_topic(
+    contents: BagContents, model: RobotModel, topic: str, notes: list[str]
+) -> str | None:
+    found = _beside(contents.accelerations, topic, contents)
+    chosen = _only(found, 'tip_acceleration', 'accelerations', notes)
+    if chosen is None:
+        return None
+    frames = {message.frame_id for message in contents.accelerations[chosen]}
+    if frames != {model.root_link}:
+        named = ', '.join(f"'{frame}'" for frame in sorted(frames))
+        notes.append(
+            f"{chosen} is not used: its axes are those of {named}, expected '{model.root_link}'"
+        )
+        return None
+    return chosen
+
+
+def _only(found: Sequence[str], usual_name: str, meaning: str, notes: list[str]) -> str | None:
+    """Return the only topic found, else the only one with the usual name, else none."""
+    usual = [topic for topic in found if topic.rsplit('/', 1)[-1] == usual_name]
+    for candidates in (found, usual):
+        if len(candidates) == 1:
+            return candidates[0]
+    if found:
+        notes.append(f'{meaning} are not used: {", ".join(found)} are in one namespace')
+    return None

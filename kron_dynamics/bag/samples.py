@@ -1,0 +1,107 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded values over time, and the count of those that could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.typing import FloatArray
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+# Indices of messages, and the values they hold.
+Piece = tuple[IntArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One recorded quantity.
+
+    Attributes:
+        time: Times in s, strictly increasing, shape (N,).
+        value: Finite values, shape (N,) or (N, k).
+    """
+
+    time: FloatArray
+    value: FloatArray
+
+    def between(self, start: float, end: float) -> Samples:
+        """Return the samples with start <= time <= end (in s)."""
+        first, last = np.searchsorted(self.time, (start, end), side='left')
+        last += int(last < len(self.time) and self.time[last] == end)
+        return Samples(self.time[first:last], self.value[first:last])
+
+
+@dataclass
+class Losses:
+    """What was not used, and why.
+
+    Attributes:
+        undecodable: Messages whose bytes do not fit their type.
+        malformed: Messages whose arrays do not fit their names, or that repeat a name.
+        non_finite: NaN or infinite samples, by 'joint quantity'.
+        duplicates: Samples whose stamp came before with the same value.
+        conflicts: Samples whose stamp came before with another value.
+        out_of_order: Messages older than one before them (used, after sorting).
+        restarts: Times the clock jumped back.
+        outside_segments: Position samples where not all joints are known.
+        unused_joints: Joints in the messages that are no coordinate of the model.
+    """
+
+    undecodable: int = 0
+    malformed: int = 0
+    non_finite: dict[str, int] = field(default_factory=dict)
+    duplicates: int = 0
+    conflicts: int = 0
+    out_of_order: int = 0
+    restarts: int = 0
+    outside_segments: int = 0
+    unused_joints: tuple[str, ...] = ()
+
+
+def merge_samples(
+    pieces: Sequence[Piece], times: FloatArray, wanted: BoolArray, losses: Losses
+) -> Samples:
+    """Return one quantity from the messages that hold it: sorted by time, each time once.
+
+    Of two samples with the same time the one recorded first is kept and the other counted.
+
+    Args:
+        pieces: Values, shape (k,) or (k, m), with the indices of the k messages they are from.
+        times: Time of every message in s, shape (M,).
+        wanted: Which messages to take, shape (M,).
+        losses: Where dropped samples are counted.
+    """
+    if not pieces:
+        return Samples(np.empty(0), np.empty(0))
+    index = np.concatenate([piece[0] for piece in pieces])
+    value = np.concatenate([piece[1] for piece in pieces])
+    chosen = wanted[index]
+    index, value = index[chosen], value[chosen]
+    order = np.lexsort((index, times[index]))
+    time, value = times[index][order], value[order]
+    repeated = np.zeros(len(time), dtype=bool)
+    repeated[1:] = time[1:] == time[:-1]
+    first_of_time = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(time))))
+    differs = value[repeated] != value[first_of_time[repeated]]
+    conflicts = int(np.sum(differs if value.ndim == 1 else differs.any(axis=1)))
+    losses.conflicts += conflicts
+    losses.duplicates += int(repeated.sum()) - conflicts
+    return Samples(time[~repeated], value[~repeated])
+
+
+def sample_period(time: FloatArray) -> float:
+    """Return the usual distance of samples in s: the 75 % quantile of their distances.
+
+    A quantile above the median, because two publishers of the same joint make every other
+    distance arbitrarily short.
+
+    Args:
+        time: Increasing times in s, shape (N,), N >= 2.
+    """
+    return float(np.quantile(np.diff(time), 0.75))

@@ -1,0 +1,41 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics demo`: a simulated stacker-reclaimer under computed torque, over ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from kron_dynamics.cli.options import Commands
+from kron_dynamics.exceptions import KronDynamicsError
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command to the command line."""
+    # Its options are the demo's own, --help included; asking for them needs ROS.
+    parser = commands.add_parser(
+        'demo',
+        help='simulated stacker-reclaimer under computed torque, over ROS 2',
+        add_help=False,
+    )
+    parser.set_defaults(run=run, demo_arguments=[])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the demo and return its exit code.
+
+    Raises:
+        KronDynamicsError: If ROS 2 for Python is missing.
+    """
+    try:
+        demo = importlib.import_module('kron_dynamics.ros.demo')
+    except ImportError as error:
+        if (error.name or '').split('.')[0] == 'kron_dynamics':
+            raise
+        raise KronDynamicsError(
+            f'the demo needs ROS 2 for Python ({error}): source a ROS 2 workspace, or run '
+            '`make demo` in a checkout'
+        ) from error
+    code: int = demo.main(list(arguments.demo_arguments))
+    return code

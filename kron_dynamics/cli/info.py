@@ -1,0 +1,163 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics info`: what a URDF says, as the equations see it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.cli.options import Commands, add_gravity
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.robot import Robot, load
+from kron_dynamics.typing import FloatArray
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        'info',
+        help='tree, joints, masses, limits and kernels of a robot',
+        description='Print what a URDF says, as the equations see it: rigid bodies (links with '
+        'everything fixed to them), coordinates, limits, and the compiled kernels.',
+    )
+    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    add_gravity(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print everything about a robot.
+
+    Raises:
+        ModelError: If the robot is unusable, or its mass matrix is not positive definite.
+    """
+    robot = load(arguments.urdf, gravity=arguments.gravity)
+    model = robot.model
+    robot.prepare()
+    sections = (
+        _summary(model),
+        _tree(model),
+        _coordinates(model),
+        [f'mimic    {text}' for text in _mimics(model)],
+        _kernels(robot),
+    )
+    print('\n\n'.join('\n'.join(section) for section in sections if section))
+    print(f'\n{_check_mass_matrix(robot)}')
+    return 0
+
+
+def _summary(model: RobotModel) -> list[str]:
+    gravity = ' '.join(f'{value:g}' for value in model.gravity)
+    return [
+        f'robot    {model.name}: {model.n} coordinates, {len(model.link_names)} links',
+        f'mass     {model.total_mass:.6g} kg moving',
+        f'gravity  {gravity} m/s^2 in the axes of {model.root_link}',
+        f'tip      {model.tip_link}',
+        f'model    {model.fingerprint}',
+    ]
+
+
+def _tree(model: RobotModel) -> list[str]:
+    lines = [', '.join(_links_of(model, -1))]
+
+    def add_children(parent: int, indent: str) -> None:
+        children = [k for k, joint in enumerate(model.joints) if joint.parent == parent]
+        for k in children:
+            is_last = k == children[-1]
+            joint, body = model.joints[k], model.bodies[k]
+            links = ', '.join(_links_of(model, k))
+            lines.append(
+                f'{indent}{"`" if is_last else "|"}- {joint.name} ({_kind(joint)}): '
+                f'{links}; {body.mass:.6g} kg'
+            )
+            add_children(k, indent + ('   ' if is_last else '|  '))
+
+    add_children(-1, '')
+    return lines
+
+
+def _links_of(model: RobotModel, body: int) -> list[str]:
+    return [name for name, frame in model.frames.items() if frame.body == body]
+
+
+def _kind(joint: Joint) -> str:
+    return f'{joint.kind}, mimics {joint.mimics}' if joint.mimics else joint.kind
+
+
+def _coordinates(model: RobotModel) -> list[str]:
+    titles = ('coordinate', 'type', 'position', 'velocity', 'effort', 'damping', 'friction')
+    rows = [titles]
+    for k, name in enumerate(model.joint_names):
+        kind = model.joint_types[k]
+        length, force = ('m', 'N') if kind == 'prismatic' else ('rad', 'N m')
+        lower, upper = model.position_lower[k], model.position_upper[k]
+        bounded = math.isfinite(lower) or math.isfinite(upper)
+        rows.append(
+            (
+                name,
+                kind,
+                f'{lower:.6g} .. {upper:.6g} {length}' if bounded else 'no limit',
+                _limit(model.velocity_limit[k], f'{length}/s'),
+                _limit(model.effort_limit[k], force),
+                f'{model.damping[k]:.6g} {force} s/{length}',
+                f'{model.friction[k]:.6g} {force}',
+            )
+        )
+    return _columns(rows)
+
+
+def _limit(value: float, unit: str) -> str:
+    return f'{value:.6g} {unit}' if math.isfinite(value) else 'no limit'
+
+
+def _mimics(model: RobotModel) -> list[str]:
+    return [
+        f'{name} = {multiplier:g} * {master} {"-" if offset < 0 else "+"} {abs(offset):g}'
+        for name, master, multiplier, offset in model.mimics
+    ]
+
+
+def _kernels(robot: Robot) -> list[str]:
+    rows = [('kernel', 'operations', 'code', 'made')]
+    for report in robot.kernel_report():
+        made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
+        rows.append((report.name, str(report.operations), report.source, made))
+    return _columns(rows)
+
+
+def _check_mass_matrix(robot: Robot) -> str:
+    q = _middle_of_range(robot.model)
+    mass = robot.mass_matrix(q)
+    eigenvalues = np.linalg.eigvalsh(mass)
+    if not eigenvalues[0] > 0.0:
+        raise ModelError(
+            'the mass matrix at the middle of the range is not positive definite: smallest '
+            f'eigenvalue {eigenvalues[0]:.3g}'
+        )
+    condition = eigenvalues[-1] / eigenvalues[0]
+    return (
+        f'check    mass matrix at the middle of the range: positive definite, condition '
+        f'{condition:.3g}'
+    )
+
+
+def _middle_of_range(model: RobotModel) -> FloatArray:
+    """Return the middle between the position limits, zero where one is missing."""
+    bounded = np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
+    middle = np.zeros(model.n)
+    middle[bounded] = 0.5 * (model.position_lower + model.position_upper)[bounded]
+    return middle
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        '  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

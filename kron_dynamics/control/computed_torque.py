@@ -1,0 +1,204 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+r"""Control laws: measured state and reference in, efforts out.
+
+Every law is called as ``law(q, qd, q_ref, qd_ref, qdd_ref) -> tau`` with arrays of shape (n,) in
+the robot's joint order: rad or m, per s, per s^2, and tau in N m or N. Laws keep no state, so one
+law may serve several threads. They do not check their input: a NaN state gives a NaN effort,
+which :class:`CommandGuard` refuses to pass on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+_TURN = 2.0 * np.pi
+
+
+class ControlLaw(Protocol):
+    """What every law in this module can be called as."""
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        q_ref: FloatArray,
+        qd_ref: FloatArray,
+        qdd_ref: FloatArray,
+    ) -> FloatArray:
+        """Return the efforts tau, shape (n,), in N m or N."""
+        ...
+
+
+class ComputedTorque:
+    r"""Computed torque: the model turns the wanted acceleration into efforts.
+
+    .. math:: \tau = ID(q, \dot q, \ddot q_{ref} + K_p e + K_d \dot e) + f(\dot q_{ref})
+
+    With a true model every joint's error then obeys :math:`\ddot e + k_d \dot e + k_p e = 0` on
+    its own, whatever the pose: kp is the square of the error's natural frequency, and
+    kd = 2 sqrt(kp) is critical damping.
+
+    The friction f is that of the *reference* velocity. Coulomb friction changes sign with the
+    velocity, so compensating at the measured one turns each sign flip of its noise into a step
+    of twice the friction: the drive chatters at rest, where an encoder's velocity quantum is
+    larger than the range over which the friction changes sign. The reference has no noise, and
+    in tracking the two velocities agree. The viscous part left at the error adds damping to it.
+    At a resting reference no friction is compensated: the machine may stop off its goal by
+    e = f / (kp m) with f the Coulomb level and m the inertia at the joint.
+    """
+
+    def __init__(
+        self, robot: Robot, kp: ArrayLike, kd: ArrayLike, *, compensate_friction: bool = True
+    ) -> None:
+        """Make the law.
+
+        Args:
+            robot: The machine.
+            kp: Position gains, shape (n,), in 1/s^2, above 0.
+            kd: Velocity gains, shape (n,), in 1/s, 0 or more.
+            compensate_friction: Whether to add the joint friction of the model.
+
+        Raises:
+            ParameterError: If a gain cannot be used; names the joint.
+        """
+        self._robot = robot
+        self._feedback = _Feedback(robot, kp, kd)
+        self._compensate_friction = compensate_friction
+        _evaluate_once(self, robot)
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        q_ref: FloatArray,
+        qd_ref: FloatArray,
+        qdd_ref: FloatArray,
+    ) -> FloatArray:
+        """Return the efforts tau, shape (n,), in N m or N."""
+        wanted = qdd_ref + self._feedback.acceleration(q, qd, q_ref, qd_ref)
+        tau = self._robot.inverse_dynamics(q, qd, wanted)
+        if self._compensate_friction:
+            tau = tau + self._robot.joint_friction(qd_ref)
+        return tau
+
+
+class ProportionalDerivative:
+    r"""Independent joint control without a model: the baseline a plant already has.
+
+    .. math:: \tau = diag(M(q_{nominal})) \, (K_p e + K_d \dot e)
+
+    The gains are those of :class:`ComputedTorque`, brought to effort units once, at one pose;
+    gravity, coupling, the reference's acceleration and friction are left to the error.
+    """
+
+    def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike, q_nominal: ArrayLike) -> None:
+        """Make the law.
+
+        Args:
+            robot: The machine; its model is not used afterwards.
+            kp: Position gains, shape (n,), in 1/s^2, above 0.
+            kd: Velocity gains, shape (n,), in 1/s, 0 or more.
+            q_nominal: The pose of the tuning, shape (n,), in rad or m.
+
+        Raises:
+            ParameterError: If a gain or the pose cannot be used.
+        """
+        pose = np.array(q_nominal, dtype=np.float64)
+        if pose.shape != (robot.n,) or not np.isfinite(pose).all():
+            raise ParameterError(
+                f'q_nominal is {pose.tolist()}, expected {robot.n} finite positions '
+                f'for {list(robot.joint_names)}'
+            )
+        self._feedback = _Feedback(robot, kp, kd)
+        self._inertia: FloatArray = np.array(robot.mass_matrix(pose).diagonal())
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        q_ref: FloatArray,
+        qd_ref: FloatArray,
+        qdd_ref: FloatArray,
+    ) -> FloatArray:
+        """Return the efforts tau, shape (n,), in N m or N."""
+        return self._inertia * self._feedback.acceleration(q, qd, q_ref, qd_ref)
+
+
+class GravityHold:
+    r"""Carry the machine's weight and brake it: the way out of a fault.
+
+    .. math:: \tau = g(q) - diag(M(q)) \, K_d \, \dot q
+
+    Zero effort would let a loaded boom fall, and holding the last position would fight whatever
+    stopped it. With the weight carried the machine drifts at most, and the damping term takes
+    energy out at any pose. While states are stale there is no velocity: a braking effort computed
+    from an old one is a constant push that sets the machine moving backwards. Use
+    :meth:`without_velocity` then; it leaves the braking to the machine's own friction and brakes.
+    The law ignores its reference.
+    """
+
+    def __init__(self, robot: Robot, kd: ArrayLike) -> None:
+        """Make the law.
+
+        Args:
+            robot: The machine.
+            kd: Damping rates, shape (n,), in 1/s, 0 or more.
+
+        Raises:
+            ParameterError: If a damping rate cannot be used; names the joint.
+        """
+        self._robot = robot
+        self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
+        _evaluate_once(self, robot)
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        q_ref: FloatArray,
+        qd_ref: FloatArray,
+        qdd_ref: FloatArray,
+    ) -> FloatArray:
+        """Return the efforts tau, shape (n,), in N m or N."""
+        inertia = self._robot.mass_matrix(q).diagonal()
+        return self._robot.gravity_vector(q) - inertia * self._kd * qd
+
+    def without_velocity(self, q: FloatArray) -> FloatArray:
+        """Return the efforts, shape (n,), that carry the weight at q, the last known position."""
+        return self._robot.gravity_vector(q)
+
+
+def _evaluate_once(law: ControlLaw, robot: Robot) -> None:
+    """Have the kernels built now: neither the first cycle nor a fault may wait for a compiler."""
+    rest = np.zeros(robot.n)
+    law(rest, rest, rest, rest, rest)
+
+
+class _Feedback:
+    """Checked gains of a robot, and the acceleration they answer an error with."""
+
+    def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
+        self._kp = positive_per_joint('kp', kp, robot.joint_names)
+        self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
+        turning = np.array([kind == 'continuous' for kind in robot.model.joint_types])
+        # What a whole turn of error is worth taking off: nothing on a joint with stops.
+        self._turn = np.where(turning, _TURN, 0.0) if turning.any() else None
+
+    def acceleration(
+        self, q: FloatArray, qd: FloatArray, q_ref: FloatArray, qd_ref: FloatArray
+    ) -> FloatArray:
+        error = q_ref - q
+        if self._turn is not None:
+            # The shorter way round, within [-pi, pi].
+            error -= self._turn * np.rint(error / _TURN)
+        return self._kp * error + self._kd * (qd_ref - qd)

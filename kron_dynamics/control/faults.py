@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Noticing that something is wrong, remembering it, and what to do about it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+from kron_dynamics.exceptions import ParameterError
+
+
+class FaultAction(str, Enum):
+    """What is commanded while a fault is latched.
+
+    There is no harmless choice for every machine: zero effort lets a loaded boom fall, silence
+    leaves the actuators with the last effort they got until their own watchdog acts.
+    """
+
+    HOLD_GRAVITY = 'hold_gravity'
+    ZERO = 'zero'
+    STOP_PUBLISHING = 'stop_publishing'
+
+    @classmethod
+    def _missing_(cls, value: object) -> FaultAction:
+        choices = ', '.join(repr(action.value) for action in cls)
+        raise ParameterError(f'fault action is {value!r}, expected one of {choices}')
+
+
+class Watchdog:
+    """Tells whether a stream of samples is fresh.
+
+    All times are readings, in s, of one steady clock: one that never steps back.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        """Make a watchdog that has not been fed.
+
+        Args:
+            timeout: Age, in s, above which the stream counts as lost; above 0.
+
+        Raises:
+            ParameterError: If the timeout is not a positive finite number.
+        """
+        if not 0.0 < timeout < np.inf:
+            raise ParameterError(f'watchdog timeout is {timeout} s, expected a time above 0')
+        self.timeout = timeout
+        self._last = -np.inf
+
+    def feed(self, now: float) -> None:
+        """Take note of a sample that came at ``now``."""
+        self._last = now
+
+    def age(self, now: float) -> float:
+        """Return the time since the last sample, in s; inf before the first."""
+        return now - self._last
+
+    def expired(self, now: float) -> bool:
+        """Return whether the stream is lost: too old, never begun, or of unknown age (NaN)."""
+        return not self.age(now) <= self.timeout
+
+
+class FaultLatch:
+    """Healthy until tripped; then faulted, for the first reason given, until cleared."""
+
+    def __init__(self) -> None:
+        """Make a healthy latch."""
+        self._reason: str | None = None
+        self._since: float | None = None
+
+    @property
+    def faulted(self) -> bool:
+        """Whether a fault is latched."""
+        return self._reason is not None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the fault was latched first; None while healthy."""
+        return self._reason
+
+    @property
+    def since(self) -> float | None:
+        """When the fault was latched first, in s of the caller's clock; None while healthy."""
+        return self._since
+
+    def trip(self, reason: str, now: float) -> bool:
+        """Latch a fault; return whether it is a new one, as the first reason stays.
+
+        Raises:
+            ParameterError: If the reason is empty.
+        """
+        if not reason:
+            raise ParameterError('a fault needs a reason')
+        if self._reason is not None:
+            return False
+        self._reason, self._since = reason, now
+        return True
+
+    def clear(self, still_bad: str | None) -> bool:
+        """Return whether the latch is healthy now.
+
+        Args:
+            still_bad: What is wrong at this moment; a text keeps the fault, None clears it.
+        """
+        if still_bad is None:
+            self._reason = self._since = None
+        return self._reason is None

@@ -1,0 +1,224 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One state of the whole machine out of partial, unordered samples from several publishers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.per_joint import repeated_names
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.typing import FloatArray
+
+_QUANTITIES = ('position', 'velocity', 'effort')
+# Publishers remembered by the names they send; one that never repeats itself must not fill memory.
+_REMEMBERED_LAYOUTS = 32
+
+_Columns = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+
+
+class SampleOutcome(Enum):
+    """What became of a sample."""
+
+    ACCEPTED = 'accepted'
+    """At least one value was new and taken."""
+    REJECTED = 'rejected'
+    """No value was taken."""
+    RESTARTED = 'restarted'
+    """The publisher's clock stepped back: all that was known was forgotten, the sample taken."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssembledState:
+    """The joints' state as far as it is fresh; NaN stands where it is not, never a guess.
+
+    Attributes:
+        joint_names: The n joints.
+        q: Positions, shape (n,), in rad or m.
+        qd: Velocities, shape (n,), in rad/s or m/s.
+        effort: Efforts, shape (n,), in N m or N.
+        ages: Age of the last value of each quantity (rows position, velocity, effort) and joint,
+            shape (3, n), in s; inf if there never was one.
+        timeout: Age, in s, above which a value is not fresh.
+    """
+
+    joint_names: tuple[str, ...]
+    q: FloatArray
+    qd: FloatArray
+    effort: FloatArray
+    ages: FloatArray
+    timeout: float
+
+    @property
+    def ready(self) -> bool:
+        """Whether every joint has a fresh position and a fresh velocity."""
+        return bool((self.ages[:2] <= self.timeout).all())
+
+    def problem(self) -> str | None:
+        """Return in words which joints lack a fresh position or velocity; None if ready."""
+        parts = []
+        for joint, name in enumerate(self.joint_names):
+            for quantity, age in zip(_QUANTITIES[:2], self.ages[:2, joint], strict=True):
+                if age == np.inf:
+                    parts.append(f'{name!r}: {quantity} never received')
+                elif not age <= self.timeout:
+                    parts.append(f'{name!r}: {quantity} is {age:.3g} s old')
+        if not parts:
+            return None
+        return f'joint states are not fresh (timeout {self.timeout:g} s): {"; ".join(parts)}'
+
+
+class JointStateAssembler:
+    """Merges joint-state samples by name.
+
+    Each quantity of each joint has its own age and its own order of stamps, so publishers may
+    split the joints, or the quantities, between them. A value that is absent or not finite is no
+    news: the last one ages until it is not fresh. Names of other joints are ignored. Velocities
+    are never made from positions. A publisher that repeats one stamp goes stale: its sensor may
+    be dead behind it.
+
+    Times ``now`` are readings of one steady clock, in s; stamps are of the publishers' clock.
+    """
+
+    def __init__(
+        self, joint_names: Sequence[str], *, timeout: float, restart_after: float = 1.0
+    ) -> None:
+        """Make an assembler that knows nothing yet.
+
+        Args:
+            joint_names: The n joints of the machine, in its order.
+            timeout: Age, in s, above which a value is not fresh; above 0.
+            restart_after: A stamp older than the joint's last by more than this, in s, is the
+                clock of a restarted simulation or replay; by less, it is a sample that is late.
+
+        Raises:
+            ParameterError: If a name is repeated or a time is not a positive number.
+        """
+        self.joint_names = tuple(joint_names)
+        if repeated := repeated_names(self.joint_names):
+            raise ParameterError(f'joint names are repeated: {repeated}')
+        for label, value in (('timeout', timeout), ('restart_after', restart_after)):
+            if not 0.0 < value < np.inf:
+                raise ParameterError(f'{label} is {value} s, expected a time above 0')
+        self._timeout = timeout
+        self._restart_after = restart_after
+        self._index = {name: i for i, name in enumerate(self.joint_names)}
+        self._layouts: dict[tuple[str, ...], _Columns | str] = {}
+        self._rejections: dict[str, int] = {}
+        # Rows position, velocity, effort; a column per joint.
+        shape = (len(_QUANTITIES), len(self.joint_names))
+        self._values = np.full(shape, np.nan)
+        self._stamps = np.full(shape, -np.inf)
+        self._times = np.full(shape, -np.inf)
+
+    @property
+    def rejections(self) -> Mapping[str, int]:
+        """How many samples were refused, wholly or in part, for each reason."""
+        return dict(self._rejections)
+
+    @property
+    def last_position(self) -> FloatArray:
+        """Last known positions, shape (n,), however old; NaN where none ever came."""
+        return np.array(self._values[0])
+
+    def reset(self) -> None:
+        """Forget every value; the counts of rejections go on."""
+        self._values.fill(np.nan)
+        self._stamps.fill(-np.inf)
+        self._times.fill(-np.inf)
+
+    def update(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        velocities: Sequence[float],
+        efforts: Sequence[float],
+        *,
+        stamp: float | None,
+        now: float,
+        delay: float = 0.0,
+    ) -> SampleOutcome:
+        """Return what became of a sample, after merging what is usable of it.
+
+        Args:
+            names: Joints of the sample, in any order.
+            positions: One for each name, or empty; in rad or m.
+            velocities: One for each name, or empty; in rad/s or m/s.
+            efforts: One for each name, or empty; in N m or N.
+            stamp: Time of measurement on the publisher's clock, in s; None if it gives none, and
+                then order and repetition cannot be checked.
+            now: Steady time of arrival, in s.
+            delay: How old the sample was on arrival, in s, where that is known.
+        """
+        given = (positions, velocities, efforts)
+        columns = self._columns(names, given)
+        if isinstance(columns, str):
+            return self._reject(columns)
+        if not all(map(isfinite, (stamp or 0.0, now, delay))):
+            return self._reject('time not finite')
+        source, target = columns
+        data = np.full((len(given), len(source)), np.nan)
+        for row, values in enumerate(given):
+            if len(values):
+                data[row] = np.asarray(values, dtype=np.float64)[source]
+        fresh = np.isfinite(data)
+        if any(len(values) and not fresh[row].all() for row, values in enumerate(given)):
+            self._count('value not finite')
+        restarted = False
+        if stamp is not None:
+            behind = self._stamps[:, target] - stamp
+            if (behind[fresh] > self._restart_after).any():
+                self.reset()
+                restarted = True
+            elif (behind[fresh] >= 0.0).any():
+                self._count('stamp repeated' if (behind[fresh] == 0.0).any() else 'stamp late')
+                fresh &= behind < 0.0
+        rows, kept = np.nonzero(fresh)
+        if not rows.size:
+            return SampleOutcome.REJECTED
+        where = rows, target[kept]
+        self._values[where] = data[rows, kept]
+        self._times[where] = now - max(delay, 0.0)
+        if stamp is not None:
+            self._stamps[where] = stamp
+        return SampleOutcome.RESTARTED if restarted else SampleOutcome.ACCEPTED
+
+    def state(self, now: float) -> AssembledState:
+        """Return the state at steady time ``now``, with NaN for what is not fresh."""
+        ages = now - self._times
+        q, qd, effort = np.where(ages <= self._timeout, self._values, np.nan)
+        return AssembledState(self.joint_names, q, qd, effort, ages, self._timeout)
+
+    def _columns(self, names: Sequence[str], given: tuple[Sequence[float], ...]) -> _Columns | str:
+        """Return where the sample's values are and belong, or why it is refused."""
+        lengths = {len(values) for values in given} - {0}
+        if lengths != {len(names)}:
+            return 'wrong length' if lengths else 'no values'
+        layout = tuple(names)
+        if layout not in self._layouts:
+            if len(self._layouts) >= _REMEMBERED_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[layout] = self._layout_columns(layout)
+        return self._layouts[layout]
+
+    def _layout_columns(self, names: tuple[str, ...]) -> _Columns | str:
+        source = [i for i, name in enumerate(names) if name in self._index]
+        if not source:
+            return 'no known joint'
+        if repeated_names([names[i] for i in source]):
+            return 'joint repeated'
+        target = [self._index[names[i]] for i in source]
+        return np.array(source, dtype=np.intp), np.array(target, dtype=np.intp)
+
+    def _reject(self, reason: str) -> SampleOutcome:
+        self._count(reason)
+        return SampleOutcome.REJECTED
+
+    def _count(self, reason: str) -> None:
+        self._rejections[reason] = self._rejections.get(reason, 0) + 1

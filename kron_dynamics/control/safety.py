@@ -1,0 +1,130 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The last step before a command leaves: finite, within effort limits, within rate limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+class CommandGuard:
+    """Limits the efforts sent to a machine; remembers the last one sent.
+
+    The first command after construction or ``reset()`` is limited in size alone, as nothing is
+    known of what the actuators do. For a start without a jump, reset with the effort they carry
+    already, or the one they must carry first (the gravity vector).
+    """
+
+    def __init__(
+        self,
+        effort_limit: ArrayLike,
+        rate_limit: ArrayLike,
+        joint_names: Sequence[str],
+        *,
+        longest_step: float = 0.1,
+    ) -> None:
+        """Make a guard that has sent nothing yet.
+
+        Args:
+            effort_limit: Greatest magnitudes, shape (n,), in N m or N, above 0; inf for none.
+                Use the smaller of the model's limit and the parameter's.
+            rate_limit: Greatest changes, shape (n,), in N m/s or N/s, above 0; inf for none.
+            joint_names: The n joints, for messages.
+            longest_step: The most time, in s, one change is granted. After a stall of the loop
+                the command may not make up for it in a jump.
+
+        Raises:
+            ParameterError: If a limit cannot be used; names the joint.
+        """
+        self._joint_names = tuple(joint_names)
+        self._effort_limit = positive_per_joint(
+            'effort_limit', effort_limit, self._joint_names, infinity_allowed=True
+        )
+        rate = positive_per_joint(
+            'rate_limit', rate_limit, self._joint_names, infinity_allowed=True
+        )
+        # No infinity: a step of zero seconds must allow no change, not NaN.
+        self._rate_limit = np.minimum(rate, 1e300)
+        if not 0.0 < longest_step < np.inf:
+            raise ParameterError(f'longest_step is {longest_step} s, expected a time above 0')
+        self._longest_step = longest_step
+        self._last: FloatArray | None = None
+        self._effort_saturations: npt.NDArray[np.int64] = np.zeros(
+            len(self._joint_names), dtype=np.int64
+        )
+        self._rate_saturations: npt.NDArray[np.int64] = np.zeros(
+            len(self._joint_names), dtype=np.int64
+        )
+
+    @property
+    def effort_saturations(self) -> npt.NDArray[np.int64]:
+        """How often each joint's command was cut to its effort limit, shape (n,)."""
+        return np.array(self._effort_saturations)
+
+    @property
+    def rate_saturations(self) -> npt.NDArray[np.int64]:
+        """How often each joint's command was held back by its rate limit, shape (n,)."""
+        return np.array(self._rate_saturations)
+
+    def reset(self, tau0: ArrayLike | None = None) -> None:
+        """Forget the last command, or take tau0, shape (n,), in N m or N, for it.
+
+        The counts go on.
+
+        Raises:
+            ShapeError: If tau0 has another shape.
+            NonFiniteError: If tau0 is not finite; names the joints.
+        """
+        self._last = None if tau0 is None else self._within_effort_limit(self._checked(tau0))
+
+    def apply(self, tau: ArrayLike, dt: float) -> FloatArray:
+        """Return the command to send in place of tau, shape (n,), in N m or N.
+
+        Args:
+            tau: The efforts wanted, shape (n,).
+            dt: Time since the last command, in s, 0 or more.
+
+        Raises:
+            ShapeError: If tau has another shape.
+            NonFiniteError: If tau is not finite; names the joints. Nothing is to be sent then,
+                and the last command stays the one sent before.
+            ParameterError: If dt is negative or NaN.
+        """
+        wanted = self._checked(tau)
+        if not dt >= 0.0:
+            raise ParameterError(f'time since the last command is {dt} s, expected 0 s or more')
+        limited = self._within_effort_limit(wanted)
+        if self._last is None:
+            safe = limited
+        else:
+            step = self._rate_limit * min(dt, self._longest_step)
+            safe = np.minimum(np.maximum(limited, self._last - step), self._last + step)
+        self._effort_saturations += limited != wanted
+        self._rate_saturations += safe != limited
+        self._last = safe
+        return np.array(safe)
+
+    def _checked(self, tau: ArrayLike) -> FloatArray:
+        array = np.asarray(tau, dtype=np.float64)
+        if array.shape != self._effort_limit.shape:
+            raise ShapeError(
+                f'effort command has shape {array.shape}, expected {self._effort_limit.shape}'
+            )
+        finite = np.isfinite(array)
+        if not finite.all():
+            bad = ', '.join(
+                f'{self._joint_names[i]!r}: {array[i]:g}' for i in np.flatnonzero(~finite)
+            )
+            raise NonFiniteError(f'effort command is not finite for {bad}')
+        return array
+
+    def _within_effort_limit(self, tau: FloatArray) -> FloatArray:
+        limited: FloatArray = np.minimum(np.maximum(tau, -self._effort_limit), self._effort_limit)
+        return limited

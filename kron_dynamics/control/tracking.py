@@ -1,0 +1,219 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The controller a node runs: reference and state in, one safe command out, faults latched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.control.computed_torque import ControlLaw, GravityHold
+from kron_dynamics.control.faults import FaultAction, FaultLatch
+from kron_dynamics.control.limits import check_trajectory
+from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.trajectory import Trajectory
+from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
+# starts at once. An older one would begin with a jump.
+_LATEST_START = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """Efforts to send, and the reference they follow; arrays of shape (n,)."""
+
+    effort: FloatArray
+    q_ref: FloatArray
+    qd_ref: FloatArray
+    qdd_ref: FloatArray
+
+
+class TrackingController:
+    """Follows references with a control law, within limits, and falls back on a fault.
+
+    Two clocks: `time` is that of the states' stamps and of references, `now` is steady.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        law: ControlLaw,
+        hold: GravityHold,
+        guard: CommandGuard,
+        *,
+        fault_action: FaultAction,
+        start_tolerance: FloatArray,
+        effort_limit: FloatArray,
+    ) -> None:
+        """Make an idle controller.
+
+        Args:
+            robot: the machine.
+            law: turns state and reference into efforts.
+            hold: what `FaultAction.HOLD_GRAVITY` sends.
+            guard: limits every command.
+            fault_action: what is sent while a fault is latched.
+            start_tolerance: distance allowed between the reference followed and a new one that
+                begins at once, shape (n,), rad or m, and per s.
+            effort_limit: what references may ask for, shape (n,), N m or N.
+        """
+        self._robot = robot
+        self._law = law
+        self._hold = hold
+        self._guard = guard
+        self._fault_action = fault_action
+        self._start_tolerance = start_tolerance
+        self._effort_limit = effort_limit
+        self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
+        # (start on the states' clock, trajectory): the one followed, and the one to follow next.
+        self._reference: tuple[float, Trajectory] | None = None
+        self._next: tuple[float, Trajectory] | None = None
+        self._last_update: float | None = None
+        self._last_q: FloatArray | None = None
+        self.latch = FaultLatch()
+
+    @property
+    def guard(self) -> CommandGuard:
+        """The guard with its saturation counts."""
+        return self._guard
+
+    def start(self, q: FloatArray, effort: FloatArray) -> None:
+        """Hold the measured position from now on, and continue the present efforts.
+
+        Args:
+            q: measured positions, shape (n,), rad or m, finite.
+            effort: measured efforts, shape (n,), N m or N; where not finite, the effort that
+                carries the weight is taken for it.
+        """
+        gravity = self._hold.without_velocity(q)
+        self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
+        self._reference = (0.0, Trajectory.from_points(self._robot.joint_names, [0.0], [q]))
+        self._next = None
+        self._last_update = None
+        self._last_q = np.array(q)
+
+    def reference_at(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the reference (q, qd, qdd), each of shape (n,), at a time not before the last.
+
+        Raises:
+            TrajectoryError: the controller has not been started.
+        """
+        self._promote(time)
+        return self._present_at(time)
+
+    def _promote(self, time: float) -> None:
+        """Follow the waiting reference once its start has come."""
+        if self._next is not None and time >= self._next[0]:
+            self._reference, self._next = self._next, None
+
+    def _present_at(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Sample the reference followed now, whatever waits."""
+        if self._reference is None:
+            raise TrajectoryError('there is no reference: the controller is not active')
+        start, trajectory = self._reference
+        return trajectory.sample(time - start)
+
+    def set_reference(
+        self,
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None,
+        accelerations: ArrayLike | None,
+        *,
+        start_time: float,
+    ) -> Trajectory:
+        """Take a new reference, if the machine can follow it; return it.
+
+        It goes on from the reference followed so far at its start: a first point at time 0 must
+        be near that, a later one is reached from it. A reference that starts in the future
+        replaces one that waits for its start; until then the present one is followed.
+
+        Args:
+            times: of the points after start_time, shape (K,), s.
+            positions: shape (K, n), rad or m.
+            velocities: shape (K, n), or None.
+            accelerations: shape (K, n), or None.
+            start_time: on the states' clock, s.
+
+        Raises:
+            TrajectoryError: malformed, outside the limits, not where the present reference is,
+                in the past, or there is a fault; the reference followed so far stays.
+        """
+        if self.latch.faulted:
+            raise TrajectoryError(f'a fault is latched: {self.latch.reason}')
+        if self._last_update is not None and start_time < self._last_update:
+            late = self._last_update - start_time
+            if late > _LATEST_START:
+                raise TrajectoryError(
+                    f'reference starts {late:.3g} s in the past, expected at most '
+                    f'{_LATEST_START:g} s'
+                )
+            start_time = self._last_update
+        self._promote(start_time if self._last_update is None else self._last_update)
+        trajectory = Trajectory.from_points(
+            self._robot.joint_names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            start=self._present_at(start_time),
+            continuous=self._continuous,
+            start_tolerance=self._start_tolerance,
+        )
+        check_trajectory(trajectory, self._robot, effort_limit=self._effort_limit)
+        self._next = start_time, trajectory
+        return trajectory
+
+    def update(self, q: FloatArray, qd: FloatArray, time: float, now: float) -> Command | None:
+        """Return the command for a measured state, or None if a fault was latched by it.
+
+        Args:
+            q: measured positions, shape (n,), rad or m.
+            qd: measured velocities, shape (n,).
+            time: stamp of the state, s.
+            now: steady time, s.
+        """
+        q_ref, qd_ref, qdd_ref = self.reference_at(time)
+        elapsed = 0.0 if self._last_update is None else max(time - self._last_update, 0.0)
+        try:
+            effort = self._guard.apply(self._law(q, qd, q_ref, qd_ref, qdd_ref), elapsed)
+        except NonFiniteError as error:
+            self.latch.trip(str(error), now)
+            return None
+        self._last_update, self._last_q = time, np.array(q)
+        return Command(effort, q_ref, qd_ref, qdd_ref)
+
+    def fault_effort(self, q: FloatArray, qd: FloatArray, elapsed: float) -> FloatArray | None:
+        """Return the efforts to send while a fault is latched, shape (n,), or None for silence.
+
+        Args:
+            q: measured positions, shape (n,), rad or m; NaN where not fresh.
+            qd: measured velocities, shape (n,); NaN where not fresh.
+            elapsed: time since the last command, s.
+        """
+        if self._fault_action is FaultAction.STOP_PUBLISHING or self._last_q is None:
+            return None
+        if self._fault_action is FaultAction.ZERO:
+            effort = np.zeros(self._robot.n)
+        elif np.isfinite(q).all() and np.isfinite(qd).all():
+            effort = self._hold(q, qd, q, qd, qd)
+        else:
+            effort = self._hold.without_velocity(self._last_q)
+        return self._guard.apply(effort, elapsed)
+
+    def clear(self, still_bad: str | None, q: FloatArray, effort: FloatArray) -> bool:
+        """Return whether the fault is cleared; then the measured position is held.
+
+        Args:
+            still_bad: what is wrong at this moment, or None.
+            q: measured positions, shape (n,).
+            effort: measured efforts, shape (n,).
+        """
+        if not self.latch.clear(still_bad):
+            return False
+        self.start(q, effort)
+        return True

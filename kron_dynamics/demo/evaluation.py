@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How well a recorded machine followed its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag import BagContents
+from kron_dynamics.bag.reader import JointStateMessage
+from kron_dynamics.control import Trajectory, reorder
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LawResult:
+    """One control law's run, on the samples recorded during the motion.
+
+    Attributes:
+        law: name of the run.
+        time: since the start of the motion, shape (N,), s.
+        position: measured, shape (N, n), rad or m.
+        reference: wanted, shape (N, n).
+        effort: given by the drives, shape (N, n), N m or N.
+        state_rate: joint states per second of the machine's time, Hz.
+        command_rate: commands per second of the machine's time, Hz.
+        acceleration_rate: tip accelerations per second of the machine's time, Hz.
+    """
+
+    law: str
+    time: FloatArray
+    position: FloatArray
+    reference: FloatArray
+    effort: FloatArray
+    state_rate: float
+    command_rate: float
+    acceleration_rate: float
+
+    @property
+    def error(self) -> FloatArray:
+        """Reference minus measured position, shape (N, n), rad or m."""
+        return self.reference - self.position
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean square of the error, shape (n,), rad or m."""
+        return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
+
+
+def evaluate(
+    contents: BagContents,
+    law: str,
+    trajectory: Trajectory,
+    start: float,
+    settle: float,
+) -> LawResult:
+    """Return how a law's run in the namespace of its name followed a trajectory.
+
+    Args:
+        contents: the bag.
+        law: namespace of the run, without slashes.
+        trajectory: the reference.
+        start: its start on the clock of the states, s.
+        settle: time after its end that still counts, s.
+
+    Raises:
+        BagError: the bag lacks the run.
+    """
+    topics = {
+        'states': f'/{law}/joint_states',
+        'commands': f'/{law}/dynamics_node/command_state',
+    }
+    for topic in topics.values():
+        if not contents.joint_states.get(topic):
+            raise BagError(f"no messages on '{topic}' in {contents.path}")
+    end = start + trajectory.duration + settle
+    states = _between(contents.joint_states[topics['states']], start, end)
+    commands = _between(contents.joint_states[topics['commands']], start, end)
+    accelerations = [
+        message
+        for message in contents.accelerations.get(f'/{law}/dynamics_node/tip_acceleration', [])
+        if start <= message.stamp * 1e-9 <= end
+    ]
+    if not states:
+        raise BagError(f"no joint states on '{topics['states']}' during the motion")
+    order = reorder(states[0].names, trajectory.joint_names)
+    time = np.array([message.stamp * 1e-9 - start for message in states])
+    span = end - start
+    return LawResult(
+        law=law,
+        time=time,
+        position=np.array([message.position for message in states])[:, order],
+        reference=np.array([trajectory.sample(t)[0] for t in time]),
+        effort=np.array([message.effort for message in states])[:, order],
+        state_rate=len(states) / span,
+        command_rate=len(commands) / span,
+        acceleration_rate=len(accelerations) / span,
+    )
+
+
+def _between(
+    messages: Sequence[JointStateMessage], start: float, end: float
+) -> list[JointStateMessage]:
+    return [message for message in messages if start <= message.stamp * 1e-9 <= end]

@@ -1,0 +1,67 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration's table and plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.demo.evaluation import LawResult
+from kron_dynamics.model import RobotModel
+
+# (unit shown, factor) for lengths and angles: errors of a good run are small.
+_ERROR_UNITS = {'prismatic': ('mm', 1e3), 'revolute': ('mrad', 1e3), 'continuous': ('mrad', 1e3)}
+_POSITION_UNITS = {'prismatic': 'm', 'revolute': 'rad', 'continuous': 'rad'}
+
+
+def tracking_ratios(model_based: LawResult, plain: LawResult) -> list[float]:
+    """Return how many times larger the plain law's RMS error is, for each joint."""
+    return [
+        float(other / own) if own > 0.0 else float('inf')
+        for own, other in zip(model_based.rms, plain.rms, strict=True)
+    ]
+
+
+def tracking_table(model: RobotModel, model_based: LawResult, plain: LawResult) -> str:
+    """Return the table of tracking errors, a line a joint."""
+    lines = [f'{"joint":<10} {"computed torque":>20} {"PD alone":>20} {"ratio":>8}']
+    ratios = tracking_ratios(model_based, plain)
+    for j, (name, kind) in enumerate(zip(model.joint_names, model.joint_types, strict=True)):
+        unit, factor = _ERROR_UNITS[kind]
+        cells = [f'{factor * result.rms[j]:.4g} {unit} RMS' for result in (model_based, plain)]
+        lines.append(f'{name:<10} {cells[0]:>20} {cells[1]:>20} {ratios[j]:>7.0f}x')
+    return '\n'.join(lines)
+
+
+def plot_tracking(model: RobotModel, results: Sequence[LawResult], path: Path) -> None:
+    """Draw positions, errors and efforts of every joint under each law into a PNG file."""
+    from matplotlib.figure import Figure
+
+    n = model.n
+    figure = Figure(figsize=(13.0, 2.6 * n + 0.8), layout='constrained')
+    figure.suptitle(f'{model.name}: bench reclaiming, computed torque against PD alone')
+    axes = figure.subplots(n, 3, sharex=True, squeeze=False)
+    for j, (name, kind) in enumerate(zip(model.joint_names, model.joint_types, strict=True)):
+        unit, factor = _ERROR_UNITS[kind]
+        position, error, effort = axes[j]
+        position.plot(results[0].time, results[0].reference[:, j], 'k--', lw=1, label='reference')
+        for result in results:
+            label = result.law.replace('_', ' ')
+            position.plot(result.time, result.position[:, j], lw=1, label=label)
+            magnitude = np.maximum(np.abs(factor * result.error[:, j]), 1e-6)
+            error.semilogy(result.time, magnitude, lw=1, label=label)
+            effort.plot(result.time, 1e-3 * result.effort[:, j], lw=1, label=label)
+        position.set_ylabel(f'{name} [{_POSITION_UNITS[kind]}]')
+        error.set_ylabel(f'abs(error) [{unit}]')
+        effort.set_ylabel('effort [kN]' if kind == 'prismatic' else 'effort [kN m]')
+        for panel in axes[j]:
+            panel.grid(alpha=0.3)
+    for panel, title in zip(axes[0], ('position', 'tracking error', 'effort'), strict=True):
+        panel.set_title(title)
+    for panel in axes[-1]:
+        panel.set_xlabel("machine's time [s]")
+    axes[0][0].legend(fontsize='small')
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,42 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinetic and potential energy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kron_dynamics.dynamics.composite import composite_inertias
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike
+
+
+def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
+    """Return ``T = 1/2 qd^T M qd``, J.  [T] eq. (94).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+    """
+    qd = as_scalars(qd)
+    return 0.5 * (qd @ mass_matrix(model, q) @ qd)
+
+
+def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
+    """Return V(q), J: minus each mass times gravity times its place; zero with all at the root.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    placements = place_bodies(model, q)
+    composites = composite_inertias(model, placements)
+    return -sum(
+        composites[k].about(placements[k].offset).first @ model.gravity
+        for k, joint in enumerate(model.joints)
+        if joint.parent < 0
+    )

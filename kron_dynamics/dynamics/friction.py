@@ -1,0 +1,36 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction in the joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Coulomb friction passes through zero over this share of the velocity limit.
+_TRANSITION = 0.01
+_TRANSITION_WITHOUT_LIMIT = 1e-3
+
+
+def joint_friction(model: RobotModel, qd: ArrayLike) -> FloatArray:
+    """Return the friction effort, same sign as qd: ``M qdd + c + g + friction = tau``.
+
+    Viscous plus Coulomb, ``damping * qd + friction * tanh(qd / v_s)``, with v_s one percent of
+    the joint's velocity limit (1e-3 where there is none): at a standstill the true Coulomb force
+    is undetermined, and a smooth passage is what an integrator and a command can follow.
+
+    Args:
+        model: the robot.
+        qd: rates, shape (n,) or (N, n), rad/s or m/s.
+
+    Returns:
+        shape of qd, N m or N.
+    """
+    qd = np.asarray(qd, dtype=np.float64)
+    limit = model.velocity_limit
+    passage = np.where(
+        np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
+    )
+    return model.damping * qd + model.friction * np.tanh(qd / passage)

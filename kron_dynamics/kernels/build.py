@@ -1,0 +1,63 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiling a kernel's C source with the system's compiler."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from kron_dynamics.exceptions import KernelBuildError
+
+# No fast-math: NaN must come out as NaN. No contraction: results equal the float reference's to
+# rounding on every processor. No -march: a cached kernel may be met by another processor.
+FLAGS = ('-std=c99', '-O2', '-fPIC', '-shared', '-fno-math-errno', '-ffp-contract=off')
+_TIME_LIMIT = 120.0
+
+
+def find_compiler() -> tuple[str, ...] | None:
+    """Return the C compiler's command, from $CC or `cc`; None where there is none."""
+    command = shlex.split(os.environ.get('CC', '')) or ['cc']
+    program = shutil.which(command[0])
+    return None if program is None else (program, *command[1:])
+
+
+def compiler_identity(command: tuple[str, ...]) -> str:
+    """Return a text that changes when the compiler does, without running it."""
+    program = Path(command[0]).resolve()
+    status = program.stat()
+    return f'{program} {command[1:]} {status.st_size} {status.st_mtime_ns} {" ".join(FLAGS)}'
+
+
+def compile_library(command: tuple[str, ...], source: str, target: Path) -> None:
+    """Compile C source into the shared library `target`.
+
+    Raises:
+        KernelBuildError: the compiler failed (with its message) or took too long.
+    """
+    unit = target.with_suffix('.c')
+    unit.write_text(source, encoding='ascii')
+    try:
+        result = subprocess.run(
+            [*command, *FLAGS, '-o', str(target), str(unit), '-lm'],
+            capture_output=True,
+            text=True,
+            timeout=_TIME_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise KernelBuildError(
+            f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
+        ) from None
+    except OSError as error:
+        raise KernelBuildError(f'{command[0]} could not be run: {error}') from None
+    finally:
+        unit.unlink()
+    if result.returncode != 0:
+        message = result.stderr.strip() or result.stdout.strip()
+        raise KernelBuildError(
+            f'{command[0]} failed with exit code {result.returncode}: {message}'
+        )

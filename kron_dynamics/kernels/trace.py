@@ -1,0 +1,262 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recording an equation: scalars that remember how they were computed.
+
+A traced scalar behaves like a float under +, -, *, /, sin and cos, and writes every operation
+into a `Graph`. Equal operations are written once (hash-consing); operations with constants,
+zeros and ones vanish while they are recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.typing import ScalarArray
+
+# A node is (operation, operand, operand): operands are node numbers, except for 'const' (the
+# value) and 'input' (argument number, element number).
+Node = tuple[str, Any, Any]
+
+_COMMUTATIVE = frozenset('+*')
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    '+': lambda a, b: a + b,
+    '-': lambda a, b: a - b,
+    '*': lambda a, b: a * b,
+    '/': lambda a, b: a / b,
+}
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    'neg': lambda a: -a,
+    'sin': lambda a: float(np.sin(a)),
+    'cos': lambda a: float(np.cos(a)),
+}
+
+
+class Graph:
+    """The operations recorded so far, each operand before its use."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
+
+    def inputs(self, argument: int, size: int) -> ScalarArray:
+        """Return the traced elements of an argument, object array of shape (size,)."""
+        return np.array(
+            [Scalar(self, self._add(('input', argument, i))) for i in range(size)], dtype=object
+        )
+
+    def constant(self, value: float) -> int:
+        """Return the number of a constant's node; -0.0 counts as 0.0."""
+        return self._add(('const', float(value) + 0.0, None))
+
+    def value(self, number: int) -> float | None:
+        """Return the value of a constant node, None for any other."""
+        operation, value, _ = self.nodes[number]
+        return value if operation == 'const' else None
+
+    def _add(self, node: Node) -> int:
+        number = self._known.get(node)
+        if number is None:
+            number = self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return number
+
+    def apply(self, function: str, a: int) -> int:
+        """Return the node number of neg, sin or cos of a node."""
+        value = self.value(a)
+        if value is not None:
+            return self.constant(_FUNCTIONS[function](value))
+        operation, inner, other = self.nodes[a]
+        if function == 'neg':
+            if operation == 'neg':
+                return int(inner)
+            if operation == '-':
+                return self._add(('-', other, inner))
+        elif operation == 'neg':
+            turned = self._add((function, inner, None))
+            return turned if function == 'cos' else self.apply('neg', turned)
+        return self._add((function, a, None))
+
+    def combine(self, operation: str, a: int, b: int) -> int:
+        """Return the node number of `a operation b`, simplified where that is exact."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None and not (operation == '/' and y == 0.0):
+            return self.constant(_ARITHMETIC[operation](x, y))
+        simplified = _SIMPLIFY[operation](self, a, b, x, y)
+        if simplified is not None:
+            return simplified
+        if operation in _COMMUTATIVE and a > b:
+            a, b = b, a
+        return self._add((operation, a, b))
+
+    def negated(self, number: int) -> int | None:
+        """Return the operand where the node is a negation, else None."""
+        operation, inner, _ = self.nodes[number]
+        return int(inner) if operation == 'neg' else None
+
+
+def _sum(graph: Graph, a: int, b: int, x: float | None, y: float | None) -> int | None:
+    if x == 0.0:
+        return b
+    if y == 0.0:
+        return a
+    if (inner := graph.negated(b)) is not None:
+        return graph.combine('-', a, inner)
+    if (inner := graph.negated(a)) is not None:
+        return graph.combine('-', b, inner)
+    return None
+
+
+def _difference(graph: Graph, a: int, b: int, x: float | None, y: float | None) -> int | None:
+    if y == 0.0:
+        return a
+    if x == 0.0:
+        return graph.apply('neg', b)
+    if a == b:
+        return graph.constant(0.0)
+    if (inner := graph.negated(b)) is not None:
+        return graph.combine('+', a, inner)
+    if (inner := graph.negated(a)) is not None:
+        return graph.apply('neg', graph.combine('+', inner, b))
+    return None
+
+
+def _product(graph: Graph, a: int, b: int, x: float | None, y: float | None) -> int | None:
+    if x is None and y is not None:
+        a, b, x, y = b, a, y, x
+    if x is not None:
+        if x == 0.0:
+            return graph.constant(0.0)
+        if x == 1.0:
+            return b
+        if x == -1.0:
+            return graph.apply('neg', b)
+    for first, second in ((a, b), (b, a)):
+        if (inner := graph.negated(first)) is not None:
+            return graph.apply('neg', graph.combine('*', inner, second))
+    return None
+
+
+def _quotient(graph: Graph, a: int, b: int, x: float | None, y: float | None) -> int | None:
+    if x == 0.0:
+        return graph.constant(0.0)
+    if y == 1.0:
+        return a
+    return None
+
+
+_SIMPLIFY = {'+': _sum, '-': _difference, '*': _product, '/': _quotient}
+
+
+class Scalar:
+    """A traced number: a node of a graph."""
+
+    __slots__ = ('graph', 'number')
+
+    def __init__(self, graph: Graph, number: int) -> None:
+        """Refer to a node."""
+        self.graph = graph
+        self.number = number
+
+    def _operand(self, other: object) -> int | None:
+        if isinstance(other, Scalar):
+            return other.number
+        if isinstance(other, (int, float, np.floating, np.integer)):
+            return self.graph.constant(float(other))
+        return None
+
+    def _binary(self, operation: str, other: object, swapped: bool = False) -> Any:
+        number = self._operand(other)
+        if number is None:  # an array: let NumPy go through its elements
+            return NotImplemented
+        a, b = (number, self.number) if swapped else (self.number, number)
+        return Scalar(self.graph, self.graph.combine(operation, a, b))
+
+    def __add__(self, other: object) -> Any:
+        return self._binary('+', other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Any:
+        return self._binary('-', other)
+
+    def __rsub__(self, other: object) -> Any:
+        return self._binary('-', other, swapped=True)
+
+    def __mul__(self, other: object) -> Any:
+        return self._binary('*', other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Any:
+        return self._binary('/', other)
+
+    def __rtruediv__(self, other: object) -> Any:
+        return self._binary('/', other, swapped=True)
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.graph, self.graph.apply('neg', self.number))
+
+    def sin(self) -> Scalar:
+        """Return sin(self)."""
+        return Scalar(self.graph, self.graph.apply('sin', self.number))
+
+    def cos(self) -> Scalar:
+        """Return cos(self)."""
+        return Scalar(self.graph, self.graph.apply('cos', self.number))
+
+
+class Trace:
+    """A recorded function: arguments in, one array out.
+
+    Attributes:
+        sizes: length of each argument.
+        shape: shape of the result.
+        nodes: the operations the result needs, operands first.
+        outputs: node number of each element of the result, row-major.
+    """
+
+    def __init__(self, function: Callable[..., Any], sizes: Sequence[int]) -> None:
+        """Run a function once on traced arguments of the given lengths."""
+        graph = Graph()
+        arguments = [graph.inputs(a, size) for a, size in enumerate(sizes)]
+        result = np.asarray(function(*arguments), dtype=object)
+        numbers = [
+            x.number if isinstance(x, Scalar) else graph.constant(float(x)) for x in result.flat
+        ]
+        self.sizes = tuple(sizes)
+        self.shape = result.shape
+        self.nodes, self.outputs = _needed(graph.nodes, numbers)
+
+    @property
+    def operations(self) -> int:
+        """Number of arithmetic operations, sines and cosines."""
+        return sum(operation not in ('const', 'input') for operation, _, _ in self.nodes)
+
+
+def operands(node: Node) -> tuple[int, ...]:
+    """Return the node numbers that a node reads."""
+    operation, a, b = node
+    if operation in ('const', 'input'):
+        return ()
+    return (a,) if b is None else (a, b)
+
+
+def _needed(nodes: list[Node], outputs: list[int]) -> tuple[list[Node], list[int]]:
+    """Drop the nodes no output depends on and renumber the rest."""
+    wanted = set(outputs)
+    for number in range(len(nodes) - 1, -1, -1):
+        if number in wanted:
+            wanted.update(operands(nodes[number]))
+    renumbered: dict[int, int] = {}
+    kept: list[Node] = []
+    for number in sorted(wanted):
+        operation, a, b = nodes[number]
+        if operation not in ('const', 'input'):
+            a, b = renumbered[a], None if b is None else renumbered[b]
+        renumbered[number] = len(kept)
+        kept.append((operation, a, b))
+    return kept, [renumbered[number] for number in outputs]

@@ -1,0 +1,31 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinematics of the tree: poses, Jacobians, Hessians, motion of frames."""
+
+from kron_dynamics.kinematics.forward import forward_kinematics
+from kron_dynamics.kinematics.hessian import (
+    jacobian_dot,
+    kinematic_hessian,
+    rotational_hessian,
+    translational_hessian,
+)
+from kron_dynamics.kinematics.jacobian import (
+    jacobian,
+    rotational_jacobian,
+    translational_jacobian,
+)
+from kron_dynamics.kinematics.motion import frame_acceleration, frame_jerk, frame_velocity
+
+__all__ = [
+    'forward_kinematics',
+    'frame_acceleration',
+    'frame_jerk',
+    'frame_velocity',
+    'jacobian',
+    'jacobian_dot',
+    'kinematic_hessian',
+    'rotational_hessian',
+    'rotational_jacobian',
+    'translational_hessian',
+    'translational_jacobian',
+]

@@ -1,0 +1,94 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the bodies are: joint transforms and their products along the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.kinematics.scalars import as_scalars, cos, sin, zeros_like
+from kron_dynamics.kronecker import skew
+from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyPlacement:
+    """A body in base axes.
+
+    Attributes:
+        rotation: shape (3, 3), axes of the body in base axes.
+        offset: shape (3,), from the parent body's origin to this body's, base axes, m. Dynamics
+            uses these short vectors, never absolute positions: a machine 600 m down its rails
+            loses no digits.
+        angular_axis: shape (3,), angular velocity per unit coordinate rate (0 if prismatic).
+        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 unless prismatic).
+    """
+
+    rotation: ScalarArray
+    offset: ScalarArray
+    angular_axis: ScalarArray
+    linear_axis: ScalarArray
+
+
+def joint_rotation(joint: Joint, position: object) -> ScalarArray:
+    """Return the turn of a revolute joint about its axis, shape (3, 3), joint frame.
+
+    Rodrigues' formula ([N] eq. (5)) in the form k k^T + cos (E - k k^T) + sin k~, which gives
+    exact zeros and ones for axes along x, y or z.
+    """
+    k = joint.axis
+    along = np.outer(k, k)
+    return along + cos(position) * (np.eye(3) - along) + sin(position) * skew(k)
+
+
+def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
+    """Return the placement of every body, in the order of `model.joints`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
+    """
+    q = as_scalars(q)
+    placements: list[BodyPlacement] = []
+    for joint in model.joints:
+        base = placements[joint.parent].rotation if joint.parent >= 0 else np.eye(3)
+        position = joint.multiplier * q[joint.coordinate] + joint.offset
+        rotation = base @ joint.rotation
+        axis = rotation @ joint.axis
+        offset = base @ joint.translation
+        rest = np.zeros(3)
+        rate_axis = joint.multiplier * axis
+        if joint.is_prismatic:
+            offset = offset + axis * position
+            placements.append(BodyPlacement(rotation, offset, rest, rate_axis))
+        else:
+            rotation = rotation @ joint_rotation(joint, position)
+            placements.append(BodyPlacement(rotation, offset, rate_axis, rest))
+    return placements
+
+
+def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return the pose of a link in the base frame, shape (4, 4) (rotation, position in m).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    frame = model.frame(link)
+    placements = place_bodies(model, q)
+    rotation, position = np.eye(3), np.zeros(3)
+    for k in model.path(frame.body):
+        rotation = placements[k].rotation
+        position = position + placements[k].offset
+    pose = zeros_like(q, (4, 4))
+    pose[:3, :3] = rotation @ frame.rotation
+    pose[:3, 3] = position + rotation @ frame.translation
+    pose[3, 3] = 1.0
+    return pose

@@ -1,0 +1,65 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinematic Hessians dJ/dq in Khang's layout, frame origin, base axes."""
+
+from __future__ import annotations
+
+from kron_dynamics.kinematics.jacobian import frame_columns
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import contract_last, cross
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def kinematic_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
+
+    Column ``i*n + j`` is d J[:, i] / d q_j.  [T] eqs. (51), (60), in closed form: for joints
+    i, j on the path with i nearer the base or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and
+    H_R(i,j) = J_R,j x J_R,i where j is nearer the base than i, else 0.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    columns = frame_columns(model, q, link)
+    n = model.n
+    H = zeros_like(q, (6, n * n))
+    coordinates = [model.joints[k].coordinate for k in columns.joints]
+    for b, j in enumerate(coordinates):
+        for a, i in enumerate(coordinates[: b + 1]):
+            bend = cross(columns.angular[a], columns.linear[b])
+            H[:3, i * n + j] += bend
+            if a != b:
+                H[:3, j * n + i] += bend
+                H[3:, j * n + i] += cross(columns.angular[a], columns.angular[b])
+    return H
+
+
+def translational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return H_T = dJ_T/dq, shape (3, n*n): the upper rows of `kinematic_hessian`.  [T] (51)."""
+    return kinematic_hessian(model, q, link)[:3]
+
+
+def rotational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return H_R = dJ_R/dq, shape (3, n*n): the lower rows of `kinematic_hessian`.  [T] (60)."""
+    return kinematic_hessian(model, q, link)[3:]
+
+
+def jacobian_dot(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
+    """Return dJ/dt of a link, shape (6, n): ``H (E_n (x) qd)``, [T] eq. (8).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    return contract_last(kinematic_hessian(model, q, link), as_scalars(qd))

@@ -1,0 +1,113 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobians: translational and rotational, frame origin, base axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
+from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kronecker import cross
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathColumns:
+    """Columns of a Jacobian for the joints on the path to a point; the others are zero.
+
+    Attributes:
+        joints: indices of the joints, base first.
+        linear: column of J_T of each joint, shape (3,) each.
+        angular: column of J_R of each joint, shape (3,) each.
+    """
+
+    joints: tuple[int, ...]
+    linear: tuple[ScalarArray, ...]
+    angular: tuple[ScalarArray, ...]
+
+    def shifted(self, offset: ScalarArray) -> PathColumns:
+        """Return the columns of a point `offset` (base axes, m) away on the same body.
+
+        J_TG = J_T - p~ J_R, [T] eq. (45).
+        """
+        linear = tuple(
+            v + cross(z, offset) for v, z in zip(self.linear, self.angular, strict=True)
+        )
+        return PathColumns(self.joints, linear, self.angular)
+
+
+def body_columns(model: RobotModel, placements: Sequence[BodyPlacement]) -> list[PathColumns]:
+    """Return the Jacobian columns of every body's origin.
+
+    Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and
+    J_Rc = J_Rb + bJ_Rc, [T] eqs. (77), (79), all in base axes.
+    """
+    columns: list[PathColumns] = []
+    for k, (joint, placement) in enumerate(zip(model.joints, placements, strict=True)):
+        carried = columns[joint.parent] if joint.parent >= 0 else PathColumns((), (), ())
+        carried = carried.shifted(placement.offset)
+        columns.append(
+            PathColumns(
+                (*carried.joints, k),
+                (*carried.linear, placement.linear_axis),
+                (*carried.angular, placement.angular_axis),
+            )
+        )
+    return columns
+
+
+def frame_columns(model: RobotModel, q: ArrayLike, link: str) -> PathColumns:
+    """Return the Jacobian columns of a link's origin.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    frame = model.frame(link)
+    if frame.body < 0:
+        return PathColumns((), (), ())
+    placements = place_bodies(model, q)
+    columns = body_columns(model, placements)[frame.body]
+    return columns.shifted(placements[frame.body].rotation @ frame.translation)
+
+
+def jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return the geometric Jacobian of a link, shape (6, n): ``[v; omega] = J qd``.
+
+    Rows: velocity of the link's origin, then angular velocity, both in base axes.
+    [T] eqs. (29), (37).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    columns = frame_columns(model, q, link)
+    J = zeros_like(q, (6, model.n))
+    for k, v, z in zip(columns.joints, columns.linear, columns.angular, strict=True):
+        coordinate = model.joints[k].coordinate
+        J[:3, coordinate] += v
+        J[3:, coordinate] += z
+    return J
+
+
+def translational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return J_T, shape (3, n), base axes: the upper rows of `jacobian`.  [T] eq. (29)."""
+    return jacobian(model, q, link)[:3]
+
+
+def rotational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return J_R, shape (3, n), base axes: the lower rows of `jacobian`.  [T] eq. (37)."""
+    return jacobian(model, q, link)[3:]

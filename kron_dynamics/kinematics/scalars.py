@@ -1,0 +1,42 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the equations need of a number: floats, SymPy expressions and traced scalars alike."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import sympy
+
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def as_scalars(values: ArrayLike) -> ScalarArray:
+    """Return an array of floats, or of objects where values are expressions or traced."""
+    array = np.asarray(values)
+    return array if array.dtype == object else array.astype(np.float64)
+
+
+def zeros_like(values: ArrayLike, shape: tuple[int, ...]) -> ScalarArray:
+    """Return zeros of a shape in the number system of values."""
+    return np.zeros(shape, dtype=as_scalars(values).dtype)
+
+
+def sin(x: Any) -> Any:
+    """Return sin(x) in the number system of x."""
+    return _apply('sin', x)
+
+
+def cos(x: Any) -> Any:
+    """Return cos(x) in the number system of x."""
+    return _apply('cos', x)
+
+
+def _apply(name: str, x: Any) -> Any:
+    if isinstance(x, (float, int)):
+        return getattr(math, name)(x)
+    if isinstance(x, sympy.Basic):
+        return getattr(sympy, name)(x)
+    return getattr(x, name)()

@@ -1,0 +1,9 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot as data: reading and checking URDF."""
+
+from kron_dynamics.model.load import load_model
+from kron_dynamics.model.robot_model import Body, Frame, Joint, RobotModel
+from kron_dynamics.model.urdf import read_urdf_file
+
+__all__ = ['Body', 'Frame', 'Joint', 'RobotModel', 'load_model', 'read_urdf_file']

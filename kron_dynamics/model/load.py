@@ -1,0 +1,157 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From URDF text to a checked `RobotModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from urdf_parser_py import urdf
+
+from kron_dynamics.exceptions import InvalidInertiaError, ModelError
+from kron_dynamics.model.coordinates import assign_coordinates, coordinate_properties
+from kron_dynamics.model.inertia import check_inertia, lump
+from kron_dynamics.model.robot_model import (
+    STANDARD_GRAVITY,
+    Body,
+    Frame,
+    Joint,
+    RobotModel,
+    read_only,
+)
+from kron_dynamics.model.tree import find_root, placement, walk
+from kron_dynamics.model.urdf import parse_urdf
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+_Part = tuple[str, Body, FloatArray, FloatArray]
+
+
+def load_model(
+    text: str,
+    *,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    joints: Sequence[str] | None = None,
+) -> RobotModel:
+    """Return the model that a URDF text describes.
+
+    Args:
+        text: URDF.
+        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
+        joints: order of the generalized coordinates by joint name; None takes the joints depth
+            first in document order.
+
+    Raises:
+        ModelError: the description is broken or impossible; the message names link or joint.
+    """
+    robot = parse_urdf(text)
+    root = find_root(robot)
+    moving = [joint for joint, _ in walk(robot, root) if joint.type != 'fixed']
+    if not moving:
+        raise ModelError(f"robot '{robot.name}' has no moving joints")
+    names, followers = assign_coordinates(moving, joints)
+    frames = {root: Frame(-1, read_only(np.eye(3)), read_only(np.zeros(3)))}
+    tree: list[Joint] = []
+    parts: list[list[_Part]] = []
+    for joint, link in walk(robot, root):
+        base = frames[joint.parent]
+        rotation, translation = placement(joint.origin)
+        rotation = read_only(base.rotation @ rotation)
+        translation = read_only(base.rotation @ translation + base.translation)
+        if joint.type == 'fixed':
+            frames[link.name] = frame = Frame(base.body, rotation, translation)
+        else:
+            follower = followers[joint.name]
+            tree.append(
+                Joint(
+                    name=joint.name,
+                    kind=joint.type,
+                    parent=base.body,
+                    rotation=rotation,
+                    translation=translation,
+                    axis=_axis(joint),
+                    coordinate=follower.coordinate,
+                    multiplier=follower.multiplier,
+                    offset=follower.offset,
+                    mimics=follower.mimics,
+                )
+            )
+            parts.append([])
+            frame = Frame(len(tree) - 1, read_only(np.eye(3)), read_only(np.zeros(3)))
+            frames[link.name] = frame
+        body = _link_body(link)
+        if body is not None and frame.body >= 0:
+            parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
+    bodies = tuple(lump(part) for part in parts)
+    _refuse_massless_subtrees(tree, bodies)
+    properties = coordinate_properties(moving, names, followers)
+    return RobotModel(
+        name=robot.name,
+        joints=tuple(tree),
+        bodies=bodies,
+        frames=frames,
+        joint_names=names,
+        root_link=root,
+        tip_link=_farthest_link(frames, tree),
+        gravity=_gravity(gravity),
+        position_lower=properties.position_lower,
+        position_upper=properties.position_upper,
+        velocity_limit=properties.velocity_limit,
+        effort_limit=properties.effort_limit,
+        damping=properties.damping,
+        friction=properties.friction,
+    )
+
+
+def _gravity(gravity: ArrayLike) -> FloatArray:
+    vector = np.asarray(gravity, dtype=float)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ModelError(f'gravity is {vector.tolist()}, expected three finite numbers')
+    return read_only(vector)
+
+
+def _axis(joint: urdf.Joint) -> FloatArray:
+    axis = np.array((1.0, 0.0, 0.0) if joint.axis is None else joint.axis, dtype=float)
+    length = np.linalg.norm(axis)
+    if length < 1e-6:
+        raise ModelError(
+            f"joint '{joint.name}' has the axis {axis.tolist()}, expected a direction"
+        )
+    return read_only(axis / length)
+
+
+def _link_body(link: urdf.Link) -> Body | None:
+    """The link's own inertia in the link's frame; None where the URDF gives none."""
+    if link.inertial is None:
+        return None
+    if link.inertial.mass is None:
+        raise InvalidInertiaError(f"link '{link.name}' has an <inertial> without <mass>")
+    mass = float(link.inertial.mass)
+    tensor = np.zeros((3, 3))
+    if link.inertial.inertia is not None:
+        tensor = np.array(link.inertial.inertia.to_matrix(), dtype=float)
+    check_inertia(link.name, mass, tensor)
+    rotation, center = placement(link.inertial.origin)
+    return Body(mass, center, read_only(rotation @ tensor @ rotation.T))
+
+
+def _refuse_massless_subtrees(tree: Sequence[Joint], bodies: Sequence[Body]) -> None:
+    """A joint that moves nothing makes the mass matrix singular."""
+    carries = [body.mass > 0 or bool(np.any(body.inertia)) for body in bodies]
+    for k in reversed(range(len(tree))):
+        if not carries[k]:
+            raise InvalidInertiaError(
+                f"joint '{tree[k].name}' moves no mass: neither its child link nor anything "
+                f'mounted on it has an <inertial>'
+            )
+        if tree[k].parent >= 0:
+            carries[tree[k].parent] = True
+
+
+def _farthest_link(frames: dict[str, Frame], tree: Sequence[Joint]) -> str:
+    """The link moved by most joints; the last such in the tree's order."""
+
+    def depth(body: int) -> int:
+        return 0 if body < 0 else 1 + depth(tree[body].parent)
+
+    return max(reversed(frames), key=lambda name: depth(frames[name].body))

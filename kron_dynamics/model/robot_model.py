@@ -1,0 +1,230 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot as plain, frozen data: what the equations read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from kron_dynamics.exceptions import UnknownFrameError
+from kron_dynamics.typing import FloatArray
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+
+
+def read_only(values: object) -> FloatArray:
+    """Return values as a float array that nobody can change by accident."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """A joint with one degree of freedom, and where it stands in the tree.
+
+    Joint k carries body k. Its position is ``multiplier * q[coordinate] + offset``: a joint with
+    a coordinate of its own has multiplier 1 and offset 0, a mimic joint borrows its master's.
+
+    Attributes:
+        name: name in the URDF.
+        kind: 'revolute', 'continuous' or 'prismatic'.
+        parent: index of the body it is mounted on, -1 for the base.
+        rotation: shape (3, 3), axes of the joint frame in the parent body's frame.
+        translation: shape (3,), origin of the joint frame in the parent body's frame, m.
+        axis: shape (3,), unit vector in the joint frame.
+        coordinate: index of the generalized coordinate that moves it.
+        multiplier: joint position per unit of that coordinate.
+        offset: joint position at coordinate zero, rad or m.
+        mimics: name of the joint it follows, or None.
+    """
+
+    name: str
+    kind: str
+    parent: int
+    rotation: FloatArray
+    translation: FloatArray
+    axis: FloatArray
+    coordinate: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+    mimics: str | None = None
+
+    @property
+    def is_prismatic(self) -> bool:
+        """Whether the joint slides along its axis rather than turning about it."""
+        return self.kind == 'prismatic'
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A rigid body: a link with everything that is fixed to it lumped in.
+
+    Attributes:
+        mass: kg.
+        center_of_mass: shape (3,), in the body's frame (that of the link its joint moves), m.
+        inertia: shape (3, 3), about the centre of mass in the body's axes, kg m^2.
+        links: names of the lumped links that have inertia, for reports.
+    """
+
+    mass: float
+    center_of_mass: FloatArray
+    inertia: FloatArray
+    links: tuple[str, ...] = ()
+
+    @property
+    def first_moment(self) -> FloatArray:
+        """Mass times centre of mass, shape (3,), body frame, kg m."""
+        return self.mass * self.center_of_mass
+
+    @property
+    def second_moment(self) -> FloatArray:
+        """Integral of r r^T dm about the body frame's origin, shape (3, 3), kg m^2."""
+        c = self.center_of_mass
+        return 0.5 * np.trace(self.inertia) * np.eye(3) - self.inertia + self.mass * np.outer(c, c)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A link as a frame that rides on a body.
+
+    Attributes:
+        body: index of the body, -1 for the base.
+        rotation: shape (3, 3), axes of the link in the body's frame.
+        translation: shape (3,), origin of the link in the body's frame, m.
+    """
+
+    body: int
+    rotation: FloatArray
+    translation: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotModel:
+    """A tree of rigid bodies on a fixed base.
+
+    Joints are ordered so that a parent comes before its children. Arrays named in the plural of a
+    coordinate's property have shape (n,), in the order of `joint_names`, and are read-only.
+
+    Attributes:
+        name: the robot's name in the URDF.
+        joints: every moving joint, mimic joints included.
+        bodies: body k is moved by joint k.
+        frames: every link of the URDF by name.
+        joint_names: names of the n independent joints: the generalized coordinates' order.
+        root_link: the link that stands still; the base axes are its axes.
+        tip_link: the frame reported when none is named (the moving link farthest from the root).
+        gravity: gravity acceleration in base axes, shape (3,), m/s^2.
+        position_lower: lower position limits, rad or m (-inf where there is none).
+        position_upper: upper position limits, rad or m (+inf where there is none).
+        velocity_limit: rad/s or m/s (+inf where there is none).
+        effort_limit: N m or N (+inf where there is none).
+        damping: viscous friction, N m s/rad or N s/m.
+        friction: Coulomb friction, N m or N.
+    """
+
+    name: str
+    joints: tuple[Joint, ...]
+    bodies: tuple[Body, ...]
+    frames: Mapping[str, Frame]
+    joint_names: tuple[str, ...]
+    root_link: str
+    tip_link: str
+    gravity: FloatArray
+    position_lower: FloatArray
+    position_upper: FloatArray
+    velocity_limit: FloatArray
+    effort_limit: FloatArray
+    damping: FloatArray
+    friction: FloatArray
+    paths: tuple[tuple[int, ...], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the path of joints from the base to each body and freeze the frames."""
+        paths: list[tuple[int, ...]] = []
+        for k, joint in enumerate(self.joints):
+            paths.append((*(paths[joint.parent] if joint.parent >= 0 else ()), k))
+        object.__setattr__(self, 'paths', tuple(paths))
+        object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
+
+    @property
+    def n(self) -> int:
+        """Number of generalized coordinates."""
+        return len(self.joint_names)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, in the order of the tree."""
+        return tuple(self.frames)
+
+    @property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate, in the order of `joint_names`."""
+        own = {joint.name: joint for joint in self.joints}
+        return tuple(own[name] for name in self.joint_names)
+
+    @property
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate's joint: 'revolute', 'continuous' or 'prismatic'."""
+        return tuple(joint.kind for joint in self.independent_joints)
+
+    @property
+    def mimics(self) -> tuple[tuple[str, str, float, float], ...]:
+        """(joint, master, multiplier, offset) of each mimic joint."""
+        return tuple(
+            (joint.name, joint.mimics, joint.multiplier, joint.offset)
+            for joint in self.joints
+            if joint.mimics is not None
+        )
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of everything that moves, kg."""
+        return float(sum(body.mass for body in self.bodies))
+
+    def frame(self, link: str) -> Frame:
+        """Return the frame of a link.
+
+        Raises:
+            UnknownFrameError: the model has no such link.
+        """
+        try:
+            return self.frames[link]
+        except KeyError:
+            raise UnknownFrameError(
+                f"link '{link}' does not exist in model '{self.name}'; "
+                f'its links: {", ".join(self.frames)}'
+            ) from None
+
+    def path(self, body: int) -> tuple[int, ...]:
+        """Return the joints from the base to a body, the base's path being empty."""
+        return self.paths[body] if body >= 0 else ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex digest of all numbers and names that the equations depend on."""
+        digest = hashlib.sha256()
+        for joint, body in zip(self.joints, self.bodies, strict=True):
+            digest.update(
+                f'{joint.name} {joint.kind} {joint.parent} {joint.coordinate} '
+                f'{joint.multiplier!r} {joint.offset!r} {body.mass!r}'.encode()
+            )
+            for array in (
+                joint.rotation,
+                joint.translation,
+                joint.axis,
+                body.center_of_mass,
+                body.inertia,
+            ):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        for name, frame in self.frames.items():
+            digest.update(f'{name} {frame.body}'.encode())
+            digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
+        digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
+        digest.update(self.velocity_limit.tobytes())
+        return digest.hexdigest()

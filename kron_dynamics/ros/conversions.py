@@ -1,0 +1,148 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to arrays and back: the only place that knows the fields of messages."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Accel, AccelStamped, Pose, Twist, TwistStamped, Vector3
+from rclpy.duration import Duration
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from kron_dynamics.control import reorder
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import FloatArray
+
+
+def seconds(stamp: Time) -> float:
+    """Return a stamp in s."""
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def stamp_from(time: float) -> Time:
+    """Return the stamp of a time in s."""
+    nanoseconds = round(time * 1e9)
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def effort_array(effort: FloatArray) -> Float64MultiArray:
+    """Return efforts as forward_command_controller takes them."""
+    return Float64MultiArray(data=array('d', effort.tobytes()))
+
+
+def joint_state(
+    stamp: Time,
+    names: Sequence[str],
+    position: FloatArray | None = None,
+    velocity: FloatArray | None = None,
+    effort: FloatArray | None = None,
+) -> JointState:
+    """Return a joint state; what is None is left empty."""
+    message = JointState(name=list(names))
+    message.header.stamp = stamp
+    for field, values in (('position', position), ('velocity', velocity), ('effort', effort)):
+        if values is not None:
+            setattr(message, field, array('d', np.ascontiguousarray(values).tobytes()))
+    return message
+
+
+def twist(values: FloatArray) -> Twist:
+    """Return [v; omega], shape (6,), as a twist."""
+    return Twist(linear=_vector(values[:3]), angular=_vector(values[3:]))
+
+
+def accel(values: FloatArray) -> Accel:
+    """Return [a; alpha], shape (6,), as an accel."""
+    return Accel(linear=_vector(values[:3]), angular=_vector(values[3:]))
+
+
+def twist_stamped(stamp: Time, frame: str, values: FloatArray) -> TwistStamped:
+    """Return [v; omega], shape (6,), in the axes of a frame."""
+    message = TwistStamped(twist=twist(values))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
+
+
+def accel_stamped(stamp: Time, frame: str, values: FloatArray) -> AccelStamped:
+    """Return [a; alpha], shape (6,), in the axes of a frame."""
+    message = AccelStamped(accel=accel(values))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
+
+
+def pose(transform: FloatArray) -> Pose:
+    """Return a homogeneous transform, shape (4, 4), as a pose."""
+    message = Pose()
+    position, orientation = message.position, message.orientation
+    position.x, position.y, position.z = transform[:3, 3].tolist()
+    quaternion = Rotation.from_matrix(transform[:3, :3]).as_quat()
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion.tolist()
+    return message
+
+
+def _vector(values: FloatArray) -> Vector3:
+    x, y, z = values.tolist()
+    return Vector3(x=x, y=y, z=z)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferencePoints:
+    """A JointTrajectory in the robot's joint order; None where the points leave a rate empty.
+
+    Attributes:
+        times: after the start, shape (K,), s.
+        positions: shape (K, n), rad or m.
+        velocities: shape (K, n), or None.
+        accelerations: shape (K, n), or None.
+        stamp: start in s; None means at once.
+    """
+
+    times: FloatArray
+    positions: FloatArray
+    velocities: FloatArray | None
+    accelerations: FloatArray | None
+    stamp: float | None
+
+
+def reference_points(message: JointTrajectory, joint_names: Sequence[str]) -> ReferencePoints:
+    """Return the points of a trajectory message in the order of joint_names.
+
+    Raises:
+        TrajectoryError: no points, wrong names, or points of different or wrong lengths.
+    """
+    if not message.points:
+        raise TrajectoryError('the trajectory has no points')
+    order = reorder(message.joint_names, joint_names)
+    positions = _rows(message, 'positions', order)
+    if positions is None:
+        raise TrajectoryError('the points of the trajectory have no positions')
+    velocities = _rows(message, 'velocities', order)
+    accelerations = _rows(message, 'accelerations', order)
+    stamp = seconds(message.header.stamp)
+    times = [
+        Duration.from_msg(point.time_from_start).nanoseconds * 1e-9 for point in message.points
+    ]
+    return ReferencePoints(
+        np.array(times), positions, velocities, accelerations, stamp if stamp > 0.0 else None
+    )
+
+
+def _rows(message: JointTrajectory, field: str, order: FloatArray) -> FloatArray | None:
+    """One field of all points, shape (K, n); None where all leave it empty."""
+    rows = [getattr(point, field) for point in message.points]
+    if not any(len(row) for row in rows):
+        return None
+    for k, row in enumerate(rows):
+        if len(row) != len(order):
+            raise TrajectoryError(
+                f'point {k} has {len(row)} {field}, expected {len(order)} as there are joints'
+            )
+    return np.array(rows)[:, order]

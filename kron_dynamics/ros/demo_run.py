@@ -1,0 +1,211 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the demonstration: simulator and node as processes, one reference, one namespace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import AccelStamped
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from kron_dynamics.control import reorder
+from kron_dynamics.demo import Motion
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.conversions import seconds, stamp_from
+from kron_dynamics.ros.description import LATCHED
+from kron_dynamics.ros.processes import NodeProcess
+from kron_dynamics.ros.recorder import BagRecorder
+from kron_dynamics.typing import FloatArray
+
+SETTLE = 3.0  # s of the machine's time that count after the end of the motion
+_DELAY = 1.0  # s of the machine's time between sending a reference and its start
+_START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
+_SILENCE_TIMEOUT = 5.0  # s of wall time without a joint state
+_DEPTH = QoSProfile(depth=1000)
+
+
+class DemoError(KronDynamicsError, RuntimeError):
+    """The demonstration did not run as it should."""
+
+
+class DemoRun:
+    """A control law's run in the namespace of its name."""
+
+    def __init__(self, node: Node, law: str, urdf: str) -> None:
+        """Publish the machine's description and listen.
+
+        Args:
+            node: sends and listens for the demonstration.
+            law: control law, also the namespace.
+            urdf: text of the machine's description.
+        """
+        self.law = law
+        self._node = node
+        self._state: JointState | None = None
+        self._heard = time.monotonic()
+        self._active = False
+        self._fault: str | None = None
+        self._processes: list[NodeProcess] = []
+        self._entities = [
+            node.create_subscription(JointState, f'/{law}/joint_states', self._on_state, 10),
+            node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10),
+        ]
+        self._reference = node.create_publisher(
+            JointTrajectory, f'/{law}/dynamics_node/reference', 1
+        )
+        self._description = node.create_publisher(String, f'/{law}/robot_description', LATCHED)
+        self._description.publish(String(data=urdf))
+
+    def record(self, recorder: BagRecorder) -> None:
+        """Record the run's topics."""
+        node = f'/{self.law}/dynamics_node'
+        for message_type, topic in (
+            (JointState, f'/{self.law}/joint_states'),
+            (JointState, f'{node}/command_state'),
+            (Float64MultiArray, f'{node}/commands'),
+            (AccelStamped, f'{node}/tip_acceleration'),
+            (JointTrajectory, f'{node}/reference'),
+            (Clock, '/clock'),
+            (DiagnosticArray, '/diagnostics'),
+        ):
+            recorder.record(message_type, topic, _DEPTH)
+        recorder.record(String, f'/{self.law}/robot_description', LATCHED)
+
+    def start(self, parameters: Path, simulator_arguments: list[str], logs: Path) -> None:
+        """Start simulator and node as processes, with their output in a folder."""
+        common = ['--params-file', str(parameters), '-r', f'__ns:=/{self.law}']
+        simulator = [
+            *common,
+            *('-r', '~/commands:=dynamics_node/commands'),
+            *('-r', '~/command_state:=dynamics_node/command_state'),
+            *('-p', 'publish_clock:=true'),
+            *('-p', 'lockstep:=true'),
+            *simulator_arguments,
+        ]
+        controller = [
+            *common,
+            *('-p', 'use_sim_time:=true'),
+            *('-p', 'allow_commands_in_sim_time:=true'),
+            *('-p', f'control_law:={self.law}'),
+            *('-p', 'diagnostics_period:=0.25'),
+        ]
+        for name, arguments in (('simulator_node', simulator), ('dynamics_node', controller)):
+            log = logs / f'{self.law}_{name}.log'
+            module = f'kron_dynamics.ros.{name}'
+            self._processes.append(NodeProcess(f'{name} ({self.law})', module, arguments, log))
+
+    def wait_until_active(self) -> JointState:
+        """Return the first joint state, from before the start, once the node commands the machine.
+
+        Raises:
+            DemoError: it takes too long.
+            ProcessError: a process ended.
+        """
+        first: JointState | None = None
+        deadline = time.monotonic() + _START_TIMEOUT
+        while not self._active:
+            self._spin()
+            first = first or self._state
+            if time.monotonic() > deadline:
+                raise DemoError(
+                    f'dynamics_node ({self.law}) is not active after {_START_TIMEOUT:g} s: '
+                    f'{self._fault or "no diagnostics received"}'
+                )
+        assert first is not None
+        return first
+
+    def follow(self, motion: Motion, progress: Callable[[float], None]) -> float:
+        """Send a motion, wait until it is over, and return its start on the machine's clock, s.
+
+        Args:
+            motion: from the present position on.
+            progress: is told the share that is done, again and again.
+
+        Raises:
+            DemoError: a fault, or the machine falls silent.
+            ProcessError: a process ended.
+        """
+        start = self._now() + _DELAY
+        self._reference.publish(_message(motion, start))
+        end = start + motion.times[-1] + SETTLE
+        while self._now() < end:
+            self._spin()
+            progress(float(np.clip((self._now() - start) / (end - start), 0.0, 1.0)))
+            if self._fault is not None:
+                raise DemoError(f'dynamics_node ({self.law}) reports: {self._fault}')
+            if time.monotonic() - self._heard > _SILENCE_TIMEOUT:
+                raise DemoError(f'no joint states on /{self.law} for {_SILENCE_TIMEOUT:g} s')
+        return start
+
+    def stop(self) -> None:
+        """Interrupt the processes, the node first, and take the topics back.
+
+        Raises:
+            ProcessError: a process does not end as it should.
+        """
+        for process in reversed(self._processes):
+            process.stop()
+
+    def abandon(self) -> None:
+        """End whatever still runs, and take the topics back."""
+        for process in self._processes:
+            process.kill()
+        for subscription in self._entities:
+            self._node.destroy_subscription(subscription)
+        self._node.destroy_publisher(self._reference)
+        self._node.destroy_publisher(self._description)
+
+    def _spin(self) -> None:
+        for process in self._processes:
+            process.check()
+        rclpy.spin_once(self._node, timeout_sec=0.1)
+
+    def _now(self) -> float:
+        return 0.0 if self._state is None else seconds(self._state.header.stamp)
+
+    def _on_state(self, message: JointState) -> None:
+        self._state = message
+        self._heard = time.monotonic()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == f'{self.law}/dynamics_node: control':
+                healthy = status.level == DiagnosticStatus.OK
+                values = {item.key: item.value for item in status.values}
+                refused = values.get('last refused reference')
+                self._fault = None if healthy and refused is None else refused or status.message
+                self._active = healthy
+
+
+def position_of(state: JointState, joint_names: tuple[str, ...]) -> FloatArray:
+    """Return the positions of a joint state in the order of joint_names, shape (n,)."""
+    return np.asarray(state.position)[reorder(state.name, joint_names)]
+
+
+def _message(motion: Motion, start: float) -> JointTrajectory:
+    """A motion as a reference: rests at every point."""
+    rest = [0.0] * len(motion.joint_names)
+    message = JointTrajectory(joint_names=list(motion.joint_names))
+    message.header.stamp = stamp_from(start)
+    for moment, position in zip(motion.times, motion.positions, strict=True):
+        message.points.append(
+            JointTrajectoryPoint(
+                positions=position.tolist(),
+                velocities=rest,
+                accelerations=rest,
+                time_from_start=Duration(seconds=float(moment)).to_msg(),
+            )
+        )
+    return message

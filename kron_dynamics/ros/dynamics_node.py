@@ -1,0 +1,389 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""dynamics_node: computed torque, tip motion and model services for any URDF (lifecycle)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from kron_dynamics.control import JointStateAssembler, SampleOutcome
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import KronDynamicsError, ParameterError, TrajectoryError
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.controller_factory import effort_limits, make_controller
+from kron_dynamics.ros.conversions import reference_points, seconds
+from kron_dynamics.ros.description import (
+    robot_from_parameters,
+    robot_from_text,
+    subscribe_description,
+)
+from kron_dynamics.ros.diagnostics import CycleStatistics, DiagnosticsPublisher
+from kron_dynamics.ros.main import run_node
+from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
+from kron_dynamics.ros.outputs import CommandOutput, TipOutput
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.services import provide_services
+
+_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_AUTOSTART_PERIOD = 0.1
+_WARN_PERIOD = 5.0
+
+
+class DynamicsNode(LifecycleNode):
+    """Configured: model and kernels ready, services answer. Active: commands are sent."""
+
+    def __init__(self) -> None:
+        """Declare parameters and read the description where the parameters give one.
+
+        Raises:
+            KronDynamicsError: a parameter or the description given by parameter is unusable.
+        """
+        super().__init__('dynamics_node')
+        self._settings = ParameterSet(self)
+        self._settings.declare(DYNAMICS)
+        self._description: Robot | None = robot_from_parameters(self._settings)
+        self._from_topic = self._description is None
+        self._robot: Robot | None = None
+        self._assembler: JointStateAssembler | None = None
+        self._controller: TrackingController | None = None
+        self._tip: TipOutput | None = None
+        self._active = False
+        self._last_command = 0.0
+        self._time = 0.0
+        self._notes: dict[str, str] = {}
+        self._statistics = CycleStatistics()
+        self._commands = CommandOutput(self)
+        self._diagnostics = DiagnosticsPublisher(self)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._configured_entities: list[Any] = []
+        self.create_subscription(JointTrajectory, '~/reference', self._on_reference, 1)
+        self.create_subscription(
+            JointState,
+            'joint_states',
+            self._on_joint_state,
+            qos_profile_sensor_data,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+        if self._from_topic:
+            subscribe_description(self, self._on_description)
+        self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
+        # Services may compile a kernel or answer a large batch; commands must not wait for them.
+        provide_services(
+            self, lambda: self._robot, self._tip_frame, MutuallyExclusiveCallbackGroup()
+        )
+        period = self._settings.value('diagnostics_period')
+        self.create_timer(period, self._publish_diagnostics, clock=self._steady)
+        if self._settings.value('autostart'):
+            self._autostart = self.create_timer(
+                _AUTOSTART_PERIOD, self._on_autostart, clock=self._steady
+            )
+
+    # Lifecycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Compile the kernels of the description and make the tip's outputs."""
+        robot = self._description
+        if robot is None:
+            self.get_logger().error('cannot configure: no robot_description received yet')
+            return _FAILURE
+        try:
+            self._settings.declare(dynamics_joint_parameters(robot.joint_names))
+            robot.prepare()
+            self._tip = TipOutput(self, robot, self._settings)
+        except KronDynamicsError as error:
+            self._note_error('cannot configure', error)
+            return _FAILURE
+        timeout = self._settings.value('state_timeout')
+        self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
+        watchdog = self.create_timer(min(0.25 * timeout, 0.05), self._watch, clock=self._steady)
+        self._configured_entities = [watchdog]
+        self._robot = robot
+        seconds_spent = sum(report.build_seconds for report in robot.kernel_report())
+        found = sum(report.cached for report in robot.kernel_report())
+        self.get_logger().info(
+            f"configured for '{robot.model.name}': joints {', '.join(robot.joint_names)}; "
+            f'{len(robot.kernel_report())} kernels ({found} cached, {seconds_spent:.1f} s to '
+            f'build); model {robot.model.fingerprint[:12]}'
+        )
+        return _SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Hold the measured position from now on, or say why that is not possible."""
+        robot, assembler = self._robot, self._assembler
+        assert robot is not None
+        assert assembler is not None
+        present = assembler.state(time.monotonic())
+        problem = present.problem()
+        if self._simulated_time_forbidden():
+            problem = 'use_sim_time is set and allow_commands_in_sim_time is not'
+        if problem is not None:
+            self.get_logger().error(f'cannot activate: {problem}')
+            return _FAILURE
+        try:
+            self._controller = make_controller(self._settings, robot, present.q)
+        except KronDynamicsError as error:
+            self._note_error('cannot activate', error)
+            return _FAILURE
+        self._controller.start(present.q, present.effort)
+        self._settings.lock('the node is active: deactivate it to change parameters')
+        self._notes.clear()
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Send one last safe command, then none."""
+        if self._controller is not None:
+            self._send_fault_effort(self._controller)
+        self._active = False
+        self._controller = None
+        self._settings.lock(None)
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the model; the description stays for the next configuration."""
+        for timer in self._configured_entities:
+            self.destroy_timer(timer)
+        self._configured_entities = []
+        if self._tip is not None:
+            self._tip.destroy()
+        self._robot = self._assembler = self._tip = None
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Leave the machine as a deactivation does."""
+        if self._active:
+            self.on_deactivate(state)
+        return super().on_shutdown(state)
+
+    def stop(self) -> None:
+        """Deactivate before the process ends, so that the machine gets a last safe command."""
+        if self._active:
+            self.trigger_deactivate()
+
+    def _on_autostart(self) -> None:
+        """Configure, then activate, as soon as each can succeed; once."""
+        if self._robot is None:
+            if self._description is None:
+                self._waiting('robot_description')
+            elif self.trigger_configure() != _SUCCESS:
+                self._give_up_autostart()
+            return
+        assert self._assembler is not None
+        if self._simulated_time_forbidden():
+            self.get_logger().warning(
+                'inactive: use_sim_time is set and allow_commands_in_sim_time is not'
+            )
+            self._autostart.cancel()
+        elif not self._assembler.state(time.monotonic()).ready:
+            self._waiting('joint_states')
+        elif self.trigger_activate() == _SUCCESS:
+            self._autostart.cancel()
+        else:
+            self._give_up_autostart()
+
+    def _give_up_autostart(self) -> None:
+        self._autostart.cancel()
+        if not self._from_topic:
+            raise ParameterError(f'autostart failed: {self._notes.get("error", "see above")}')
+
+    def _waiting(self, topic: str) -> None:
+        name = self.resolve_topic_name(topic)
+        self.get_logger().info(
+            f'waiting for {name}', throttle_duration_sec=_WARN_PERIOD, skip_first=True
+        )
+
+    def _simulated_time_forbidden(self) -> bool:
+        return bool(
+            self._settings.value('use_sim_time')
+            and not self._settings.value('allow_commands_in_sim_time')
+        )
+
+    def _note_error(self, what: str, error: Exception) -> None:
+        self._notes['error'] = ' '.join(str(error).split())
+        self.get_logger().error(f'{what}: {self._notes["error"]}')
+
+    # Inputs
+
+    def _on_description(self, text: str) -> None:
+        try:
+            description = robot_from_text(self._settings, text)
+        except KronDynamicsError as error:
+            self._note_error('robot_description refused', error)
+            return
+        if self._robot is not None and (
+            description.model.fingerprint != self._robot.model.fingerprint
+        ):
+            self.get_logger().warning(
+                'another robot_description arrived: it takes effect after cleanup and configure'
+            )
+        self._description = description
+
+    def _on_joint_state(self, message: JointState) -> None:
+        started = time.perf_counter()
+        now = time.monotonic()
+        robot, assembler, tip = self._robot, self._assembler, self._tip
+        if robot is None or assembler is None or tip is None:
+            return
+        stamp = seconds(message.header.stamp)
+        outcome = assembler.update(
+            message.name,
+            message.position,
+            message.velocity,
+            message.effort,
+            stamp=stamp or None,
+            now=now,
+        )
+        if outcome is SampleOutcome.REJECTED:
+            self.get_logger().warning(
+                f'joint state dropped; so far: {dict(assembler.rejections)}',
+                throttle_duration_sec=_WARN_PERIOD,
+            )
+            return
+        controller = self._controller if self._active else None
+        if outcome is SampleOutcome.RESTARTED:
+            tip.reset()
+            if controller is not None:
+                self._fault(controller, 'stamps of joint_states stepped back', now)
+        self._time = stamp or self.get_clock().now().nanoseconds * 1e-9
+        present = assembler.state(now)
+        if not present.ready:
+            return
+        self._statistics.arrivals.append(now)
+        command = None
+        if controller is not None and not controller.latch.faulted:
+            command = controller.update(present.q, present.qd, self._time, now)
+            if command is None:
+                self._report_fault(controller)
+            else:
+                self._commands.publish(message.header.stamp, robot.joint_names, command.effort)
+                self._last_command = now
+                self._statistics.compute.append(time.perf_counter() - started)
+        tip.publish(
+            message.header.stamp, self._time, present, None if command is None else command.qdd_ref
+        )
+
+    def _on_reference(self, message: JointTrajectory) -> None:
+        controller, robot = self._controller, self._robot
+        try:
+            if controller is None or robot is None:
+                raise TrajectoryError('the node is not active')
+            points = reference_points(message, robot.joint_names)
+            trajectory = controller.set_reference(
+                points.times,
+                points.positions,
+                points.velocities,
+                points.accelerations,
+                start_time=self._time if points.stamp is None else points.stamp,
+            )
+        except KronDynamicsError as error:
+            self._notes['last refused reference'] = str(error)
+            self.get_logger().warning(f'reference refused: {error}')
+            return
+        self._notes.pop('last refused reference', None)
+        self.get_logger().info(f'following a reference of {trajectory.duration:.3g} s')
+
+    # Faults
+
+    def _watch(self) -> None:
+        """Notice silence, and keep the fault action up."""
+        controller, assembler = self._controller, self._assembler
+        if not self._active or controller is None or assembler is None:
+            return
+        now = time.monotonic()
+        problem = assembler.state(now).problem()
+        if problem is not None:
+            self._fault(controller, problem, now)
+        if controller.latch.faulted:
+            self._send_fault_effort(controller)
+
+    def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
+        if controller.latch.trip(reason, now):
+            self._report_fault(controller)
+
+    def _report_fault(self, controller: TrackingController) -> None:
+        action = self._settings.value('fault_action')
+        self.get_logger().error(f'fault: {controller.latch.reason}; action: {action}')
+        self._publish_diagnostics()
+
+    def _send_fault_effort(self, controller: TrackingController) -> None:
+        if self._robot is None or self._assembler is None:
+            return
+        now = time.monotonic()
+        present = self._assembler.state(now)
+        effort = controller.fault_effort(present.q, present.qd, now - self._last_command)
+        if effort is not None:
+            stamp = self.get_clock().now().to_msg()
+            self._commands.publish(stamp, self._robot.joint_names, effort)
+            self._last_command = now
+
+    def _on_clear_fault(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        controller, assembler = self._controller, self._assembler
+        if controller is None or assembler is None:
+            response.message = 'the node is not active'
+        elif not controller.latch.faulted:
+            response.success, response.message = True, 'there is no fault'
+        else:
+            present = assembler.state(time.monotonic())
+            problem = present.problem()
+            response.success = controller.clear(problem, present.q, present.effort)
+            response.message = problem or 'fault cleared: holding the measured position'
+            self.get_logger().info(f'clear_fault: {response.message}')
+            self._publish_diagnostics()
+        return response
+
+    # Reports
+
+    def _tip_frame(self) -> str:
+        return '' if self._tip is None else self._tip.link
+
+    def _publish_diagnostics(self) -> None:
+        values = {'lifecycle state': self._state_machine.current_state[1], **self._notes}
+        level, message, hardware = DiagnosticStatus.WARN, 'not active', ''
+        if self._robot is not None and self._assembler is not None:
+            model = self._robot.model
+            hardware = model.name
+            values['model'] = model.fingerprint
+            values.update(self._statistics.values())
+            age = self._assembler.state(time.monotonic()).ages[:2].max(initial=0.0)
+            values['state age [s]'] = f'{age:.3f}'
+            for reason, count in self._assembler.rejections.items():
+                values[f'joint states dropped: {reason}'] = str(count)
+        if self._controller is not None and self._robot is not None:
+            latch, guard = self._controller.latch, self._controller.guard
+            level, message = DiagnosticStatus.OK, 'active'
+            if latch.faulted:
+                level, message = DiagnosticStatus.ERROR, f'fault: {latch.reason}'
+                values['fault action'] = self._settings.value('fault_action')
+            values['control law'] = self._settings.value('control_law')
+            limits = effort_limits(self._settings, self._robot)
+            for i, name in enumerate(self._robot.joint_names):
+                values[f'effort limit of {name}'] = f'{limits[i]:g}'
+                values[f'effort saturations of {name}'] = str(guard.effort_saturations[i])
+                values[f'rate saturations of {name}'] = str(guard.rate_saturations[i])
+        self._diagnostics.publish(level, message, hardware, values)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run dynamics_node; return the process's exit code."""
+    # Joint states and services each have a thread: a service never delays a command.
+    return run_node(DynamicsNode, arguments, lambda: MultiThreadedExecutor(num_threads=2))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

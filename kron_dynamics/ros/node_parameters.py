@@ -1,0 +1,174 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kron_dynamics.ros.parameters import Parameter
+
+_HUGE = 1e15
+
+DESCRIPTION = (
+    Parameter(
+        'robot_description',
+        '',
+        'URDF text. Empty: see robot_description_file, else the topic robot_description.',
+    ),
+    Parameter(
+        'robot_description_file',
+        '',
+        'Path of a URDF file, used where robot_description is empty.',
+    ),
+    Parameter(
+        'gravity.x', 0.0, 'Gravity acceleration along x of the root link, m/s^2.', -50.0, 50.0
+    ),
+    Parameter(
+        'gravity.y', 0.0, 'Gravity acceleration along y of the root link, m/s^2.', -50.0, 50.0
+    ),
+    Parameter(
+        'gravity.z', -9.80665, 'Gravity acceleration along z of the root link, m/s^2.', -50.0, 50.0
+    ),
+)
+
+DYNAMICS = (
+    *DESCRIPTION,
+    Parameter(
+        'autostart', True, 'Configure and activate without waiting for lifecycle transitions.'
+    ),
+    Parameter(
+        'control_law',
+        'computed_torque',
+        'computed_torque, or pd: the same gains without the model.',
+        choices=('computed_torque', 'pd'),
+    ),
+    Parameter(
+        'compensate_friction', True, 'Add the joint friction of the URDF at the reference rate.'
+    ),
+    Parameter(
+        'state_timeout',
+        0.2,
+        'Wall time without a complete joint state that counts as a fault, s.',
+        0.001,
+        60.0,
+    ),
+    Parameter(
+        'effort_limit_scale', 1.0, 'Share of the URDF effort limits that may be used.', 0.01, 1.0
+    ),
+    Parameter(
+        'fault_action',
+        'hold_gravity',
+        'What is commanded while a fault is latched: hold_gravity carries the weight at the last '
+        'known position, zero lets go, stop_publishing is silent.',
+        choices=('hold_gravity', 'zero', 'stop_publishing'),
+    ),
+    Parameter(
+        'tip_frame', '', 'Link of the tip topics. Empty: the moving link farthest from the root.'
+    ),
+    Parameter(
+        'acceleration_source',
+        'reference',
+        'Joint accelerations behind tip_acceleration: reference, model (forward dynamics of the '
+        'measured efforts) or filtered (derivative of the measured velocities).',
+        choices=('reference', 'model', 'filtered'),
+    ),
+    Parameter(
+        'filter_cutoff',
+        2.0,
+        'Cutoff frequency of the derivative for acceleration_source filtered, Hz.',
+        0.001,
+        1000.0,
+    ),
+    Parameter('diagnostics_period', 1.0, 'Time between diagnostics, s.', 0.05, 60.0),
+    Parameter(
+        'allow_commands_in_sim_time',
+        False,
+        'Allow activation with use_sim_time. Off by default: a replayed bag must not drive a '
+        'machine.',
+    ),
+)
+
+SIMULATOR = (
+    *DESCRIPTION,
+    Parameter('publish_rate', 100.0, 'Joint states per simulated second, Hz.', 1.0, 2000.0),
+    Parameter('step', 0.001, 'Longest integration step, s.', 1e-6, 0.1),
+    Parameter('real_time_factor', 1.0, 'Simulated seconds per wall second.', 0.01, 100.0),
+    Parameter(
+        'publish_clock',
+        False,
+        'Publish /clock and stamp with simulated time. Needed where real_time_factor is not 1.',
+    ),
+    Parameter(
+        'lockstep',
+        False,
+        'Hold time still, for command_timeout of wall time at most, until the last state has been '
+        'answered on ~/command_state: a run does not depend on how busy the computer is.',
+    ),
+    Parameter('seed', 1, 'Seed of the measurement noise.', 0, 2**31 - 1),
+    Parameter(
+        'command_timeout',
+        0.5,
+        'Simulated time without a command after which timeout_action sets in, s.',
+        0.001,
+        60.0,
+    ),
+    Parameter(
+        'timeout_action',
+        'brake',
+        'Without commands: brake stops and holds the joints, coast leaves them without effort.',
+        choices=('brake', 'coast'),
+    ),
+)
+
+
+def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
+    """Return the parameters that dynamics_node has for every joint."""
+    parameters = []
+    for joint in joints:
+        parameters += [
+            Parameter(f'gains.{joint}.kp', float, 'Position gain, 1/s^2.', 0.0, _HUGE),
+            Parameter(f'gains.{joint}.kd', float, 'Velocity gain, 1/s.', 0.0, _HUGE),
+            Parameter(
+                f'reference_start_tolerance.{joint}',
+                0.01,
+                'Distance allowed between measured position and start of a reference, rad or m.',
+                0.0,
+                _HUGE,
+            ),
+            Parameter(
+                f'effort_limit.{joint}',
+                float,
+                'Effort limit in place of the URDF limit where that is larger or absent, N m or N.',
+                0.0,
+                _HUGE,
+            ),
+            Parameter(
+                f'effort_rate_limit.{joint}',
+                float,
+                'Greatest change of the commanded effort, N m/s or N/s. Not set: no limit.',
+                0.0,
+                _HUGE,
+            ),
+        ]
+    return parameters
+
+
+def simulator_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
+    """Return the parameters that simulator_node has for every joint."""
+    parameters = []
+    for joint in joints:
+        parameters += [
+            Parameter(
+                f'initial_position.{joint}', 0.0, 'Start position, rad or m.', -_HUGE, _HUGE
+            ),
+            Parameter(
+                f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, _HUGE
+            ),
+            Parameter(f'position_noise.{joint}', 0.0, 'Standard deviation, rad or m.', 0.0, _HUGE),
+            Parameter(
+                f'velocity_noise.{joint}', 0.0, 'Standard deviation, rad/s or m/s.', 0.0, _HUGE
+            ),
+            Parameter(f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, _HUGE),
+        ]
+    return parameters

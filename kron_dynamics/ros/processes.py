@@ -1,0 +1,84 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Child processes of the demonstration: started together, stopped as launch would."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kron_dynamics.exceptions import KronDynamicsError
+
+_STOP_TIMEOUT = 10.0
+
+
+class ProcessError(KronDynamicsError, RuntimeError):
+    """A child process ended by itself, or not as it was told to."""
+
+
+class NodeProcess:
+    """A node of this package in a process of its own, its output in a file."""
+
+    def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:
+        """Start the process.
+
+        Args:
+            name: for messages.
+            module: Python module with the node.
+            arguments: after `--ros-args`.
+            log: file for its output.
+        """
+        self.name = name
+        self._log = log
+        with open(log, 'w', encoding='utf-8') as output:
+            # A session of its own: Ctrl-C reaches the demonstration alone, which then stops it.
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', module, '--ros-args', *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, 'RCUTILS_COLORIZED_OUTPUT': '0'},
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Return if the process is running.
+
+        Raises:
+            ProcessError: it has ended; the message holds its last words.
+        """
+        code = self._process.poll()
+        if code is not None:
+            raise ProcessError(f'{self.name} ended with exit code {code}: {self._last_words()}')
+
+    def stop(self) -> None:
+        """Interrupt the process as Ctrl-C would and wait for its end.
+
+        Raises:
+            ProcessError: it does not end, or ends with an exit code other than 0.
+        """
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        try:
+            code = self._process.wait(_STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ProcessError(
+                f'{self.name} did not end within {_STOP_TIMEOUT:g} s of being interrupted'
+            ) from None
+        if code != 0:
+            raise ProcessError(f'{self.name} ended with exit code {code}: {self._last_words()}')
+
+    def kill(self) -> None:
+        """End the process at once, if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(encoding='utf-8', errors='replace').strip().splitlines()
+        return lines[-1] if lines else 'no output'

@@ -1,0 +1,63 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recording topics into an MCAP bag, without rosbag2."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+_BAG_VERSION = 9
+
+
+class BagRecorder:
+    """Writes the serialized messages of topics as they come."""
+
+    def __init__(self, node: Node, path: Path) -> None:
+        """Open a new bag.
+
+        Args:
+            node: subscribes.
+            path: folder of the bag; must not exist yet.
+        """
+        self._node = node
+        self._store = get_typestore(Stores.LATEST)
+        self._writer = Writer(path, version=_BAG_VERSION, storage_plugin=StoragePlugin.MCAP)
+        self._writer.open()
+        self._connections: dict[str, Any] = {}
+        self._subscriptions: list[Any] = []
+
+    def record(self, message_type: Any, topic: str, qos: QoSProfile | int) -> None:
+        """Record a topic from now on."""
+        connection = self._connections.get(topic)
+        if connection is None:
+            package, name = message_type.__module__.split('.')[0], message_type.__name__
+            connection = self._connections[topic] = self._writer.add_connection(
+                topic, f'{package}/msg/{name}', typestore=self._store
+            )
+
+        def write(data: bytes) -> None:
+            self._writer.write(connection, time.time_ns(), data)
+
+        callback: Callable[[Any], None] = write
+        self._subscriptions.append(
+            self._node.create_subscription(message_type, topic, callback, qos, raw=True)
+        )
+
+    def stop(self) -> None:
+        """Stop listening; the bag stays open for further topics."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
+
+    def close(self) -> None:
+        """Finish the bag."""
+        self.stop()
+        self._writer.close()

@@ -1,0 +1,202 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""simulator_node: a machine made from its URDF, behind the topics of a real one."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from kron_dynamics.exceptions import KronDynamicsError, ParameterError
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.conversions import joint_state, seconds, stamp_from
+from kron_dynamics.ros.description import (
+    robot_from_parameters,
+    robot_from_text,
+    subscribe_description,
+)
+from kron_dynamics.ros.main import run_node
+from kron_dynamics.ros.node_parameters import SIMULATOR, simulator_joint_parameters
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.simulation import JointSensors, Plant
+
+# A process that was stopped for a while goes on from where it was: at most this many periods are
+# made up for at once, the rest of the wall time is lost to the simulation.
+_CATCH_UP = 5
+
+
+class SimulatorNode(Node):
+    """Takes efforts on ~/commands, gives joint_states and, if asked, /clock."""
+
+    def __init__(self) -> None:
+        """Declare parameters and start as soon as there is a description.
+
+        Raises:
+            KronDynamicsError: a parameter or the description given by parameter is unusable.
+        """
+        super().__init__('simulator_node')
+        self._settings = ParameterSet(self)
+        self._settings.declare(SIMULATOR)
+        self._factor: float = self._settings.value('real_time_factor')
+        self._with_clock: bool = self._settings.value('publish_clock')
+        if self._factor != 1.0 and not self._with_clock:
+            raise ParameterError(
+                f'real_time_factor is {self._factor:g} but publish_clock is false: stamps of '
+                f'another pace than the clock of the other nodes would mislead them'
+            )
+        if self._settings.value('use_sim_time'):
+            raise ParameterError('use_sim_time is set: the simulator is the source of time')
+        self._plant: Plant | None = None
+        robot = robot_from_parameters(self._settings)
+        if robot is None:
+            subscribe_description(self, self._on_description)
+            self.get_logger().info('waiting for robot_description')
+        else:
+            self._begin(robot)
+
+    def stop(self) -> None:
+        """Nothing is owed to anybody when a simulation ends."""
+
+    def _on_description(self, text: str) -> None:
+        if self._plant is not None:
+            self.get_logger().warning('another robot_description arrived: restart to simulate it')
+            return
+        try:
+            robot = robot_from_text(self._settings, text)
+        except KronDynamicsError as error:
+            self.get_logger().error(f'robot_description refused: {error}')
+            return
+        self._begin(robot)
+
+    def _begin(self, robot: Robot) -> None:
+        joints, parameters = robot.joint_names, self._settings
+        parameters.declare(simulator_joint_parameters(joints))
+        self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
+        self._sensors = JointSensors(
+            position_resolution=parameters.per_joint('position_resolution.{joint}', joints),
+            position_noise=parameters.per_joint('position_noise.{joint}', joints),
+            velocity_noise=parameters.per_joint('velocity_noise.{joint}', joints),
+            effort_noise=parameters.per_joint('effort_noise.{joint}', joints),
+            seed=parameters.value('seed'),
+        )
+        self._step = parameters.value('step')
+        self._period = 1.0 / parameters.value('publish_rate')
+        self._command_timeout = parameters.value('command_timeout')
+        self._command = np.zeros(robot.n)
+        self._command_time = -np.inf
+        self._set_brakes(True)
+        # Integration by the kernels, compiled before time starts to run.
+        robot.prepare()
+        self._plant.advance(self._command, 0.0, self._step)
+        self._states = self.create_publisher(JointState, 'joint_states', 10)
+        if self._with_clock:
+            self._clock_publisher = self.create_publisher(ClockMessage, '/clock', 10)
+        self.create_subscription(Float64MultiArray, '~/commands', self._on_command, 1)
+        self._lockstep = parameters.value('lockstep')
+        self._answered: float | None = None
+        self._published_at = 0.0
+        if self._lockstep:
+            self.create_subscription(JointState, '~/command_state', self._on_answer, 1)
+        # Simulated time: periods done. It starts at one period, as a stamp of 0 means "none".
+        self._periods = 0
+        self._origin = 0.0 if self._with_clock else self.get_clock().now().nanoseconds * 1e-9
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._epoch = self._wall_time()
+        self.create_timer(self._period / self._factor, self._tick, clock=self._steady)
+        self.get_logger().info(
+            f"simulating '{robot.model.name}': joints {', '.join(joints)}; "
+            f'{1.0 / self._period:g} Hz, step {self._step:g} s, '
+            f'real time factor {self._factor:g}'
+        )
+
+    def _wall_time(self) -> float:
+        """Steady time in s, of the clock that the timer goes by."""
+        return self._steady.now().nanoseconds * 1e-9
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        assert self._plant is not None
+        command = np.asarray(message.data, dtype=np.float64)
+        if command.shape != self._command.shape or not np.isfinite(command).all():
+            self.get_logger().warning(
+                f'command dropped: {command.tolist()}, expected {len(self._command)} finite '
+                f'numbers for {", ".join(self._plant.robot.joint_names)}',
+                throttle_duration_sec=5.0,
+            )
+            return
+        self._command = command
+        self._command_time = self._now()
+        self._set_brakes(False)
+
+    def _on_answer(self, message: JointState) -> None:
+        """In lockstep: note which state has been answered, and go on if it is time."""
+        self._answered = seconds(message.header.stamp)
+        self._tick()
+
+    def _waits(self) -> bool:
+        """Whether lockstep holds time still: the last state has not been answered yet."""
+        if self._answered is None or self._answered >= self._now() - 0.5 * self._period:
+            return False
+        return self._wall_time() - self._published_at < self._command_timeout
+
+    def _now(self) -> float:
+        """Time of the simulation as stamps tell it, s."""
+        return self._origin + self._periods * self._period
+
+    def _set_brakes(self, engaged: bool) -> None:
+        assert self._plant is not None
+        coast = self._settings.value('timeout_action') == 'coast'
+        self._plant.brakes_set = engaged and not coast
+
+    def _tick(self) -> None:
+        """Bring the plant up to the wall clock, then publish."""
+        plant = self._plant
+        assert plant is not None
+        if self._lockstep and self._waits():
+            return
+        # To the nearest period: a tick that comes a little early still is that period's tick.
+        due = round((self._wall_time() - self._epoch) * self._factor / self._period)
+        behind = due - self._periods
+        most = 1 if self._lockstep else _CATCH_UP
+        if behind > most:
+            self._epoch += (behind - most) * self._period / self._factor
+            behind = most
+            self.get_logger().info(
+                'the simulation cannot keep up with its real time factor',
+                throttle_duration_sec=5.0,
+            )
+        for _ in range(behind):
+            if self._now() - self._command_time > self._command_timeout:
+                self._command = np.zeros_like(self._command)
+                self._set_brakes(True)
+            plant.advance(self._command, self._period, self._step)
+            self._periods += 1
+        if behind > 0:
+            self._publish(plant)
+
+    def _publish(self, plant: Plant) -> None:
+        stamp = stamp_from(self._now())
+        self._published_at = self._wall_time()
+        if self._with_clock:
+            self._clock_publisher.publish(ClockMessage(clock=stamp))
+        sample = self._sensors.measure(plant)
+        self._states.publish(
+            joint_state(
+                stamp, plant.robot.joint_names, sample.position, sample.velocity, sample.effort
+            )
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run simulator_node; return the process's exit code."""
+    return run_node(SimulatorNode, arguments, SingleThreadedExecutor)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,15 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Array types used in signatures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+ArrayLike = npt.ArrayLike
+# Floats, SymPy expressions or traced scalars: what the equations run on.
+ScalarArray = npt.NDArray[Any]

@@ -1,0 +1,57 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging of kron_dynamics, for colcon (ament_python) and for pip."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'kron_dynamics'
+
+
+def files_of(folder: str) -> list[str]:
+    """Return the files of a folder beside this one, empty while there is no such folder."""
+    return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
+
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='Dynamics of any robot from its URDF, with Kronecker products, for ROS 2.',
+    author='The kron_dynamics Authors',
+    author_email='maintainers@kron-dynamics.org',
+    maintainer='The kron_dynamics Authors',
+    maintainer_email='maintainers@kron-dynamics.org',
+    license='Apache-2.0',
+    # Named, because kron_dynamics_msgs stands beside kron_dynamics and is a package of its own.
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        (f'share/{PACKAGE}/config', files_of('config')),
+        (f'share/{PACKAGE}/launch', files_of('launch')),
+        (f'share/{PACKAGE}/urdf', files_of('urdf')),
+    ],
+    python_requires='>=3.10',
+    # rclpy and the message packages come with ROS 2, never from here.
+    install_requires=[
+        'PyYAML',
+        'lxml',
+        'matplotlib',
+        'numpy',
+        'rosbags',
+        'scipy',
+        'sympy',
+        'urdf-parser-py',
+    ],
+    extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout']},
+    entry_points={
+        'console_scripts': [
+            'kron_dynamics = kron_dynamics.cli:main',
+            'dynamics_node = kron_dynamics.ros.dynamics_node:main',
+            'simulator_node = kron_dynamics.ros.simulator_node:main',
+        ],
+    },
+    zip_safe=False,
+)

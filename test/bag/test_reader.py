@@ -1,0 +1,148 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading of bags: what is decoded, what is left alone, and how damage is reported."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.reader import read_bag
+from kron_dynamics.exceptions import BagError
+
+STORAGES = ('mcap', 'sqlite3')
+
+
+@pytest.mark.parametrize('storage', STORAGES)
+def test_joint_states_come_back_as_sent(make_bag, storage):
+    with make_bag(storage=storage) as bag:
+        bag.joint_state('/joint_states', 1.5, ['b', 'a'], [1, 2], [3, 4], [5, 6])
+        bag.joint_state('/joint_states', 1.6, ['a'], [7])
+    first, second = read_bag(bag.path).joint_states['/joint_states']
+    assert first.stamp == 1_500_000_000
+    assert first.names == ('b', 'a')
+    np.testing.assert_array_equal(
+        [first.position, first.velocity, first.effort], [[1, 2], [3, 4], [5, 6]]
+    )
+    assert second.names == ('a',)
+    assert len(second.velocity) == len(second.effort) == 0
+
+
+@pytest.mark.parametrize(('storage', 'suffix'), [('mcap', '.mcap'), ('sqlite3', '.db3')])
+def test_bare_file_reads_like_its_directory(make_bag, arm_motion, storage, suffix):
+    with make_bag(storage=storage) as bag:
+        bag.motion('/joint_states', arm_motion(duration=0.1))
+    bare = bag.path / f'bag{suffix}'
+    from_file = read_bag(bare).joint_states['/joint_states']
+    from_directory = read_bag(bag.path).joint_states['/joint_states']
+    assert [m.stamp for m in from_file] == [m.stamp for m in from_directory]
+    np.testing.assert_array_equal(
+        [m.effort for m in from_file], [m.effort for m in from_directory]
+    )
+
+
+def test_directory_without_metadata_is_read_file_by_file_and_says_so(make_bag):
+    with make_bag() as bag:
+        bag.joint_state('/joint_states', 1.0, ['a'], [1])
+    (bag.path / 'metadata.yaml').unlink()
+    contents = read_bag(bag.path)
+    assert len(contents.joint_states['/joint_states']) == 1
+    assert 'metadata.yaml is missing' in contents.notes[0]
+
+
+@pytest.mark.parametrize('storage', STORAGES)
+def test_other_topics_are_counted_but_not_decoded(make_bag, storage):
+    with make_bag(storage=storage) as bag:
+        bag.joint_state('/joint_states', 1.0, ['a'], [1])
+        # Bytes that are no image: decoding them would fail.
+        bag.raw('/camera', 'sensor_msgs/msg/Image', b'\x00\x01')
+        bag.text('/chatter', 'hello')
+        bag.text('/arm/robot_description', '<robot/>')
+        bag.acceleration('/tip', 1.0, range(6))
+    contents = read_bag(bag.path)
+    assert set(contents.joint_states) == {'/joint_states'}
+    assert contents.robot_descriptions == {'/arm/robot_description': ['<robot/>']}
+    np.testing.assert_array_equal(contents.accelerations['/tip'][0].acceleration, range(6))
+    assert contents.message_counts['/camera'] == 1
+    assert not contents.undecodable
+
+
+def test_undecodable_messages_are_counted(make_bag):
+    with make_bag() as bag:
+        bag.joint_state('/joint_states', 1.0, ['a'], [1])
+        for length in (0, 3, 4, 7, 13, 21):
+            bag.raw(
+                '/joint_states',
+                'sensor_msgs/msg/JointState',
+                b'\x00\x01\x00\x00'[:length] + b'\xff' * max(0, length - 4),
+            )
+    contents = read_bag(bag.path)
+    assert len(contents.joint_states['/joint_states']) == 1
+    assert contents.undecodable == {'/joint_states': 6}
+
+
+def test_repeated_description_is_one_text(make_bag):
+    with make_bag() as bag:
+        bag.text('/robot_description', '<robot/>')
+        bag.text('/robot_description', '<robot/>')
+        bag.text('/robot_description', '<robot name="b"/>')
+    assert read_bag(bag.path).robot_descriptions == {
+        '/robot_description': ['<robot/>', '<robot name="b"/>']
+    }
+
+
+def test_missing_bag_is_named(tmp_path):
+    with pytest.raises(BagError, match=r"no bag at '.*nowhere'"):
+        read_bag(tmp_path / 'nowhere')
+
+
+def test_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text('<robot/>')
+    with pytest.raises(BagError, match=r'not a bag: expected .*\.mcap or \.db3'):
+        read_bag(path)
+
+
+def test_empty_directory_is_refused(tmp_path):
+    with pytest.raises(BagError, match=r'neither metadata\.yaml nor'):
+        read_bag(tmp_path)
+
+
+@pytest.mark.parametrize('keep', [0, 5, 60, 0.5, 0.99])
+def test_truncated_mcap_is_one_clear_error(make_bag, arm_motion, keep):
+    with make_bag() as bag:
+        bag.motion('/joint_states', arm_motion(duration=0.5))
+    file = bag.path / 'bag.mcap'
+    data = file.read_bytes()
+    file.write_bytes(data[: keep if isinstance(keep, int) else int(keep * len(data))])
+    with pytest.raises(BagError, match='cannot read bag') as caught:
+        read_bag(file)
+    assert '\n' not in str(caught.value)
+
+
+def test_database_without_messages_table_is_one_clear_error(tmp_path):
+    path = tmp_path / 'other.db3'
+    with sqlite3.connect(path) as database:
+        database.execute('CREATE TABLE something (id INTEGER)')
+    with pytest.raises(BagError, match='cannot read bag'):
+        read_bag(path)
+
+
+def test_broken_metadata_is_one_clear_error(make_bag):
+    with make_bag() as bag:
+        bag.joint_state('/joint_states', 1.0, ['a'], [1])
+    (bag.path / 'metadata.yaml').write_text('rosbag2_bagfile_information: [')
+    with pytest.raises(BagError, match='cannot read bag') as caught:
+        read_bag(bag.path)
+    assert '\n' not in str(caught.value)
+
+
+def test_missing_library_is_named(make_bag, monkeypatch):
+    with make_bag() as bag:
+        bag.text('/robot_description', '<robot/>')
+    monkeypatch.setitem(sys.modules, 'rosbags.rosbag2', None)
+    with pytest.raises(BagError, match='pip install rosbags'):
+        read_bag(bag.path)

@@ -1,0 +1,232 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: a kernel cache of their own, small robots, states, comparisons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+import kron_dynamics as kd
+from kron_dynamics import dynamics, kinematics
+from kron_dynamics.model import RobotModel, load_model
+
+ROBOTS = Path(__file__).parent / 'robots'
+NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
+
+# The same examples in every run: a failure in CI is a failure on the desk.
+settings.register_profile(
+    'repeatable',
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile('repeatable')
+
+
+@pytest.fixture(scope='session', autouse=True)
+def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache that starts empty, serves the whole session and leaves the user's alone."""
+    folder = tmp_path_factory.mktemp('kernels')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, 'KRON_DYNAMICS_CACHE', str(folder))
+        yield folder
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20190301)
+
+
+@pytest.fixture(scope='session')
+def robot_text() -> Callable[[str], str]:
+    """URDF text of one of the robots beside this file."""
+    return lambda name: (ROBOTS / f'{name}.urdf').read_text(encoding='utf-8')
+
+
+@pytest.fixture(scope='session', params=NAMES)
+def model(request: pytest.FixtureRequest, robot_text: Callable[[str], str]) -> RobotModel:
+    """Every small robot in turn."""
+    return load_model(robot_text(request.param))
+
+
+@pytest.fixture(scope='session')
+def random_state() -> Callable[..., SimpleNamespace]:
+    """State of n coordinates from a generator, away from zero and other special places."""
+
+    def draw(n: int, rng: np.random.Generator, *batch: int) -> SimpleNamespace:
+        q, qd, qdd, qddd = rng.uniform(-1.3, 1.3, (4, *batch, n))
+        return SimpleNamespace(q=q, qd=qd, qdd=qdd, qddd=qddd)
+
+    return draw
+
+
+@pytest.fixture
+def state(
+    model: RobotModel, rng: np.random.Generator, random_state: Callable[..., SimpleNamespace]
+) -> SimpleNamespace:
+    """A state of `model`: q, qd, qdd, qddd."""
+    return random_state(model.n, rng)
+
+
+@pytest.fixture(scope='session')
+def assert_close() -> Callable[..., None]:
+    """Assert that all entries agree, relative to the largest; a floor is for expected zeros."""
+
+    def check(actual: Any, expected: Any, rel: float = 1e-12, floor: float = 0.0) -> None:
+        actual, expected = np.asarray(actual, float), np.asarray(expected, float)
+        assert actual.shape == expected.shape
+        scale = max(np.abs(expected).max(initial=0.0), floor)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=rel * scale)
+
+    return check
+
+
+@pytest.fixture(scope='session')
+def derivative() -> Callable[..., np.ndarray]:
+    """Derivative of an array function by five-point differences; the new axis is the last.
+
+    Of a function of a number at 0, or, where x is given, of a function of an array at x.
+    """
+
+    def along(function: Callable[[float], Any], h: float) -> np.ndarray:
+        near, far = (np.subtract(function(k * h), function(-k * h)) for k in (1, 2))
+        return (8 * near - far) / (12 * h)
+
+    def differentiate(function: Callable[[Any], Any], x: Any = None, h: float = 1e-3) -> Any:
+        if x is None:
+            return along(function, h)
+        columns = [along(lambda t, e=e: function(x + t * e), h) for e in np.eye(len(x))]
+        return np.stack(columns, axis=-1)
+
+    return differentiate
+
+
+class FloatFrame:
+    """`RobotFrame` on floats: the same equations without tracing and compiling."""
+
+    FUNCTIONS = {
+        'pose': 'forward_kinematics',
+        'velocity': 'frame_velocity',
+        'acceleration': 'frame_acceleration',
+        'jerk': 'frame_jerk',
+    }
+
+    def __init__(self, model: RobotModel, link: str) -> None:
+        self.model, self.name = model, link
+
+    def __getattr__(self, quantity: str) -> Callable[..., Any]:
+        function = getattr(kinematics, self.FUNCTIONS.get(quantity, quantity))
+        return lambda *arrays: function(self.model, *arrays, self.name)
+
+
+class FloatRobot:
+    """`Robot` on floats."""
+
+    def __init__(self, model: RobotModel) -> None:
+        self.model, self.n, self.joint_names = model, model.n, model.joint_names
+
+    def __getattr__(self, quantity: str) -> Callable[..., Any]:
+        function = getattr(dynamics, quantity)
+        return lambda *arrays: function(self.model, *arrays)
+
+    def frame(self, link: str) -> FloatFrame:
+        return FloatFrame(self.model, link)
+
+
+@pytest.fixture(scope='session', params=['float', 'compiled'])
+def make_robot(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """One suite, two back ends: the equations on floats and their compiled kernels.
+
+    The same text, gravity and order give the same object, whose kernels are compiled once.
+    """
+    known: dict[Any, Any] = {}
+    back_end = FloatRobot if request.param == 'float' else kd.Robot
+
+    def make(text: str, gravity: Any = (0.0, 0.0, -9.80665), joints: Any = None) -> Any:
+        key = (text, tuple(gravity), None if joints is None else tuple(joints))
+        if key not in known:
+            known[key] = back_end(load_model(text, gravity=gravity, joints=joints))
+        return known[key]
+
+    return make
+
+
+def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high).map(lambda x: round(x, 3))
+
+
+def _triple(low: float, high: float) -> st.SearchStrategy[str]:
+    return st.tuples(*[_numbers(low, high)] * 3).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
+
+
+@st.composite
+def _inertials(draw: st.DrawFn) -> str:
+    """An inertia that matter can have: planar moments are positive, the frame is anyhow."""
+    x, y, z = (draw(_numbers(0.01, 0.2)) for _ in range(3))
+    return (
+        f'<inertial><origin xyz="{draw(_triple(-0.3, 0.3))}" rpy="{draw(_triple(-3, 3))}"/>'
+        f'<mass value="{draw(_numbers(0.2, 4))}"/>'
+        f'<inertia ixx="{y + z}" iyy="{z + x}" izz="{x + y}" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+
+
+@st.composite
+def random_urdfs(draw: st.DrawFn, max_joints: int = 6) -> str:
+    """URDF text of a tree with 1 to `max_joints` joints: moving, fixed and mimic ones."""
+    axes = st.tuples(*[st.integers(-3, 3)] * 3).filter(any).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
+    kinds = ['revolute', 'continuous', 'prismatic', 'fixed']
+    parts = ['<link name="link0"/>']
+    masters: list[str] = []
+    for k in range(1, draw(st.integers(1, max_joints)) + 1):
+        kind = draw(st.sampled_from(kinds if masters else kinds[:-1]))
+        mimic = ''
+        if kind != 'fixed':
+            if masters and draw(st.integers(0, 4)) == 4:
+                mimic = (
+                    f'<mimic joint="{draw(st.sampled_from(masters))}" '
+                    f'multiplier="{draw(st.sampled_from((-1.5, -0.5, 0.75, 2.0)))}" '
+                    f'offset="{draw(_numbers(-0.5, 0.5))}"/>'
+                )
+            else:
+                masters.append(f'joint{k}')
+        bare = kind == 'fixed' and draw(st.booleans())
+        parts.append(
+            f'<link name="link{k}">{"" if bare else draw(_inertials())}</link>'
+            f'<joint name="joint{k}" type="{kind}">'
+            f'<parent link="link{draw(st.integers(0, k - 1))}"/><child link="link{k}"/>'
+            f'<origin xyz="{draw(_triple(-0.6, 0.6))}" rpy="{draw(_triple(-3, 3))}"/>'
+            f'<axis xyz="{draw(axes)}"/>'
+            f'<limit lower="-2" upper="2" effort="100" velocity="5"/>{mimic}</joint>'
+        )
+    return f'<robot name="tree">{"".join(parts)}</robot>'
+
+
+@pytest.fixture(scope='session')
+def random_trees() -> st.SearchStrategy[str]:
+    """Strategy for URDF texts: ``data.draw(random_trees)``."""
+    return random_urdfs()
+
+
+@pytest.fixture(scope='session')
+def random_robots(
+    random_trees: st.SearchStrategy[str], random_state: Callable[..., SimpleNamespace]
+) -> st.SearchStrategy[tuple[RobotModel, SimpleNamespace]]:
+    """Strategy for pairs of a random tree's model and a state of it."""
+
+    @st.composite
+    def draw_both(draw: st.DrawFn) -> tuple[RobotModel, SimpleNamespace]:
+        model = load_model(draw(random_trees))
+        generator = np.random.default_rng(draw(st.integers(0, 2**16)))
+        return model, random_state(model.n, generator)
+
+    return draw_both()

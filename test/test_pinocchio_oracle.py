@@ -1,0 +1,280 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every quantity against Pinocchio, on UR5, on Panda and on random trees, to 1e-10."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kron_dynamics import dynamics, kinematics
+from kron_dynamics.model import RobotModel, load_model
+
+pin = pytest.importorskip('pinocchio')
+ALIGNED = pin.LOCAL_WORLD_ALIGNED
+REL = 1e-10
+ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}
+
+
+class Oracle:
+    """Pinocchio's model of the same text, its results in our coordinates.
+
+    Mimic joints are joints of their own there: with v = G qd, where G is constant, efforts come
+    back as G^T tau and matrices as G^T A G, Christoffel symbols included.
+    """
+
+    def __init__(self, text: str, model: RobotModel) -> None:
+        self.model, self.n = model, model.n
+        self.pin = pin.buildModelFromXML(text)
+        self.pin.gravity.linear = np.array(model.gravity)
+        self.data = self.pin.createData()
+        self.G = np.zeros((self.pin.nv, self.n))
+        for joint in model.joints:
+            row = self.pin.joints[self.pin.getJointId(joint.name)].idx_v
+            self.G[row, joint.coordinate] = joint.multiplier
+
+    def configuration(self, q: np.ndarray) -> np.ndarray:
+        """Pinocchio's q: a continuous joint's is cosine and sine."""
+        full = pin.neutral(self.pin)
+        for joint in self.model.joints:
+            there = self.pin.joints[self.pin.getJointId(joint.name)]
+            position = joint.multiplier * q[joint.coordinate] + joint.offset
+            entry = (np.cos(position), np.sin(position)) if there.nq == 2 else (position,)
+            full[there.idx_q : there.idx_q + there.nq] = entry
+        return full
+
+    def inverse_dynamics(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        rates = self.G @ qd, self.G @ qdd
+        return self.G.T @ pin.rnea(self.pin, self.data, self.configuration(q), *rates)
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        upper = np.triu(pin.crba(self.pin, self.data, self.configuration(q)))
+        return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
+
+    def gravity_vector(self, q: np.ndarray) -> np.ndarray:
+        g = pin.computeGeneralizedGravity(self.pin, self.data, self.configuration(q))
+        return self.G.T @ g
+
+    def coriolis_matrix(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        arguments = self.configuration(q), self.G @ qd
+        return self.G.T @ pin.computeCoriolisMatrix(self.pin, self.data, *arguments) @ self.G
+
+    def forward_dynamics(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        bias = self.inverse_dynamics(q, qd, np.zeros(self.n))
+        return np.linalg.solve(self.mass_matrix(q), tau - bias)
+
+    def christoffel_symbols(self, q: np.ndarray) -> np.ndarray:
+        """Gamma[a, i, j]: C is linear in qd, so C(q, e_j) holds the symbols of one j."""
+        return np.stack([self.coriolis_matrix(q, e) for e in np.eye(self.n)], axis=-1)
+
+    def move(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
+        """Compute everything about frames in this state."""
+        full = self.configuration(q)
+        pin.forwardKinematics(self.pin, self.data, full, self.G @ qd, self.G @ qdd)
+        pin.computeJointJacobians(self.pin, self.data, full)
+        pin.updateFramePlacements(self.pin, self.data)
+
+    def jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
+        self.move(q, np.zeros(self.n), np.zeros(self.n))
+        frame = self.pin.getFrameId(link, pin.BODY)
+        J = pin.getFrameJacobian(self.pin, self.data, frame, ALIGNED)
+        return J.reshape(6, self.pin.nv) @ self.G  # one column comes back as a vector
+
+    def kinematic_hessian_of_joint(self, q: np.ndarray, joint: str) -> np.ndarray:
+        """dJ/dq, shape (6, n, n), of the frame that a joint moves."""
+        full = self.configuration(q)
+        pin.computeJointJacobians(self.pin, self.data, full)
+        pin.computeJointKinematicHessians(self.pin, self.data)
+        index = self.pin.getJointId(joint)
+        H = pin.getJointKinematicHessian(self.pin, self.data, index, ALIGNED)
+        # The wheel's binding labels column-major memory as row-major.
+        H = np.asarray(H).ravel().reshape((6, self.pin.nv, self.pin.nv), order='F')
+        return np.einsum('rij,ia,jb->rab', H, self.G, self.G)
+
+
+def arm_text(file_name: str) -> str:
+    """URDF of an arm from the example-robot-data wheel, which has no importable module."""
+    files = importlib.metadata.files('example-robot-data') or []
+    path = next(file for file in files if file.name == file_name)
+    return Path(str(path.locate())).read_text(encoding='utf-8')
+
+
+@pytest.fixture(scope='module', params=list(ARMS))
+def arm(request: pytest.FixtureRequest, make_robot: Callable[..., Any]) -> SimpleNamespace:
+    text = arm_text(ARMS[request.param])
+    robot = make_robot(text)
+    return SimpleNamespace(robot=robot, model=robot.model, oracle=Oracle(text, robot.model))
+
+
+@pytest.fixture
+def states(
+    arm: SimpleNamespace, rng: np.random.Generator, random_state: Callable[..., SimpleNamespace]
+) -> list[SimpleNamespace]:
+    return [random_state(arm.model.n, rng) for _ in range(4)]
+
+
+def test_the_arms_are_what_they_should_be(arm: SimpleNamespace) -> None:
+    # Panda's second finger mimics the first: reduced coordinates.
+    expected = {'ur5': (6, 0), 'panda': (8, 1)}[arm.model.name]
+    assert (arm.model.n, len(arm.model.mimics)) == expected
+    assert arm.oracle.pin.nv == sum(expected)
+
+
+def test_inverse_dynamics_is_rnea(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        tau = arm.robot.inverse_dynamics(s.q, s.qd, s.qdd)
+        assert_close(tau, arm.oracle.inverse_dynamics(s.q, s.qd, s.qdd), REL)
+
+
+def test_mass_matrix_is_crba(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        assert_close(arm.robot.mass_matrix(s.q), arm.oracle.mass_matrix(s.q), REL)
+
+
+def test_gravity_vector_is_generalized_gravity(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        assert_close(arm.robot.gravity_vector(s.q), arm.oracle.gravity_vector(s.q), REL)
+
+
+def test_coriolis_matrix_is_pinocchios(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        C = arm.robot.coriolis_matrix(s.q, s.qd)
+        assert_close(C, arm.oracle.coriolis_matrix(s.q, s.qd), REL)
+
+
+def test_coriolis_vector_is_bias_without_gravity(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        bias = arm.oracle.inverse_dynamics(s.q, s.qd, np.zeros(arm.model.n))
+        c = bias - arm.oracle.gravity_vector(s.q)
+        assert_close(arm.robot.coriolis_vector(s.q, s.qd), c, REL)
+        assert_close(arm.robot.bias_forces(s.q, s.qd), bias, REL)
+
+
+def test_velocity_free_coriolis_matrix_holds_the_christoffel_symbols(
+    arm: Any, states: Any, assert_close: Any
+) -> None:
+    n = arm.model.n
+    for s in states:
+        C = arm.robot.velocity_free_coriolis_matrix(s.q).reshape(n, n, n)
+        assert_close(C, arm.oracle.christoffel_symbols(s.q), REL)
+
+
+def test_mass_matrix_derivative_is_that_of_crba(
+    arm: Any, states: Any, assert_close: Any, derivative: Any
+) -> None:
+    n = arm.model.n
+    for s in states:
+        dM = arm.robot.mass_matrix_derivative(s.q).reshape(n, n, n)
+        Gamma = arm.oracle.christoffel_symbols(s.q)
+        assert_close(dM, Gamma + Gamma.transpose(1, 0, 2), REL)
+        assert_close(dM, derivative(arm.oracle.mass_matrix, s.q), 1e-9)
+
+
+def test_forward_dynamics_is_the_inverse_of_rnea(arm: Any, states: Any, assert_close: Any) -> None:
+    for s in states:
+        tau = arm.oracle.inverse_dynamics(s.q, s.qd, s.qdd)
+        assert_close(arm.robot.forward_dynamics(s.q, s.qd, tau), s.qdd, REL)
+
+
+def test_pose_velocity_and_acceleration_of_the_tip(
+    arm: Any, states: Any, assert_close: Any
+) -> None:
+    tip = arm.model.tip_link
+    frame, there = arm.robot.frame(tip), arm.oracle.pin.getFrameId(tip, pin.BODY)
+    for s in states:
+        arm.oracle.move(s.q, s.qd, s.qdd)
+        here = arm.oracle.pin, arm.oracle.data, there, ALIGNED
+        assert_close(frame.pose(s.q), arm.oracle.data.oMf[there].homogeneous, REL)
+        assert_close(frame.velocity(s.q, s.qd), pin.getFrameVelocity(*here).vector, REL)
+        expected = pin.getFrameClassicalAcceleration(*here).vector
+        assert_close(frame.acceleration(s.q, s.qd, s.qdd), expected, REL)
+
+
+def test_jacobian_is_local_world_aligned(arm: Any, states: Any, assert_close: Any) -> None:
+    tip = arm.model.tip_link
+    for s in states:
+        J = arm.robot.frame(tip).jacobian(s.q)
+        assert_close(J, arm.oracle.jacobian(s.q, tip), REL)
+
+
+def test_kinematic_hessian_is_the_joints_hessian(arm: Any, states: Any, assert_close: Any) -> None:
+    n = arm.model.n
+    last = max(arm.model.joints, key=lambda joint: len(arm.model.path(joint.parent)))
+    link = next(
+        name
+        for name, frame in arm.model.frames.items()
+        if frame.body >= 0 and arm.model.joints[frame.body] is last
+    )
+    for s in states:
+        H = arm.robot.frame(link).kinematic_hessian(s.q).reshape(6, n, n)
+        assert_close(H, arm.oracle.kinematic_hessian_of_joint(s.q, last.name), REL)
+
+
+def test_kinematic_hessian_is_the_derivative_of_pinocchios_jacobian(
+    arm: Any, states: Any, assert_close: Any, derivative: Any
+) -> None:
+    n, tip = arm.model.n, arm.model.tip_link
+    for s in states[:2]:
+        H = arm.robot.frame(tip).kinematic_hessian(s.q).reshape(6, n, n)
+        assert_close(H, derivative(lambda q: arm.oracle.jacobian(q, tip), s.q), 1e-9)
+
+
+def test_jacobian_dot_gives_the_drift_acceleration(
+    arm: Any, states: Any, assert_close: Any
+) -> None:
+    tip = arm.model.tip_link
+    there = arm.oracle.pin.getFrameId(tip, pin.BODY)
+    for s in states:
+        arm.oracle.move(s.q, s.qd, np.zeros(arm.model.n))
+        here = arm.oracle.pin, arm.oracle.data, there, ALIGNED
+        drift = pin.getFrameClassicalAcceleration(*here).vector
+        assert_close(arm.robot.frame(tip).jacobian_dot(s.q, s.qd) @ s.qd, drift, REL)
+
+
+def test_pinocchios_own_mimic_joints_agree_with_the_projection(
+    rng: np.random.Generator, random_state: Any, assert_close: Any
+) -> None:
+    text = arm_text(ARMS['panda'])
+    model = load_model(text)
+    reduced = pin.buildModelFromXML(text, mimic=True)
+    data = reduced.createData()
+    reduced.gravity.linear = np.array(model.gravity)
+    assert list(reduced.names)[1 : model.n + 1] == list(model.joint_names)
+    s = random_state(model.n, rng)
+    tau = pin.rnea(reduced, data, s.q, s.qd, s.qdd)
+    assert_close(dynamics.inverse_dynamics(model, s.q, s.qd, s.qdd), tau, REL)
+    upper = np.triu(pin.crba(reduced, data, s.q))
+    assert_close(dynamics.mass_matrix(model, s.q), upper + np.triu(upper, 1).T, REL)
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_random_trees(random_trees: Any, random_state: Any, assert_close: Any, data: Any) -> None:
+    text = data.draw(random_trees)
+    model = load_model(text)
+    oracle = Oracle(text, model)
+    s = random_state(model.n, np.random.default_rng(data.draw(st.integers(0, 99))))
+    n, link = model.n, data.draw(st.sampled_from(model.link_names))
+    # What is zero by symmetry is compared with the weight and size of the machine.
+    floor = model.total_mass
+    tau = dynamics.inverse_dynamics(model, s.q, s.qd, s.qdd)
+    assert_close(tau, oracle.inverse_dynamics(s.q, s.qd, s.qdd), REL, floor)
+    assert_close(dynamics.mass_matrix(model, s.q), oracle.mass_matrix(s.q), REL)
+    assert_close(dynamics.gravity_vector(model, s.q), oracle.gravity_vector(s.q), REL, floor)
+    Gamma = dynamics.velocity_free_coriolis_matrix(model, s.q).reshape(n, n, n)
+    assert_close(Gamma, oracle.christoffel_symbols(s.q), REL, floor)
+    J = kinematics.jacobian(model, s.q, link)
+    assert_close(J, oracle.jacobian(s.q, link), REL, floor=1.0)
+    oracle.move(s.q, s.qd, s.qdd)
+    there = oracle.pin.getFrameId(link, pin.BODY)
+    acceleration = pin.getFrameClassicalAcceleration(oracle.pin, oracle.data, there, ALIGNED)
+    a = kinematics.frame_acceleration(model, s.q, s.qd, s.qdd, link)
+    assert_close(a, acceleration.vector, REL, floor=1.0)
