@@ -46,6 +46,7 @@ select_python() {
   local candidates=(python3.13 python3.12 python3.11 python3.10 python3) candidate answer refused=()
   [[ -z ${PYTHON:-} ]] || candidates=("$PYTHON")
   for candidate in "${candidates[@]}"; do
+    [[ $(type -P "$candidate") ]] || { refused+=("$candidate: not found") && continue; }
     if answer=$(inspect_python "$candidate" 2>&1); then
       printf '%s\n' "$answer"
       return
@@ -107,7 +108,7 @@ install_interfaces() {
 
 main() {
   local interpreter environment package interfaces
-  trap 'printf "interrupted\n" >&2; exit 130' INT
+  trap 'exit 130' INT
   # One at a time in a checkout. The commands below inherit the lock, so it outlives this script if
   # only the script is killed.
   exec 9<tools/setup.sh

@@ -62,6 +62,7 @@ def analyze_bag(
     frame: str | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
     window: float | None = None,
+    effort_delay: float | None = None,
     max_noise: float = DEFAULT_MAX_NOISE,
 ) -> BagAnalysis:
     """Return the efforts and tip accelerations of a bag's runs against the robot's model.
@@ -74,6 +75,8 @@ def analyze_bag(
         frame: Link whose acceleration is compared; None takes the robot's tip.
         gravity: Gravity acceleration in the root link's axes, shape (3,), m/s^2.
         window: Length of the smoothing window in s; None chooses it from the data.
+        effort_delay: How late the stamps of recorded efforts are, in s; None finds it in the data
+            and applies it if it is about a sample.
         max_noise: Share of a joint's effort above which its noise is said to dominate.
 
     Raises:
@@ -90,7 +93,7 @@ def analyze_bag(
         robot = loads(text, gravity=gravity)
     runs = []
     for run in find_runs(contents, robot.model, joint_states):
-        replay = replay_run(robot, run, frame=frame, window=window)
+        replay = replay_run(robot, run, frame=frame, window=window, effort_delay=effort_delay)
         runs.append(
             RunAnalysis(replay, joint_results(replay, max_noise), tip_results(replay, max_noise))
         )

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
-from kron_dynamics.bag.replay import TERMS, Replay
+from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.results import joint_results
+from kron_dynamics.bag.segment_replay import TERMS
 
 TIP_COMPONENTS = ('x', 'y', 'z', 'angular_x', 'angular_y', 'angular_z')
 
@@ -57,6 +58,8 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
         'messages': log.message_count,
         'times': 'stamps' if log.stamped else 'recording',
         'window': replay.window,
+        'effort_delay': replay.effort_delay,
+        'found_delay': replay.found_delay,
         'frame': replay.frame,
         'differentiated': {
             name: {

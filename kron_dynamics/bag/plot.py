@@ -14,9 +14,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from kron_dynamics.bag.analysis import RunAnalysis
-from kron_dynamics.bag.replay import Replay, SegmentReplay
+from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.report import scale_of
 from kron_dynamics.bag.results import JointResult, TipResult, peak
+from kron_dynamics.bag.segment_replay import SegmentReplay
 from kron_dynamics.typing import FloatArray
 
 RECORDED = '#1f4e79'

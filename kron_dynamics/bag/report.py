@@ -8,9 +8,10 @@ import math
 from collections.abc import Sequence
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
-from kron_dynamics.bag.replay import TERMS, Replay
+from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.results import JointResult, joint_results
 from kron_dynamics.bag.samples import Losses
+from kron_dynamics.bag.segment_replay import TERMS
 
 PREFIXES = ((1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'u'))
 TERM_TITLES = {
@@ -75,6 +76,7 @@ def _facts(replay: Replay) -> list[str]:
         f'window   {replay.window:.3g} s; acceleration from {_acceleration_sources(replay)}',
         f'efforts  {_effort_sources(replay)}',
     ]
+    lines += _timing_lines(replay)
     topics: list[tuple[str, Losses]] = [(run.topic, log.losses)]
     topics += [(item.topic, item.losses) for item in (run.commands, run.acceleration) if item]
     for topic, losses in topics:
@@ -89,6 +91,23 @@ def _facts(replay: Replay) -> list[str]:
         lines.append(f'unused   joints not in the model: {", ".join(log.losses.unused_joints)}')
     lines += [f'note     {note}' for note in run.notes]
     return lines
+
+
+def _timing_lines(replay: Replay) -> list[str]:
+    applied, found = replay.effort_delay, replay.found_delay
+    origin = 'as given' if found is None else 'as the data shows'
+    if applied:
+        side = 'late' if applied > 0.0 else 'early'
+        return [
+            f'timing   efforts taken as stamped {1e3 * abs(applied):.3g} ms too {side}, {origin}'
+        ]
+    if found:
+        side = 'late' if found > 0.0 else 'early'
+        return [
+            f'timing   efforts seem to be stamped {1e3 * abs(found):.3g} ms too {side}, too much '
+            f'to take for granted: --effort-delay {found:.3g} if it is so'
+        ]
+    return []
 
 
 def describe_losses(losses: Losses) -> list[str]:

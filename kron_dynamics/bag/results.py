@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.replay import TERMS, Replay, SegmentReplay
+from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.samples import BoolArray
+from kron_dynamics.bag.segment_replay import TERMS, SegmentReplay
 from kron_dynamics.typing import FloatArray
 
 

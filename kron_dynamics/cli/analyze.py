@@ -11,7 +11,7 @@ from kron_dynamics.bag import BagAnalysis, analyze_bag
 from kron_dynamics.bag.analysis import DEFAULT_MAX_NOISE
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.report import format_report
-from kron_dynamics.cli.options import Commands, add_gravity, positive_number
+from kron_dynamics.cli.options import Commands, add_gravity, finite_number, positive_number
 from kron_dynamics.exceptions import KronDynamicsError
 
 DESCRIPTION = """\
@@ -56,6 +56,13 @@ def add_parser(commands: Commands) -> None:
         help='length of the smoothing window (default: from the noise in the data)',
     )
     parser.add_argument(
+        '--effort-delay',
+        metavar='SECONDS',
+        type=finite_number,
+        help='how late the stamps of the efforts are; 0 takes them as they are (default: found '
+        'in the data, and applied if about a sample)',
+    )
+    parser.add_argument(
         '--max-noise',
         metavar='SHARE',
         type=positive_number,
@@ -82,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         frame=arguments.frame,
         gravity=arguments.gravity,
         window=arguments.window,
+        effort_delay=arguments.effort_delay,
         max_noise=arguments.max_noise,
     )
     print(format_report(analysis))

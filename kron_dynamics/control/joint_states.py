@@ -62,16 +62,17 @@ class AssembledState:
 
     def problem(self) -> str | None:
         """Return in words which joints lack a fresh position or velocity; None if ready."""
-        parts = []
-        for joint, name in enumerate(self.joint_names):
-            for quantity, age in zip(_QUANTITIES[:2], self.ages[:2, joint], strict=True):
+        lacking: dict[str, list[str]] = {}
+        for quantity, ages in zip(_QUANTITIES[:2], self.ages, strict=False):
+            for name, age in zip(self.joint_names, ages, strict=True):
                 if age == np.inf:
-                    parts.append(f'{name!r}: {quantity} never received')
+                    lacking.setdefault(f'{quantity} never received', []).append(name)
                 elif not age <= self.timeout:
-                    parts.append(f'{name!r}: {quantity} is {age:.3g} s old')
-        if not parts:
+                    lacking.setdefault(f'{quantity} {age:.3g} s old', []).append(name)
+        if not lacking:
             return None
-        return f'joint states are not fresh (timeout {self.timeout:g} s): {"; ".join(parts)}'
+        parts = '; '.join(f'{what} for {", ".join(names)}' for what, names in lacking.items())
+        return f'joint states are not fresh (timeout {self.timeout:g} s): {parts}'
 
 
 class JointStateAssembler:

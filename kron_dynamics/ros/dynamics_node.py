@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -81,10 +80,7 @@ class DynamicsNode(LifecycleNode):
         if self._from_topic:
             subscribe_description(self, self._on_description)
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
-        # Services may compile a kernel or answer a large batch; commands must not wait for them.
-        provide_services(
-            self, lambda: self._robot, self._tip_frame, MutuallyExclusiveCallbackGroup()
-        )
+        provide_services(self, lambda: self._robot, self._tip_frame)
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):
@@ -381,8 +377,7 @@ class DynamicsNode(LifecycleNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run dynamics_node; return the process's exit code."""
-    # Joint states and services each have a thread: a service never delays a command.
-    return run_node(DynamicsNode, arguments, lambda: MultiThreadedExecutor(num_threads=2))
+    return run_node(DynamicsNode, arguments, SingleThreadedExecutor)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from kron_dynamics_msgs.srv import (
     FrameKinematics,
     InverseDynamics,
 )
-from rclpy.callback_groups import CallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
+from rclpy.task import Future
 
 from kron_dynamics.control import reorder
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
@@ -68,22 +70,22 @@ class _Batch:
 
 
 def provide_services(
-    node: Node,
-    robot: Callable[[], Robot | None],
-    tip_frame: Callable[[], str],
-    group: CallbackGroup,
+    node: Node, robot: Callable[[], Robot | None], tip_frame: Callable[[], str]
 ) -> None:
     """Offer inverse_dynamics, forward_dynamics, equations_of_motion and frame_kinematics.
+
+    Requests are worked on in a thread of their own: a large batch, or a kernel that has to be
+    compiled first, does not delay the commands, which the executor's thread computes.
 
     Args:
         node: offers them under its own name.
         robot: the robot, or None as long as the node is not configured.
         tip_frame: the link meant where a request names none.
-        group: callbacks run in it.
     """
+    worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='services')
 
     def answering(compute: Callable[[Robot, Any, Any], None]) -> Callable[[Any, Any], Any]:
-        def callback(request: Any, response: Any) -> Any:
+        def answer(request: Any, response: Any) -> Any:
             present = robot()
             if present is None:
                 response.message = 'the node is not configured: it has no robot description'
@@ -94,6 +96,13 @@ def provide_services(
                 return response
             except KronDynamicsError as error:
                 return type(response)(success=False, message=str(error))
+
+        async def callback(request: Any, response: Any) -> Any:
+            finished = Future(executor=node.executor)
+            job = worker.submit(answer, request, response)
+            job.add_done_callback(lambda _: _finish(node, finished))
+            await finished
+            return job.result()
 
         return callback
 
@@ -106,7 +115,16 @@ def provide_services(
         (EquationsOfMotion, '~/equations_of_motion', _equations_of_motion),
         (FrameKinematics, '~/frame_kinematics', frame_kinematics),
     ):
+        # Not the group of the joint states: a request under way must not hold them up.
+        group = ReentrantCallbackGroup()
         node.create_service(kind, name, answering(compute), callback_group=group)
+
+
+def _finish(node: Node, finished: Future[None]) -> None:
+    """Tell the executor that a worker is done; it may be asleep."""
+    finished.set_result(None)
+    if node.executor is not None:
+        node.executor.wake()
 
 
 def _inverse_dynamics(robot: Robot, request: Any, response: Any) -> None:

@@ -25,7 +25,8 @@ class Plant:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
         qdd: accelerations at the end of the last step, shape (n,).
-        effort: efforts the drives gave in the last step, shape (n,), N m or N.
+        effort: efforts on the joints in the last step, shape (n,), N m or N: those of the drives,
+            or of the brakes where they are set, as load cells or cylinder pressures tell them.
         brakes_set: whether brakes instead of drives move the joints.
     """
 
@@ -72,12 +73,13 @@ class Plant:
         """
         limit = self.robot.model.effort_limit
         self.effort = np.clip(np.asarray(command, dtype=np.float64), -limit, limit)
-        if self.brakes_set:
-            self.effort = np.zeros(self.robot.n)
         count = max(1, int(np.ceil(duration / step - 1e-9)))
         for _ in range(count):
             self._runge_kutta(duration / count)
         self.qdd = self.acceleration(self.q, self.qd)
+        if self.brakes_set:
+            carried = self.robot.inverse_dynamics(self.q, self.qd, self.qdd)
+            self.effort = carried + self.robot.joint_friction(self.qd)
         if not (np.isfinite(self.q).all() and np.isfinite(self.qd).all()):
             raise NonFiniteError(
                 f'the simulated motion is not finite any more: q = {self.q.tolist()}; the step of '

@@ -34,8 +34,9 @@ def test_nothing_is_known_at_first(assembler):
         assert np.isnan(values).all()
     assert np.isinf(state.ages).all()
     for name in NAMES:
-        assert f"'{name}': position never received" in state.problem()
-        assert f"'{name}': velocity never received" in state.problem()
+        assert name in state.problem()
+    assert 'position never received for travel, slew, luff' in state.problem()
+    assert 'velocity never received for travel, slew, luff' in state.problem()
 
 
 @given(order=st.permutations([*range(3), 'other']))
@@ -63,7 +64,7 @@ def test_publishers_may_split_the_joints(assembler):
     state = assembler.state(0.0)
     assert not state.ready
     assert 'travel' not in state.problem()
-    assert "'slew': position never received" in state.problem()
+    assert 'position never received for slew' in state.problem()
     # The other publisher's clock is far away; its joints have an order of their own.
     outcome = feed(assembler, NAMES[:0:-1], Q[:0:-1], QD[:0:-1], (), stamp=900.0)
     assert outcome is SampleOutcome.ACCEPTED
@@ -89,7 +90,7 @@ def test_velocity_that_is_not_measured_is_not_made_up(assembler):
     assert np.isfinite(state.q).all() and np.isnan(state.qd).all()
     assert not state.ready
     assert 'position' not in state.problem()
-    assert state.problem().count('velocity never received') == 3
+    assert state.problem().endswith(': velocity never received for travel, slew, luff')
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
@@ -104,8 +105,8 @@ def test_value_that_is_not_finite_is_no_news(assembler, bad):
     assert assembler.rejections == {'value not finite': 1}
     later = assembler.state(0.12)
     np.testing.assert_array_equal(np.isnan(later.q), [False, True, False])
-    assert "'slew': position is 0.12 s old" in later.problem()
-    assert later.problem().count('velocity') == 3
+    assert 'position 0.12 s old for slew;' in later.problem()
+    assert later.problem().endswith('velocity 0.12 s old for travel, slew, luff')
 
 
 def test_sample_of_nothing_but_nan_is_rejected(assembler):
@@ -169,7 +170,7 @@ def test_clock_that_steps_back_forgets_all_that_was_known(assembler):
     assert outcome is SampleOutcome.RESTARTED
     state = assembler.state(0.01)
     np.testing.assert_array_equal(np.isnan(state.q), [False, True, True])
-    assert "'slew': position never received" in state.problem()
+    assert 'position never received for slew' in state.problem()
     assert feed(assembler, stamp=0.03, now=0.02) is SampleOutcome.ACCEPTED
     assert assembler.state(0.02).ready
 
