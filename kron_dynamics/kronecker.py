@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy
 
 from kron_dynamics.typing import ScalarArray
 
@@ -108,5 +109,5 @@ def khang_derivative(A: Any, x: Any) -> ScalarArray:
     for i in range(r):
         for j in range(s):
             for k, x_k in enumerate(x):
-                out[i, j * len(x) + k] = A[i, j].diff(x_k)
+                out[i, j * len(x) + k] = sympy.diff(A[i, j], x_k)  # an entry may be a number
     return out

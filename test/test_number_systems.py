@@ -25,7 +25,7 @@ QUANTITIES: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.fixture(scope='module', params=['planar_2r', 'spatial_3r'])
+@pytest.fixture(scope='module', params=['planar_2r', 'rrp'])
 def arm(request: pytest.FixtureRequest, robot_text: Any) -> RobotModel:
     return load_model(robot_text(request.param), gravity=(1.0, -9.0, 2.0))
 

@@ -87,8 +87,8 @@ class Trajectory:
             start: (q, qd, qdd), each of shape (n,).
             continuous: Which joints turn without end, shape (n,) booleans. The position of start
                 is shifted by whole turns to the one next to the first point.
-            start_tolerance: Disagreement allowed at time 0, shape (n,) or one for all, in rad or m,
-                and per s.
+            start_tolerance: Disagreement allowed at time 0, shape (n,) or one for all, in rad or
+                m, and per s.
 
         Raises:
             TrajectoryError: If a shape, a number, the times, a name, the last velocity or the

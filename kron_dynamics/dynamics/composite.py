@@ -49,7 +49,8 @@ class CompositeInertia:
     @property
     def rotational(self) -> ScalarArray:
         """Rotational inertia tr(S) E - S about the origin, shape (3, 3), kg m^2."""
-        return np.trace(self.second) * np.eye(3) - self.second
+        trace: ScalarArray = np.trace(self.second) * np.eye(3)
+        return trace - self.second
 
 
 def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:

@@ -33,4 +33,4 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> FloatArray:
     passage = np.where(
         np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
     )
-    return model.damping * qd + model.friction * np.tanh(qd / passage)
+    return np.asarray(model.damping * qd + model.friction * np.tanh(qd / passage))

@@ -201,11 +201,11 @@ class Scalar:
         return Scalar(self.graph, self.graph.apply('neg', self.number))
 
     def sin(self) -> Scalar:
-        """Return sin(self)."""
+        """Return the sine."""
         return Scalar(self.graph, self.graph.apply('sin', self.number))
 
     def cos(self) -> Scalar:
-        """Return cos(self)."""
+        """Return the cosine."""
         return Scalar(self.graph, self.graph.apply('cos', self.number))
 
 

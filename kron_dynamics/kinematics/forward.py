@@ -41,7 +41,8 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
     """
     k = joint.axis
     along = np.outer(k, k)
-    return along + cos(position) * (np.eye(3) - along) + sin(position) * skew(k)
+    turn: ScalarArray = cos(position) * (np.eye(3) - along) + sin(position) * skew(k)
+    return along + turn
 
 
 def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:

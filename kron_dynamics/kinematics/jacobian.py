@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import cross

@@ -25,12 +25,12 @@ def zeros_like(values: ArrayLike, shape: tuple[int, ...]) -> ScalarArray:
 
 
 def sin(x: Any) -> Any:
-    """Return sin(x) in the number system of x."""
+    """Return the sine of x in the number system of x."""
     return _apply('sin', x)
 
 
 def cos(x: Any) -> Any:
-    """Return cos(x) in the number system of x."""
+    """Return the cosine of x in the number system of x."""
     return _apply('cos', x)
 
 

@@ -33,7 +33,7 @@ def check_inertia(link: str, mass: float, inertia: FloatArray) -> None:
     """
     if mass < 0:
         raise InvalidInertiaError(f"link '{link}' has mass {mass:g} kg, expected >= 0")
-    principal = np.linalg.eigvalsh(inertia)
+    principal = np.asarray(np.linalg.eigvalsh(inertia), dtype=np.float64)
     slack = _TOLERANCE * abs(principal).max() + _NEGLIGIBLE * max(mass, 1e-6)
     if principal[0] < -slack:
         raise InvalidInertiaError(

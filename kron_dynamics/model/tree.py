@@ -54,7 +54,7 @@ def find_root(robot: urdf.Robot) -> str:
     looped = [link for link in links if link not in reached]
     if looped:
         raise ModelError(f"link '{looped[0]}' is part of a loop: the links must form a tree")
-    return roots[0]
+    return str(roots[0])
 
 
 def _refuse_duplicates(what: str, names: list[str]) -> None:

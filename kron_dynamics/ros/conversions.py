@@ -120,7 +120,7 @@ def reference_points(message: JointTrajectory, joint_names: Sequence[str]) -> Re
     """
     if not message.points:
         raise TrajectoryError('the trajectory has no points')
-    order = reorder(message.joint_names, joint_names)
+    order = reorder(message.joint_names, joint_names).tolist()
     positions = _rows(message, 'positions', order)
     if positions is None:
         raise TrajectoryError('the points of the trajectory have no positions')
@@ -135,7 +135,7 @@ def reference_points(message: JointTrajectory, joint_names: Sequence[str]) -> Re
     )
 
 
-def _rows(message: JointTrajectory, field: str, order: FloatArray) -> FloatArray | None:
+def _rows(message: JointTrajectory, field: str, order: Sequence[int]) -> FloatArray | None:
     """One field of all points, shape (K, n); None where all leave it empty."""
     rows = [getattr(point, field) for point in message.points]
     if not any(len(row) for row in rows):

@@ -8,10 +8,8 @@ import sys
 import time
 from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -377,7 +375,7 @@ class DynamicsNode(LifecycleNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run dynamics_node; return the process's exit code."""
-    return run_node(DynamicsNode, arguments, SingleThreadedExecutor)
+    return run_node(DynamicsNode, arguments, DynamicsNode.stop)
 
 
 if __name__ == '__main__':

@@ -7,32 +7,25 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import TypeVar
 
 import rclpy
-from rclpy.executors import Executor
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
+
+AnyNode = TypeVar('AnyNode', bound=Node)
 
 # How long a signal may wait for an idle executor, s.
 _SIGNAL_LATENCY = 0.1
 
 
-class StoppableNode(Protocol):
-    """A node that has something to do before it goes."""
-
-    def stop(self) -> None:
-        """Leave the machine in order; topics still work."""
-
-    def destroy_node(self) -> None:
-        """Take everything back."""
-
-
 def run_node(
-    make: Callable[[], StoppableNode],
+    make: Callable[[], AnyNode],
     arguments: list[str] | None,
-    executor: Callable[[], Executor],
+    stop: Callable[[AnyNode], None] = lambda _: None,
 ) -> int:
     """Return the exit code of a process that runs one node until it is told to stop.
 
@@ -41,7 +34,7 @@ def run_node(
     Args:
         make: makes the node.
         arguments: of the command line; None for those of the process.
-        executor: makes the executor.
+        stop: called before the node goes, while its topics still work.
     """
     # rclpy's own handler would invalidate every publisher at once, and the last safe command
     # could not be sent.
@@ -52,12 +45,12 @@ def run_node(
     node = None
     try:
         node = make()
-        spinner = executor()
+        spinner = SingleThreadedExecutor()
         spinner.add_node(node)
         while not told_to_stop.is_set():
             spinner.spin_once(timeout_sec=_SIGNAL_LATENCY)
         spinner.shutdown()
-        node.stop()
+        stop(node)
     except KronDynamicsError as error:
         rclpy.logging.get_logger('kron_dynamics').fatal(' '.join(str(error).split()))
         return 1

@@ -139,7 +139,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             Parameter(
                 f'effort_limit.{joint}',
                 float,
-                'Effort limit in place of the URDF limit where that is larger or absent, N m or N.',
+                'Effort limit where the URDF has a larger one or none, N m or N.',
                 0.0,
                 _HUGE,
             ),

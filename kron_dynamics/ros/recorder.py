@@ -14,8 +14,6 @@ from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-_BAG_VERSION = 9
-
 
 class BagRecorder:
     """Writes the serialized messages of topics as they come."""
@@ -29,7 +27,7 @@ class BagRecorder:
         """
         self._node = node
         self._store = get_typestore(Stores.LATEST)
-        self._writer = Writer(path, version=_BAG_VERSION, storage_plugin=StoragePlugin.MCAP)
+        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
         self._connections: dict[str, Any] = {}
         self._subscriptions: list[Any] = []

@@ -98,7 +98,7 @@ def provide_services(
                 return type(response)(success=False, message=str(error))
 
         async def callback(request: Any, response: Any) -> Any:
-            finished = Future(executor=node.executor)
+            finished: Future[None] = Future(executor=node.executor)
             job = worker.submit(answer, request, response)
             job.add_done_callback(lambda _: _finish(node, finished))
             await finished

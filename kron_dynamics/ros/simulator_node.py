@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
@@ -60,9 +59,6 @@ class SimulatorNode(Node):
             self.get_logger().info('waiting for robot_description')
         else:
             self._begin(robot)
-
-    def stop(self) -> None:
-        """Nothing is owed to anybody when a simulation ends."""
 
     def _on_description(self, text: str) -> None:
         if self._plant is not None:
@@ -195,7 +191,7 @@ class SimulatorNode(Node):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run simulator_node; return the process's exit code."""
-    return run_node(SimulatorNode, arguments, SingleThreadedExecutor)
+    return run_node(SimulatorNode, arguments)
 
 
 if __name__ == '__main__':

@@ -90,7 +90,7 @@ class Plant:
         """Return the accelerations, shape (n,), in a state under the present efforts."""
         if self.brakes_set:
             # Brakes carry whatever force it takes.
-            return -_BRAKE_RATE * qd
+            return np.asarray(-_BRAKE_RATE * qd)
         effort = self.effort - self.robot.joint_friction(qd) + self._stop_effort(q, qd)
         return self.robot.forward_dynamics(q, qd, effort)
 
@@ -103,7 +103,7 @@ class Plant:
         push = _STOP_FREQUENCY**2 * depth + 2.0 * _STOP_FREQUENCY * qd * (depth != 0.0)
         # A stop pushes back, it never pulls.
         push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
-        return -self._stop_inertia * push
+        return np.asarray(-self._stop_inertia * push)
 
     def _runge_kutta(self, h: float) -> None:
         """One classical fourth-order step."""
