@@ -1,0 +1,131 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Masses and inertias: what is refused, and how links bolted together add up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kron_dynamics import InvalidInertiaError
+from kron_dynamics.model import Body, load_model
+from kron_dynamics.model.inertia import lump
+
+
+def moments(ixx: float, iyy: float, izz: float, ixy: float = 0) -> str:
+    return f'ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" ixz="0" iyz="0"'
+
+
+def test_negative_mass(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', mass='-1'))
+    assert_refused(text, InvalidInertiaError, "'arm'", 'mass -1 kg')
+
+
+def test_inertia_that_is_not_positive_semi_definite(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.1, ixy=0.2)))
+    assert_refused(text, InvalidInertiaError, "'arm'", 'not positive semi-definite', '-0.1')
+
+
+def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.21)))
+    assert_refused(text, InvalidInertiaError, "'arm'", 'triangle inequality', '0.21')
+
+
+def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_refused: Any) -> None:
+    # The diagonal looks fine. With ixy = 1.5 the principal moments are (0.5, 3, 3.5), just allowed.
+    load_model(parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.5))))
+    text = parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.6)))
+    assert_refused(text, InvalidInertiaError, "'arm'", 'triangle inequality')
+
+
+@pytest.mark.parametrize('thin', [(0.1, 0.2, 0.3), (0.0, 0.1, 0.1), (0.12345, 0.2, 0.3235)])
+def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> None:
+    load_model(parts.robot(arm=parts.link('arm', moments=moments(*thin))))
+
+
+@pytest.mark.parametrize(
+    'arm',
+    [
+        '<link name="arm"/>',
+        '<link name="arm"><inertial><mass value="0"/></inertial></link>',
+        '<link name="arm"><inertial><mass value="0"/>'
+        '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>',
+    ],
+)
+def test_joint_that_moves_no_mass(arm: str, parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot(arm=arm), InvalidInertiaError, "'hinge'", 'no mass')
+
+
+def test_joint_at_the_end_that_moves_no_mass(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot('<link name="hand"/>', parts.joint('grip', parent='arm', child='hand'))
+    assert_refused(text, InvalidInertiaError, "'grip'")
+
+
+def test_slide_that_moves_moments_without_mass(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', mass='0'), hinge=parts.joint(kind='prismatic'))
+    assert_refused(text, InvalidInertiaError, "'hinge'")
+
+
+def test_hinge_through_a_mass_point(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(arm=parts.link('arm', moments=moments(0, 0, 0)))
+    assert_refused(text, InvalidInertiaError, "'hinge'")
+
+
+def test_link_without_inertia_may_carry_mass(parts: Any) -> None:
+    carried = parts.joint('bolt', 'fixed', 'arm', 'load')
+    model = load_model(parts.robot(parts.link('load'), carried, arm='<link name="arm"/>'))
+    assert model.bodies[0].mass == 1.0
+    assert model.bodies[0].links == ('load',)
+
+
+def test_inertia_of_the_root_link_and_of_what_is_bolted_to_it_is_ignored(parts: Any) -> None:
+    stand = parts.link('stand', mass='70') + parts.joint('bolt', 'fixed', 'base', 'stand')
+    text = parts.robot(stand).replace('<link name="base"/>', parts.link('base', mass='900'))
+    model = load_model(text)
+    assert model.total_mass == 1.0
+    assert [body.links for body in model.bodies] == [('arm',)]
+
+
+def particles(masses: np.ndarray, points: np.ndarray) -> Body:
+    center = masses @ points / masses.sum()
+    arms = points - center
+    inertia = sum(
+        m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True)
+    )
+    return Body(float(masses.sum()), center, inertia)
+
+
+def test_lumped_body_is_that_of_all_particles(rng: np.random.Generator, assert_close: Any) -> None:
+    from scipy.spatial.transform import Rotation
+
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    R, p = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
+    moved = points[3:] @ R.T + p
+    lumped = lump(
+        [
+            ('a', particles(masses[:3], points[:3]), np.eye(3), np.zeros(3)),
+            ('b', particles(masses[3:], points[3:]), R, p),
+        ]
+    )
+    whole = particles(masses, np.vstack([points[:3], moved]))
+    assert lumped.links == ('a', 'b')
+    assert_close(lumped.mass, whole.mass)
+    assert_close(lumped.center_of_mass, whole.center_of_mass)
+    assert_close(lumped.inertia, whole.inertia)
+
+
+def test_second_moment_is_that_of_particles(rng: np.random.Generator, assert_close: Any) -> None:
+    masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
+    body = particles(masses, points)
+    assert_close(body.first_moment, masses @ points)
+    assert_close(body.second_moment, np.einsum('k,ki,kj->ij', masses, points, points))
+
+
+def test_inertial_frame_is_turned_into_the_links(parts: Any, assert_close: Any) -> None:
+    origin = '<origin xyz="0.1 0.2 0.3" rpy="0 0 1.5707963267948966"/><mass'
+    arm = parts.link('arm', moments=moments(0.3, 0.5, 0.4)).replace('<mass', origin)
+    body = load_model(parts.robot(arm=arm)).bodies[0]
+    assert_close(body.inertia, np.diag([0.5, 0.3, 0.4]))
+    assert_close(body.center_of_mass, [0.1, 0.2, 0.3])

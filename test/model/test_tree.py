@@ -1,0 +1,102 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One root, one parent each, known names, known kinds of joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kron_dynamics import ModelError, UnsupportedJointError
+from kron_dynamics.model import load_model
+
+
+def test_two_roots(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot('<link name="stray"/>'), ModelError, "'base'", "'stray'", 'root')
+
+
+def test_loop_beside_the_tree(parts: Any, assert_refused: Any) -> None:
+    loop = parts.joint('k', parent='x', child='y') + parts.joint('l', parent='y', child='x')
+    text = parts.robot(parts.link('x'), parts.link('y'), loop)
+    assert_refused(text, ModelError, "'x'", 'loop')
+
+
+def test_loop_without_a_root(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(parts.joint('back', parent='arm', child='base'))
+    assert_refused(text, ModelError, "'base'", 'loop')
+
+
+def test_joint_from_a_link_to_itself(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(parent='arm', child='arm'))
+    assert_refused(text, ModelError, "'arm'")
+
+
+def test_link_with_two_parents(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(
+        parts.link('other'), parts.joint('k', child='other'), parts.joint('l', parent='other')
+    )
+    assert_refused(text, ModelError, "'arm'", "'hinge'", "'l'", 'tree')
+
+
+def test_duplicate_link_name(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot('<link name="arm"/>'), ModelError, "links named 'arm'")
+
+
+def test_duplicate_joint_name(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(parts.link('other'), parts.joint('hinge', child='other'))
+    assert_refused(text, ModelError, "joints named 'hinge'")
+
+
+@pytest.mark.parametrize('role', ['parent', 'child'])
+def test_unknown_link(role: str, parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(**{role: 'nowhere'}))
+    assert_refused(text, ModelError, "'hinge'", role, "'nowhere'")
+
+
+@pytest.mark.parametrize('kind', ['floating', 'planar'])
+def test_kinds_of_joint_that_have_no_meaning_here(
+    kind: str, parts: Any, assert_refused: Any
+) -> None:
+    text = parts.robot(hinge=parts.joint(kind=kind))
+    assert_refused(text, UnsupportedJointError, "'hinge'", f"'{kind}'", 'expected one of')
+
+
+def test_kind_of_joint_that_is_no_urdf(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(kind='spherical'))
+    assert_refused(text, ModelError, "'hinge'", 'spherical')
+
+
+def test_no_moving_joint(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(kind='fixed'))
+    assert_refused(text, ModelError, "'toy'", 'no moving joints')
+
+
+def test_order_is_depth_first_in_document_order(robot_text: Any) -> None:
+    model = load_model(robot_text('branched'))
+    assert model.joint_names == (
+        'trunk_turn',
+        'left_slide',
+        'left_spindle',
+        'right_elbow',
+        'right_wrist',
+        'camera_slide',
+    )
+    assert model.link_names[:4] == ('floor', 'cabinet', 'trunk', 'ballast')
+
+
+def test_order_of_elements_in_the_file_does_not_matter(parts: Any) -> None:
+    # A child may stand before its parent, and joints before links.
+    hand, grip = parts.link('hand'), parts.joint('grip', parent='arm', child='hand')
+    elements = grip, hand, parts.joint(), parts.link('arm'), '<link name="base"/>'
+    text = f'<robot name="toy">{"".join(elements)}</robot>'
+    model = load_model(text)
+    assert model.joint_names == ('hinge', 'grip')
+    assert model.root_link == 'base'
+
+
+def test_right_angles_are_exact(parts: Any) -> None:
+    origin = '<origin rpy="1.5707963267948966 0 -1.5707963267948966"/>'
+    (joint,) = load_model(parts.robot(hinge=parts.joint(more=origin))).joints
+    np.testing.assert_array_equal(joint.rotation, [[0, 0, -1], [-1, 0, 0], [0, 1, 0]])

@@ -1,0 +1,196 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading URDF: what is refused, and what is left aside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics import ModelError
+from kron_dynamics.model import load_model, read_urdf_file
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"^URDF file '.*absent\.urdf' does not exist$"):
+        kd.load(tmp_path / 'absent.urdf')
+
+
+def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match='cannot be read'):
+        read_urdf_file(tmp_path)
+
+
+def test_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / 'robot.urdf').write_bytes(b'\x7fELF\xff\xfe\x00')
+    with pytest.raises(ModelError, match=r'robot\.urdf.*cannot be read'):
+        read_urdf_file(tmp_path / 'robot.urdf')
+
+
+def test_file_as_path_or_text(tmp_path: Path, parts: Any) -> None:
+    path = tmp_path / 'robot.urdf'
+    path.write_text(parts.robot(), encoding='utf-8')
+    assert kd.load(path).joint_names == kd.load(str(path)).joint_names == ('hinge',)
+
+
+@pytest.mark.parametrize('text', ['', ' \n\t'])
+def test_empty(text: str, assert_refused: Any) -> None:
+    assert_refused(text, ModelError, 'empty')
+
+
+def test_broken_xml(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot()[:-5], ModelError, 'not well-formed')
+
+
+def test_other_root_element(assert_refused: Any) -> None:
+    assert_refused('<sdf version="1.7"/>', ModelError, '<sdf>', 'expected <robot>')
+
+
+def test_no_links(assert_refused: Any) -> None:
+    assert_refused('<robot name="bare"/>', ModelError, "'bare'", 'no links')
+
+
+def test_xacro_left_in(parts: Any, assert_refused: Any) -> None:
+    macro = '<xacro:macro xmlns:xacro="http://www.ros.org/wiki/xacro" name="m"/>'
+    assert_refused(parts.robot(macro), ModelError, 'xacro', '<macro>')
+
+
+def test_xacro_expression_left_in(parts: Any, assert_refused: Any) -> None:
+    limit = '<limit lower="${-pi}" upper="1" effort="1" velocity="1"/>'
+    assert_refused(parts.robot(hinge=parts.joint(limit=limit)), ModelError, "'hinge'", 'lower')
+
+
+NUMBERS = {
+    'mass': ('arm', '<mass value="1"/>', '<mass value="{}"/>'),
+    'inertia': ('arm', 'iyy="0.1"', 'iyy="{}"'),
+    'axis': ('hinge', '<axis xyz="0 0 1"/>', '<axis xyz="0 {} 1"/>'),
+    'lower': ('hinge', 'lower="-1"', 'lower="{}"'),
+    'upper': ('hinge', 'upper="1"', 'upper="{}"'),
+    'effort': ('hinge', 'effort="10"', 'effort="{}"'),
+    'velocity': ('hinge', 'velocity="2"', 'velocity="{}"'),
+    'origin': ('hinge', '<axis', '<origin xyz="0 0 0" rpy="{} 0 0"/><axis'),
+    'damping': ('hinge', '<axis', '<dynamics damping="{}"/><axis'),
+    'friction': ('hinge', '<axis', '<dynamics friction="{}"/><axis'),
+    'multiplier': ('hinge', '<axis', '<mimic joint="hinge" multiplier="{}"/><axis'),
+    'offset': ('hinge', '<axis', '<mimic joint="hinge" offset="{}"/><axis'),
+}
+
+
+@pytest.mark.parametrize('place', NUMBERS)
+@pytest.mark.parametrize('value', ['nan', '-NaN', 'much', '1,5', '0x10', ''])
+def test_what_is_no_number_is_refused(
+    place: str, value: str, parts: Any, assert_refused: Any
+) -> None:
+    owner, good, bad = NUMBERS[place]
+    text = parts.robot().replace(good, bad.format(value), 1)
+    assert text != parts.robot()
+    assert_refused(text, ModelError, f"'{owner}'", 'expected')
+
+
+def test_python_spelling_of_numbers_is_refused(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot(arm=parts.link('arm', mass='1_0')), ModelError, "'arm'")
+
+
+@pytest.mark.parametrize('place', ['mass', 'inertia', 'axis', 'origin', 'damping', 'friction'])
+@pytest.mark.parametrize('value', ['inf', '-inf', '1e999'])
+def test_infinity_is_refused_where_it_means_nothing(
+    place: str, value: str, parts: Any, assert_refused: Any
+) -> None:
+    owner, good, bad = NUMBERS[place]
+    text = parts.robot().replace(good, bad.format(value), 1)
+    assert_refused(text, ModelError, f"'{owner}'", 'finite')
+
+
+def test_wrong_count_of_numbers(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(axis='<axis xyz="0 1"/>'))
+    assert_refused(text, ModelError, "'hinge'", 'xyz of <axis>', 'expected 3', 'got 2')
+
+
+@pytest.mark.parametrize(
+    ('good', 'bad', 'owner'),
+    [
+        ('effort="10" ', '', 'hinge'),
+        ('velocity="2"', '', 'hinge'),
+        ('<parent link="base"/>', '', 'hinge'),
+        ('<child link="arm"/>', '', 'hinge'),
+        (' type="revolute"', '', 'hinge'),
+        ('<mass value="1"/>', '', 'arm'),
+        ('<mass value="1"/>', '<mass/>', 'arm'),
+        ('ixx="0.1" ', '', 'arm'),
+    ],
+)
+def test_missing_attribute_or_element(
+    good: str, bad: str, owner: str, parts: Any, assert_refused: Any
+) -> None:
+    assert good in parts.robot()
+    assert_refused(parts.robot().replace(good, bad, 1), ModelError, f"'{owner}'")
+
+
+def test_names_are_required(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot().replace(' name="hinge"', ''), ModelError, 'name')
+    assert_refused(parts.robot().replace(' name="base"', ''), ModelError, 'name')
+
+
+def test_message_stays_one_line_whatever_the_names(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(hinge=parts.joint(name='a&#10;b', kind='floating'))
+    assert_refused(text, kd.UnsupportedJointError)
+
+
+def test_other_dialects_are_left_aside(parts: Any) -> None:
+    extras = (
+        '<gazebo reference="arm"><selfCollide>true</selfCollide></gazebo>'
+        '<transmission name="t"><type>x</type></transmission>'
+        '<ros2_control name="c" type="system"/><material name="red"/>'
+    )
+    arm = parts.link('arm').replace(
+        '<inertial>',
+        '<visual><geometry><mesh filename="package://x/y.stl"/></geometry></visual><inertial>',
+    )
+    assert load_model(parts.robot(extras, arm=arm)).joint_names == ('hinge',)
+
+
+def test_numbers_in_what_is_left_aside_do_not_matter(parts: Any) -> None:
+    arm = parts.link('arm').replace(
+        '<inertial>', '<gazebo><mass value="0.1 kg"/></gazebo><inertial>'
+    )
+    assert load_model(parts.robot(arm=arm)).total_mass == 1.0
+
+
+def test_comments_declaration_and_byte_order_mark(parts: Any) -> None:
+    text = '\ufeff<?xml version="1.0" encoding="UTF-8"?><!-- a -->' + parts.robot('<!-- b -->')
+    assert load_model(text).joint_names == ('hinge',)
+
+
+def test_names_beyond_ascii(parts: Any) -> None:
+    model = load_model(parts.robot(hinge=parts.joint(name='Gelenk_α')))
+    assert model.joint_names == ('Gelenk_α',)
+
+
+@pytest.mark.parametrize('place', ['element', 'attribute', 'number'])
+def test_external_entities_read_no_files(place: str, parts: Any, tmp_path: Path) -> None:
+    secret = tmp_path / 'secret'
+    secret.write_text('42', encoding='utf-8')
+    text = {
+        'element': parts.robot(
+            '&leak;', arm=parts.link('arm').replace('</link>', '&leak;</link>')
+        ),
+        'attribute': parts.robot(arm=parts.link('arm').replace('"arm"', '"&leak;"')),
+        'number': parts.robot(arm=parts.link('arm', mass='&leak;')),
+    }[place]
+    declaration = f'<!DOCTYPE robot [<!ENTITY leak SYSTEM "{secret.as_uri()}">]>'
+    try:
+        model = load_model(declaration + text)
+    except ModelError as error:
+        assert '42' not in str(error)
+    else:
+        assert model.total_mass == 1.0
+        assert not any('42' in name for name in model.link_names)
+
+
+def test_entity_bomb_is_refused(parts: Any, assert_refused: Any) -> None:
+    levels = ''.join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(9))
+    declaration = f'<!DOCTYPE robot [<!ENTITY e0 "{"x" * 10}">{levels}]>'
+    assert_refused(declaration + parts.robot('<link name="&e9;"/>'), ModelError)
