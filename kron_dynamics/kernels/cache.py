@@ -17,8 +17,6 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import kron_dynamics
-
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
@@ -43,7 +41,7 @@ def equations_digest() -> str:
 
     A kernel made by other equations must never be met again, so their text is part of its key.
     """
-    root = Path(kron_dynamics.__file__).parent
+    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     sources = [root / 'kronecker.py', *(root / 'model').glob('*.py')]
     for folder in ('kinematics', 'dynamics', 'kernels'):

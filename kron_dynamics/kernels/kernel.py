@@ -101,10 +101,10 @@ class Kernel:
         shape = self._shape if batch is None else (batch, *self._shape)
         if out is None:
             out = np.empty(shape)
-        elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
+        elif out.shape != shape or out.dtype != np.float64 or not out.flags.carray:
             raise ShapeError(
                 f'out of {self.report.name} has shape {out.shape} and type {out.dtype}, expected '
-                f'a C-contiguous float64 array of shape {shape}'
+                f'a writable C-contiguous float64 array of shape {shape}'
             )
         self._evaluate(1 if batch is None else batch, rows, out)
         return out
@@ -164,7 +164,7 @@ def _numpy_function(trace: Trace) -> _Evaluate:
     width = len(trace.outputs)
 
     def evaluate(count: int, rows: Sequence[FloatArray], out: FloatArray) -> None:
-        tables = [row.reshape(count, -1) for row in rows]
+        tables = [row.reshape(count, row.shape[-1]) for row in rows]
         results = out.reshape(count, width)
         for start in range(0, count, _CHUNK):
             chunk = slice(start, start + _CHUNK)

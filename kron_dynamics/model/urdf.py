@@ -52,10 +52,10 @@ def parse_urdf(text: str) -> urdf.Robot:
         if element.tag not in _KEPT['robot']:
             root.remove(element)
             continue
-        _check_numbers(element)
         for child in list(element):
             if child.tag not in _KEPT[element.tag]:
                 element.remove(child)
+        _check_numbers(element)
     complaints = io.StringIO()
     try:
         with redirect_stderr(complaints):

@@ -38,7 +38,10 @@ def run_node(
     """
     # rclpy's own handler would invalidate every publisher at once, and the last safe command
     # could not be sent.
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # a parameter file or argument that cannot be read
+        return _fatal(error)
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())
@@ -52,10 +55,15 @@ def run_node(
         spinner.shutdown()
         stop(node)
     except KronDynamicsError as error:
-        rclpy.logging.get_logger('kron_dynamics').fatal(' '.join(str(error).split()))
-        return 1
+        return _fatal(error)
     finally:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
+
+
+def _fatal(error: Exception) -> int:
+    """Say in one line why the process ends, and return its exit code."""
+    rclpy.logging.get_logger('kron_dynamics').fatal(' '.join(str(error).split()))
+    return 1
