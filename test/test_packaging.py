@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,6 +24,8 @@ INTERFACE_FILES = sorted([*INTERFACES.glob('msg/*.msg'), *INTERFACES.glob('srv/*
 EMAIL = re.compile(
     r'[-a-zA-Z0-9_%+]+(\.[-a-zA-Z0-9_%+]+)*@[-a-zA-Z0-9%]+(\.[-a-zA-Z0-9%]+)*\.[a-zA-Z]{2,}'
 )
+# Import names whose rosdep key is not the name itself or python3-<name>.
+ROSDEP_KEYS = {'urdf_parser_py': 'urdfdom_py'}
 PINNED = re.compile(r'([a-z0-9-]+)==[a-z0-9.]+( ; [^/:]+)?')
 
 
@@ -39,6 +43,16 @@ def requirement_names(lines: list[str]) -> set[str]:
     """Return the normalised package names of requirement lines."""
     found = (re.match(r'[A-Za-z0-9._-]+', line) for line in lines)
     return {re.sub(r'[-_.]+', '-', match[0]).lower() for match in found if match}
+
+
+def imported_packages(folder: Path) -> set[str]:
+    """Return the top-level names the Python files below a folder import, without Python's own."""
+    nodes = [
+        node for path in folder.rglob('*.py') for node in ast.walk(ast.parse(path.read_text()))
+    ]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or '' for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.split('.')[0] for name in names} - sys.stdlib_module_names
 
 
 def fields_of(path: Path) -> list[str]:
@@ -68,6 +82,18 @@ def test_versions_agree(setup_arguments: dict[str, Any]) -> None:
 
     assert manifest_versions == {setup_arguments['version']}
     assert released[0] == setup_arguments['version']
+
+
+def test_manifest_names_what_is_imported() -> None:
+    imported = imported_packages(ROOT / 'kron_dynamics') | imported_packages(ROOT / 'launch')
+    keys = {node.text for node in ElementTree.parse(MANIFESTS[0]).iterfind('exec_depend')}
+    # rosbags has a pip key only, which a released package may not depend on.
+    wanted = imported - {'kron_dynamics', 'rosbags'}
+
+    missing = {
+        name for name in wanted if not {name, f'python3-{name}', ROSDEP_KEYS.get(name)} & keys
+    }
+    assert missing == set()
 
 
 def test_packages_are_kron_dynamics_and_all_below_it(setup_arguments: dict[str, Any]) -> None:

@@ -56,7 +56,9 @@ def documented_parameters(section: str) -> dict[str, str]:
     text = README.split(f'\n## {section}\n')[1].split('\n## ')[0]
     rows = re.findall(r'^\| (`[\w.<>`, ]+`) \|([^|]*)\|', text, flags=re.MULTILINE)
     return {
-        name: default.strip() for names, default in rows for name in re.findall(r'`([^`]+)`', names)
+        name: default.strip()
+        for names, default in rows
+        for name in re.findall(r'`([^`]+)`', names)
     }
 
 
@@ -73,7 +75,9 @@ def test_parameter_tables_are_those_of_the_nodes(section):
     expected = {}
     for parameter in (*common, *per_joint):
         default = 'not set' if isinstance(parameter.default, type) else str(parameter.default)
-        expected[parameter.name] = default.lower() if parameter.kind is bool else default or 'empty'
+        expected[parameter.name] = (
+            default.lower() if parameter.kind is bool else default or 'empty'
+        )
     documented = documented_parameters(section)
     assert documented.keys() == expected.keys()
     if section == 'simulator_node':

@@ -71,7 +71,11 @@ class JointFilter:
         return (self.half_count + 0.5) * self.period
 
     def weights(self, step: float) -> FloatArray:
-        """Return the average the acceleration is of the true one, on samples step s apart."""
+        """Return the average that the acceleration is of the true one, shape (2 m + 1,).
+
+        Args:
+            step: Distance of the samples to average, in s.
+        """
         weights = averaging_weights(self.half_count, self.derivative)
         return resampled_weights(weights, max(1.0, self.period / step))
 

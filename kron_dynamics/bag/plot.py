@@ -62,7 +62,7 @@ def plot_run(run: RunAnalysis, title: str, path: Path) -> None:
     replay = run.replay
     panels = [_joint_panel(replay, k, result) for k, result in enumerate(run.joints)]
     panels += [_tip_panel(replay, result) for result in run.tip]
-    time = _time_axis(replay.segments)
+    time = time_axis(replay.segments)
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     size = (PANEL_SIZE[0] * columns, PANEL_SIZE[1] * rows + 0.6)
@@ -136,13 +136,13 @@ def _tip_panel(replay: Replay, result: TipResult) -> _Panel:
 
 def _draw_signals(axes: Axes, time: FloatArray, panel: _Panel) -> None:
     has_record = panel.source != 'none'
-    shown = panel.recorded if has_record else panel.recomputed
+    # Mostly noise: drawn thin, behind and cut off, or it would hide what was recorded.
+    faint = panel.noise_dominates and has_record
+    shown = panel.recorded if faint else np.concatenate((panel.recorded, panel.recomputed))
     shown = shown[np.isfinite(shown)]
     factor, letter = scale_of(peak(shown))
     if has_record:
         axes.plot(time, panel.recorded / factor, color=RECORDED, linewidth=2.6, label=panel.source)
-    # Mostly noise: drawn thin and behind, or it would hide what was recorded.
-    faint = panel.noise_dominates and has_record
     axes.plot(
         time,
         panel.recomputed / factor,
@@ -186,8 +186,12 @@ def _draw_residual(axes: Axes, time: FloatArray, panel: _Panel) -> None:
     axes.set_xlabel('time [s]')
 
 
-def _time_axis(segments: Sequence[SegmentReplay]) -> FloatArray:
-    """Return times for drawing: each clock epoch follows the one before."""
+def time_axis(segments: Sequence[SegmentReplay]) -> FloatArray:
+    """Return times in s for drawing, shape (M,): each clock epoch follows the one before.
+
+    Args:
+        segments: The segments; each is followed by one time more, where the line is broken.
+    """
     pieces: list[FloatArray] = []
     shift, epoch, end = 0.0, segments[0].epoch, 0.0
     for part in segments:

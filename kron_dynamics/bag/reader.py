@@ -10,7 +10,6 @@ come from the reading library and a bag without embedded definitions reads the s
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +144,8 @@ def _read_storage(path: Path, contents: BagContents) -> None:
 
 
 def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
+    from rosbags.serde import SerdeError
+
     wanted = []
     for connection in reader.connections:
         topic, kind = connection.topic, connection.msgtype
@@ -159,7 +160,7 @@ def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
         topic = connection.topic
         try:
             message = store.deserialize_cdr(data, connection.msgtype)
-        except (_serde_error(), ValueError, IndexError, struct.error):
+        except SerdeError:
             contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1
             continue
         if connection.msgtype == JOINT_STATE:
@@ -170,12 +171,6 @@ def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
             texts = contents.robot_descriptions.setdefault(topic, [])
             if message.data not in texts:
                 texts.append(message.data)
-
-
-def _serde_error() -> type[Exception]:
-    from rosbags.serde import SerdeError
-
-    return SerdeError
 
 
 def _stamp(header: Any) -> int:

@@ -93,12 +93,12 @@ def replay_segment(
     time: FloatArray = segment.start + step * np.arange(count, dtype=float)
     states = [_joint_state(segment, k, item, time) for k, item in enumerate(filters)]
     q, qd, qdd = (np.column_stack([state[k] for state in states]) for k in range(3))
-    qd_noise, qdd_noise = (np.column_stack([state[k] for state in states]) for k in (3, 4))
+    gains = [np.column_stack([state[k] for state in states]) for k in (3, 4)]
     edge = 2.0 * max(item.half_width for item in filters)
     valid = (time >= segment.start + edge) & (time <= segment.end - edge)
-    for noise in (qd_noise, qdd_noise):
-        usual = np.nanmedian(noise, axis=0)
-        valid &= np.all(noise <= THIN_FIT_GAIN * usual, axis=1)
+    for gain in gains:
+        valid &= np.all(gain <= THIN_FIT_GAIN * np.nanmedian(gain, axis=0), axis=1)
+    qd_noise, qdd_noise = (gain * [item.noise for item in filters] for gain in gains)
     weights = [item.weights(step) for item in filters]
     gravity = robot.gravity_vector(q)
     terms = {
@@ -135,14 +135,12 @@ def replay_segment(
 def _joint_state(
     segment: JointSegment, joint: int, item: JointFilter, time: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """Return position, velocity, acceleration and the noise of the last two, each (N,)."""
+    """Return position, velocity, acceleration and the noise gain of the last two, each (N,)."""
     place = _fit(segment.position[joint], time, item)
     if not item.from_velocity:
-        noise = item.noise * place.gain
-        return place.value, place.slope, place.curvature, noise[:, 1], noise[:, 2]
+        return place.value, place.slope, place.curvature, place.gain[:, 1], place.gain[:, 2]
     rate = _fit(segment.velocity[joint], time, item)
-    noise = item.noise * rate.gain
-    return place.value, rate.value, rate.slope, noise[:, 0], noise[:, 1]
+    return place.value, rate.value, rate.slope, rate.gain[:, 0], rate.gain[:, 1]
 
 
 def _fit(samples: Samples, time: FloatArray, item: JointFilter) -> LocalFit:

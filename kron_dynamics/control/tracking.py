@@ -48,6 +48,7 @@ class TrackingController:
         fault_action: FaultAction,
         start_tolerance: FloatArray,
         effort_limit: FloatArray,
+        longest_gap: float,
     ) -> None:
         """Make an idle controller.
 
@@ -60,6 +61,8 @@ class TrackingController:
             start_tolerance: distance allowed between the reference followed and a new one that
                 begins at once, shape (n,), rad or m, and per s.
             effort_limit: what references may ask for, shape (n,), N m or N.
+            longest_gap: time, in s, that the stamps of two states may be apart. The reference
+                goes by the stamps: a clock that is set forward would make it leap.
         """
         self._robot = robot
         self._law = law
@@ -68,6 +71,7 @@ class TrackingController:
         self._fault_action = fault_action
         self._start_tolerance = start_tolerance
         self._effort_limit = effort_limit
+        self._longest_gap = longest_gap
         self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
         # (start on the states' clock, trajectory): the one followed, and the one to follow next.
         self._reference: tuple[float, Trajectory] | None = None
@@ -177,8 +181,15 @@ class TrackingController:
             time: stamp of the state, s.
             now: steady time, s.
         """
-        q_ref, qd_ref, qdd_ref = self.reference_at(time)
         elapsed = 0.0 if self._last_update is None else max(time - self._last_update, 0.0)
+        if elapsed > self._longest_gap:
+            self.latch.trip(
+                f'stamps of the states jumped ahead by {elapsed:.3g} s, expected at most '
+                f'{self._longest_gap:.3g} s',
+                now,
+            )
+            return None
+        q_ref, qd_ref, qdd_ref = self.reference_at(time)
         try:
             effort = self._guard.apply(self._law(q, qd, q_ref, qd_ref, qdd_ref), elapsed)
         except NonFiniteError as error:
@@ -199,11 +210,31 @@ class TrackingController:
             return None
         if self._fault_action is FaultAction.ZERO:
             effort = np.zeros(self._robot.n)
-        elif np.isfinite(q).all() and np.isfinite(qd).all():
-            effort = self._hold(q, qd, q, qd, qd)
         else:
-            effort = self._hold.without_velocity(self._last_q)
+            effort = self._hold(q, qd, q, qd, qd)
+            # The state is not fresh, or absurd enough to be the fault itself.
+            if not np.isfinite(effort).all():
+                effort = self._hold.without_velocity(self._last_q)
         return self._guard.apply(effort, elapsed)
+
+    def last_effort(self, q: FloatArray) -> FloatArray | None:
+        """Return the efforts to leave the machine with, shape (n,), or None for silence.
+
+        They stand until somebody else takes over. So they are those of the fault action at rest:
+        neither on the way there under the rate limit nor with a braking that would not end.
+
+        Args:
+            q: measured positions, shape (n,), rad or m; NaN where not fresh.
+        """
+        if self._fault_action is FaultAction.STOP_PUBLISHING or self._last_q is None:
+            return None
+        effort = np.zeros(self._robot.n)
+        if self._fault_action is FaultAction.HOLD_GRAVITY:
+            effort = self._hold.without_velocity(q)
+            if not np.isfinite(effort).all():
+                effort = self._hold.without_velocity(self._last_q)
+        self._guard.reset(effort)
+        return self._guard.apply(effort, 0.0)
 
     def clear(self, still_bad: str | None, q: FloatArray, effort: FloatArray) -> bool:
         """Return whether the fault is cleared; then the measured position is held.

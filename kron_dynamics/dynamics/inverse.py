@@ -78,6 +78,7 @@ def _newton_euler(
         moment = cross(h, a_b) + inertia @ wd_b + cross(w_b, inertia @ w_b)
         wrenches.append((R @ force, R @ moment))
     tau = zeros_like(np.concatenate([as_scalars(q), qd, qdd]), (model.n,))
+    tau += model.armature * qdd
     for k in reversed(range(len(wrenches))):
         joint, placed = model.joints[k], placements[k]
         force, moment = wrenches[k]

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kron_dynamics.dynamics.composite import subtrees
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import cross
@@ -15,13 +17,14 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return M(q), shape (n, n), symmetric positive definite, kg m^2, kg m, kg.
 
     [T] eq. (95) by composite bodies: column k is the momentum of subtree k per unit rate of
-    joint k, seen through the Jacobian columns of the joints before it.
+    joint k, seen through the Jacobian columns of the joints before it. The rotors' inertia
+    stands on the diagonal.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    M = zeros_like(q, (model.n, model.n))
+    M = zeros_like(q, (model.n, model.n)) + np.diag(model.armature)
     for subtree in subtrees(model, q):
         k, columns, composite = subtree.coordinate, subtree.columns, subtree.composite
         spin = cross(composite.first, columns.linear[-1])

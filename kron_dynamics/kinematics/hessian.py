@@ -4,29 +4,20 @@
 
 from __future__ import annotations
 
-from kron_dynamics.kinematics.jacobian import frame_columns
+from kron_dynamics.kinematics.jacobian import PathColumns, frame_columns
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
-def kinematic_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
+def assemble_hessian(model: RobotModel, q: ArrayLike, columns: PathColumns) -> ScalarArray:
+    """Return dJ/dq of the Jacobian with these columns, shape (6, n*n).
 
-    Column ``i*n + j`` is d J[:, i] / d q_j.  [T] eqs. (51), (60), in closed form: for joints
-    i, j on the path with i nearer the base or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and
-    H_R(i,j) = J_R,j x J_R,i where j is nearer the base than i, else 0.
-
-    Args:
-        model: the robot.
-        q: coordinates, shape (n,), rad or m.
-        link: name of the link.
-
-    Raises:
-        UnknownFrameError: the model has no such link.
+    The joints stand in the order of the chain from the reference to the point. For joint i before
+    j or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and H_R(j,i) = J_R,i x J_R,j for i before j,
+    else 0: a joint turns the axes behind it.
     """
-    columns = frame_columns(model, q, link)
     n = model.n
     H = zeros_like(q, (6, n * n))
     coordinates = [model.joints[k].coordinate for k in columns.joints]
@@ -40,13 +31,35 @@ def kinematic_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray
     return H
 
 
-def translational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return H_T = dJ_T/dq, shape (3, n*n): the upper rows of `kinematic_hessian`.  [T] (51)."""
-    return kinematic_hessian(model, q, link)[:3]
+def kinematic_hessian(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
+
+    Column ``i*n + j`` is d J[:, i] / d q_j, base axes.  [T] eqs. (51), (60), (66), in closed
+    form.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    return assemble_hessian(model, q, frame_columns(model, q, link, point))
+
+
+def translational_hessian(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return H_T = dJ_T/dq (H_TG of a point), shape (3, n*n), base axes.  [T] (51), (66)."""
+    return kinematic_hessian(model, q, link, point)[:3]
 
 
 def rotational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return H_R = dJ_R/dq, shape (3, n*n): the lower rows of `kinematic_hessian`.  [T] (60)."""
+    """Return H_R = dJ_R/dq, shape (3, n*n), base axes.  [T] eq. (60)."""
     return kinematic_hessian(model, q, link)[3:]
 
 

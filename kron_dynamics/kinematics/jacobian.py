@@ -59,13 +59,16 @@ def body_columns(model: RobotModel, placements: Sequence[BodyPlacement]) -> list
     return columns
 
 
-def frame_columns(model: RobotModel, q: ArrayLike, link: str) -> PathColumns:
-    """Return the Jacobian columns of a link's origin.
+def frame_columns(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> PathColumns:
+    """Return the Jacobian columns of a point on a link.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -75,24 +78,11 @@ def frame_columns(model: RobotModel, q: ArrayLike, link: str) -> PathColumns:
         return PathColumns((), (), ())
     placements = place_bodies(model, q)
     columns = body_columns(model, placements)[frame.body]
-    return columns.shifted(placements[frame.body].rotation @ frame.translation)
+    return columns.shifted(placements[frame.body].rotation @ frame.locate(point))
 
 
-def jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return the geometric Jacobian of a link, shape (6, n): ``[v; omega] = J qd``.
-
-    Rows: velocity of the link's origin, then angular velocity, both in base axes.
-    [T] eqs. (29), (37).
-
-    Args:
-        model: the robot.
-        q: coordinates, shape (n,), rad or m.
-        link: name of the link.
-
-    Raises:
-        UnknownFrameError: the model has no such link.
-    """
-    columns = frame_columns(model, q, link)
+def assemble_jacobian(model: RobotModel, q: ArrayLike, columns: PathColumns) -> ScalarArray:
+    """Return columns of joints as a Jacobian over the coordinates, shape (6, n)."""
     J = zeros_like(q, (6, model.n))
     for k, v, z in zip(columns.joints, columns.linear, columns.angular, strict=True):
         coordinate = model.joints[k].coordinate
@@ -101,9 +91,31 @@ def jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
     return J
 
 
-def translational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return J_T, shape (3, n), base axes: the upper rows of `jacobian`.  [T] eq. (29)."""
-    return jacobian(model, q, link)[:3]
+def jacobian(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return the geometric Jacobian of a link, shape (6, n): ``[v; omega] = J qd``.
+
+    Rows: velocity of the link's origin (or of a point fixed on it: J_TG), then angular velocity,
+    both in base axes.  [T] eqs. (29), (37), (45).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    return assemble_jacobian(model, q, frame_columns(model, q, link, point))
+
+
+def translational_jacobian(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return J_T (J_TG of a point), shape (3, n), base axes.  [T] eqs. (29), (45)."""
+    return jacobian(model, q, link, point)[:3]
 
 
 def rotational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:

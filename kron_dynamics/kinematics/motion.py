@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,29 @@ class FrameMotion:
         )
 
 
+def body_motions(
+    model: RobotModel,
+    placements: Sequence[BodyPlacement],
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+) -> list[FrameMotion]:
+    """Return the motion of every body's origin, base axes, in the order of `model.joints`.
+
+    Args:
+        model: the robot.
+        placements: of its bodies.
+        qd: first derivatives of the coordinates, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+    """
+    rates = np.array([as_scalars(qd), as_scalars(qdd), as_scalars(qddd)])
+    motions = [FrameMotion.rest()]  # the base's, at index -1 + 1
+    for joint, placed in zip(model.joints, placements, strict=True):
+        motions.append(motions[joint.parent + 1].moved(placed, rates[:, joint.coordinate]))
+    return motions[1:]
+
+
 def frame_motion(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str
 ) -> FrameMotion:
@@ -83,13 +107,11 @@ def frame_motion(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
+    if frame.body < 0:
+        return FrameMotion.rest()
     placements = place_bodies(model, q)
-    rates = np.array([as_scalars(qd), as_scalars(qdd), as_scalars(qddd)])
-    motion, rotation = FrameMotion.rest(), np.eye(3)
-    for k in model.path(frame.body):
-        motion = motion.moved(placements[k], rates[:, model.joints[k].coordinate])
-        rotation = placements[k].rotation
-    return motion.carried(rotation @ frame.translation)
+    motion = body_motions(model, placements, qd, qdd, qddd)[frame.body]
+    return motion.carried(placements[frame.body].rotation @ frame.translation)
 
 
 def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:

@@ -14,7 +14,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def as_scalars(values: ArrayLike) -> ScalarArray:
-    """Return an array of floats, or of objects where values are expressions or traced."""
+    """Return values, same shape, as floats, or as objects where they are no plain numbers."""
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.float64)
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,7 @@ def _mimic_numbers(mimic: urdf.JointMimic) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoordinateProperties:
-    """Limits and friction, arrays of shape (n,) named as in `RobotModel`."""
+    """Limits, friction and armature, arrays of shape (n,) named as in `RobotModel`."""
 
     position_lower: FloatArray
     position_upper: FloatArray
@@ -87,18 +87,23 @@ class CoordinateProperties:
     effort_limit: FloatArray
     damping: FloatArray
     friction: FloatArray
+    armature: FloatArray
 
 
 def coordinate_properties(
-    joints: Sequence[urdf.Joint], names: Sequence[str], followers: dict[str, Follower]
+    joints: Sequence[urdf.Joint],
+    names: Sequence[str],
+    followers: dict[str, Follower],
+    armature: Mapping[str, float],
 ) -> CoordinateProperties:
-    """Return limits of the independent joints, and friction with the mimic joints' share.
+    """Return limits of the independent joints, friction and armature with the mimic joints' share.
 
-    A mimic joint with ratio r turns r times as fast, so its viscous friction weighs r^2 and its
-    Coulomb friction abs(r) on the coordinate (equal power).
+    A mimic joint with ratio r turns r times as fast, so its viscous friction and its armature
+    weigh r^2 and its Coulomb friction abs(r) on the coordinate (equal power).
 
     Raises:
-        ModelError: lower above upper, a negative limit or negative friction.
+        ModelError: lower above upper, a negative limit, friction or armature, or an armature for
+            a joint that does not move.
     """
     by_name = {joint.name: joint for joint in joints}
     limits = np.array([_limits(by_name[name]) for name in names]).reshape(-1, 4).T
@@ -108,7 +113,17 @@ def coordinate_properties(
         viscous, coulomb = _friction(joint)
         damping[follower.coordinate] += follower.multiplier**2 * viscous
         friction[follower.coordinate] += abs(follower.multiplier) * coulomb
-    return CoordinateProperties(*map(read_only, (*limits, damping, friction)))
+    rotors = np.zeros(len(names))
+    for name, inertia in armature.items():
+        if name not in followers:
+            raise ModelError(
+                f"armature is given for '{name}', expected one of the moving joints "
+                f'{", ".join(followers)}'
+            )
+        if not 0.0 <= inertia < np.inf:
+            raise ModelError(f"joint '{name}' has armature {inertia:g}, expected >= 0")
+        rotors[followers[name].coordinate] += followers[name].multiplier ** 2 * inertia
+    return CoordinateProperties(*map(read_only, (*limits, damping, friction, rotors)))
 
 
 def _limits(joint: urdf.Joint) -> tuple[float, float, float, float]:

@@ -51,6 +51,17 @@ def _format(principal: FloatArray) -> str:
     return '(' + ', '.join(f'{moment:.6g}' for moment in principal) + ')'
 
 
+def resists_turning(body: Body, axis: FloatArray) -> bool:
+    """Return whether a body has inertia about an axis through its frame's origin.
+
+    Args:
+        body: the body.
+        axis: unit vector, shape (3,), body frame.
+    """
+    S = body.second_moment
+    return bool(np.trace(S) - axis @ S @ axis > _NEGLIGIBLE * body.mass)
+
+
 def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
     """Return one body for several that are fixed together.
 

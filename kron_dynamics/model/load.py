@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
 from kron_dynamics.model.coordinates import assign_coordinates, coordinate_properties
-from kron_dynamics.model.inertia import check_inertia, lump
+from kron_dynamics.model.inertia import check_inertia, lump, resists_turning
 from kron_dynamics.model.robot_model import (
     STANDARD_GRAVITY,
     Body,
@@ -32,6 +32,7 @@ def load_model(
     *,
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
+    armature: Mapping[str, float] | None = None,
 ) -> RobotModel:
     """Return the model that a URDF text describes.
 
@@ -40,11 +41,14 @@ def load_model(
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         joints: order of the generalized coordinates by joint name; None takes the joints depth
             first in document order.
+        armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
+            transmissions of the URDF give.
 
     Raises:
         ModelError: the description is broken or impossible; the message names link or joint.
     """
-    robot = parse_urdf(text)
+    parsed = parse_urdf(text)
+    robot = parsed.robot
     root = find_root(robot)
     moving = [joint for joint, _ in walk(robot, root) if joint.type != 'fixed']
     if not moving:
@@ -84,7 +88,9 @@ def load_model(
             parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
     bodies = tuple(lump(part) for part in parts)
     _refuse_massless_subtrees(tree, bodies)
-    properties = coordinate_properties(moving, names, followers)
+    properties = coordinate_properties(
+        moving, names, followers, {**parsed.armature, **(armature or {})}
+    )
     return RobotModel(
         name=robot.name,
         joints=tuple(tree),
@@ -100,6 +106,7 @@ def load_model(
         effort_limit=properties.effort_limit,
         damping=properties.damping,
         friction=properties.friction,
+        armature=properties.armature,
     )
 
 
@@ -136,16 +143,24 @@ def _link_body(link: urdf.Link) -> Body | None:
 
 
 def _refuse_massless_subtrees(tree: Sequence[Joint], bodies: Sequence[Body]) -> None:
-    """A joint that moves nothing makes the mass matrix singular."""
-    carries = [body.mass > 0 or bool(np.any(body.inertia)) for body in bodies]
-    for k in reversed(range(len(tree))):
-        if not carries[k]:
+    """A joint that moves no mass, or turns none about itself, makes the mass matrix singular."""
+    n = len(tree)
+    mass, carries = [body.mass for body in bodies], [False] * n
+    for k in reversed(range(n)):
+        joint = tree[k]
+        if joint.is_prismatic:
+            resists = mass[k] > 0
+        else:
+            # What further joints carry can be moved off this joint's axis.
+            resists = carries[k] or resists_turning(bodies[k], joint.axis)
+        if not resists:
             raise InvalidInertiaError(
-                f"joint '{tree[k].name}' moves no mass: neither its child link nor anything "
-                f'mounted on it has an <inertial>'
+                f"joint '{joint.name}' moves no mass: neither its child link nor anything "
+                f'mounted on it resists the {"sliding" if joint.is_prismatic else "turning"}'
             )
-        if tree[k].parent >= 0:
-            carries[tree[k].parent] = True
+        if joint.parent >= 0:
+            mass[joint.parent] += mass[k]
+            carries[joint.parent] = True
 
 
 def _farthest_link(frames: dict[str, Frame], tree: Sequence[Joint]) -> str:

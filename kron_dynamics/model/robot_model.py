@@ -12,13 +12,13 @@ from types import MappingProxyType
 import numpy as np
 
 from kron_dynamics.exceptions import UnknownFrameError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
 
 
 def read_only(values: object) -> FloatArray:
-    """Return values as a float array that nobody can change by accident."""
+    """Return values, same shape, as a float array that nobody can change by accident."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
@@ -104,6 +104,15 @@ class Frame:
     rotation: FloatArray
     translation: FloatArray
 
+    def locate(self, point: ArrayLike | None) -> ScalarArray:
+        """Return a point of the link's frame, shape (3,), m, in the body's frame.
+
+        None means the link's origin.
+        """
+        if point is None:
+            return self.translation
+        return np.asarray(self.translation + self.rotation @ np.asarray(point))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobotModel:
@@ -127,6 +136,7 @@ class RobotModel:
         effort_limit: N m or N (+inf where there is none).
         damping: viscous friction, N m s/rad or N s/m.
         friction: Coulomb friction, N m or N.
+        armature: inertia of the rotors at the joint, kg m^2 or kg.
     """
 
     name: str
@@ -143,6 +153,7 @@ class RobotModel:
     effort_limit: FloatArray
     damping: FloatArray
     friction: FloatArray
+    armature: FloatArray
     paths: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -227,5 +238,5 @@ class RobotModel:
             digest.update(f'{name} {frame.body}'.encode())
             digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
         digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
-        digest.update(self.velocity_limit.tobytes())
+        digest.update(self.velocity_limit.tobytes() + self.armature.tobytes())
         return digest.hexdigest()

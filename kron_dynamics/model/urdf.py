@@ -7,7 +7,10 @@ from __future__ import annotations
 import io
 import logging
 import math
+import re
+from collections.abc import Mapping
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
@@ -41,13 +44,27 @@ def read_urdf_file(path: str | Path) -> str:
         raise ModelError(f"URDF file '{path}' cannot be read: {error}") from None
 
 
-def parse_urdf(text: str) -> urdf.Robot:
-    """Return the links and joints of a URDF text, as urdf_parser_py objects.
+@dataclass(frozen=True, slots=True)
+class ParsedUrdf:
+    """What a URDF text says.
+
+    Attributes:
+        robot: links and joints, as urdf_parser_py objects.
+        armature: rotor inertia at the joint by joint name, kg m^2 or kg.
+    """
+
+    robot: urdf.Robot
+    armature: Mapping[str, float]
+
+
+def parse_urdf(text: str) -> ParsedUrdf:
+    """Return the links and joints of a URDF text, and the rotors of its transmissions.
 
     Raises:
         ModelError: not XML, not a <robot>, still xacro, or an element is missing or malformed.
     """
     root = _parse_xml(text)
+    armature = _armatures(root)
     for element in list(root):
         if element.tag not in _KEPT['robot']:
             root.remove(element)
@@ -64,7 +81,7 @@ def parse_urdf(text: str) -> urdf.Robot:
         raise ModelError(f'URDF is malformed: {" ".join(str(error).split())}') from None
     for line in complaints.getvalue().splitlines():
         _log.debug('ignored in the URDF: %s', line)
-    return robot
+    return ParsedUrdf(robot, armature)
 
 
 def _parse_xml(text: str) -> etree._Element:
@@ -79,8 +96,13 @@ def _parse_xml(text: str) -> etree._Element:
         raise ModelError(f'URDF is not well-formed XML: {error}') from None
     if root.tag != 'robot':
         raise ModelError(f'URDF has root element <{root.tag}>, expected <robot>')
-    for element in root.iter():
-        if isinstance(element.tag, str) and 'xacro' in element.tag:
+    for element in root.iter('*'):
+        if not element.get('name', '').isprintable():
+            raise ModelError(
+                f'URDF has a line break or control character in the name '
+                f'{element.get("name")!r} in line {element.sourceline}'
+            )
+        if 'xacro' in element.tag:
             raise ModelError(
                 f'URDF holds the xacro element <{etree.QName(element).localname}> in line '
                 f'{element.sourceline}: expand it with xacro first'
@@ -88,6 +110,8 @@ def _parse_xml(text: str) -> etree._Element:
     return root
 
 
+# float() alone would take Python's spellings too, such as 1_000.
+_NUMBER = re.compile(r'[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)', re.IGNORECASE)
 _NUMBERS = {
     'origin': {'xyz': 3, 'rpy': 3},
     'axis': {'xyz': 3},
@@ -99,20 +123,42 @@ _NUMBERS = {
 }
 
 
+def _armatures(root: etree._Element) -> dict[str, float]:
+    """Rotor inertias that transmissions give as rotor_inertia and gear_ratio of the actuator.
+
+    Plain URDF has no element for it; these are the elements that Drake introduced.
+    """
+    armatures = {}
+    for transmission in root.iter('transmission'):
+        joint = transmission.find('joint')
+        for rotor in transmission.iterfind('actuator/{*}rotor_inertia'):
+            ratio = rotor.getparent().find('{*}gear_ratio')
+            try:
+                gear = 1.0 if ratio is None else float(ratio.get('value'))
+                armatures[joint.get('name')] = float(rotor.get('value')) * gear**2
+            except (TypeError, ValueError, AttributeError):
+                raise ModelError(
+                    f"transmission '{transmission.get('name')}' has a rotor_inertia or gear_ratio "
+                    f'that is not a number, or names no joint'
+                ) from None
+    return armatures
+
+
 def _check_numbers(owner: etree._Element) -> None:
     """Refuse text that is no number, wrong counts and NaN, naming the link or joint."""
     for element in owner.iter(*_NUMBERS):
         for attribute, count in _NUMBERS[element.tag].items():
             text = element.get(attribute)
             if text is None:
+                if element.tag == 'mass':
+                    raise ModelError(f"link '{owner.get('name')}': <mass> has no value")
                 continue
             where = (
                 f"{owner.tag} '{owner.get('name')}': {attribute} of <{element.tag}> is '{text}'"
             )
-            try:
-                values = [float(word) for word in text.split()]
-            except ValueError:
-                raise ModelError(f'{where}, expected {count} number(s)') from None
+            if not all(map(_NUMBER.fullmatch, text.split())):
+                raise ModelError(f'{where}, expected {count} number(s)')
+            values = [float(word) for word in text.split()]
             if len(values) != count:
                 raise ModelError(f'{where}, expected {count} number(s), got {len(values)}')
             if any(math.isnan(value) for value in values):

@@ -20,6 +20,10 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
+# A gap between stamps that is longer than silence may be by this time, in s, is no gap between
+# states but a clock that was set.
+_STEP_OF_CLOCK = 1.0
+
 
 def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> TrackingController:
     """Return a controller for a robot.
@@ -52,6 +56,7 @@ def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> Tr
         fault_action=FaultAction(parameters.value('fault_action')),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         effort_limit=effort_limit,
+        longest_gap=_STEP_OF_CLOCK + parameters.value('state_timeout'),
     )
 
 

@@ -34,6 +34,7 @@ from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameter
 from kron_dynamics.ros.outputs import CommandOutput, TipOutput
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.services import provide_services
+from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _AUTOSTART_PERIOD = 0.1
@@ -140,8 +141,10 @@ class DynamicsNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send one last safe command, then none."""
-        if self._controller is not None:
-            self._send_fault_effort(self._controller)
+        controller = self._controller
+        if controller is not None and self._assembler is not None:
+            present = self._assembler.state(time.monotonic())
+            self._send(controller.last_effort(present.q))
         self._active = False
         self._controller = None
         self._settings.lock(None)
@@ -156,6 +159,15 @@ class DynamicsNode(LifecycleNode):
             self._tip.destroy()
         self._robot = self._assembler = self._tip = None
         return super().on_cleanup(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop commanding and forget the model after a transition that broke half-way."""
+        self.get_logger().error('a transition failed unexpectedly: the node is unconfigured')
+        self._active, self._controller = False, None
+        self._settings.lock(None)
+        super().on_deactivate(state)
+        self.on_cleanup(state)
+        return super().on_error(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Leave the machine as a deactivation does."""
@@ -298,11 +310,13 @@ class DynamicsNode(LifecycleNode):
         if not self._active or controller is None or assembler is None:
             return
         now = time.monotonic()
-        problem = assembler.state(now).problem()
+        present = assembler.state(now)
+        problem = present.problem()
         if problem is not None:
             self._fault(controller, problem, now)
         if controller.latch.faulted:
-            self._send_fault_effort(controller)
+            elapsed = now - self._last_command
+            self._send(controller.fault_effort(present.q, present.qd, elapsed))
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
         if controller.latch.trip(reason, now):
@@ -313,16 +327,12 @@ class DynamicsNode(LifecycleNode):
         self.get_logger().error(f'fault: {controller.latch.reason}; action: {action}')
         self._publish_diagnostics()
 
-    def _send_fault_effort(self, controller: TrackingController) -> None:
-        if self._robot is None or self._assembler is None:
-            return
-        now = time.monotonic()
-        present = self._assembler.state(now)
-        effort = controller.fault_effort(present.q, present.qd, now - self._last_command)
-        if effort is not None:
+    def _send(self, effort: FloatArray | None) -> None:
+        """Send efforts that answer no state, or nothing for None."""
+        if effort is not None and self._robot is not None:
             stamp = self.get_clock().now().to_msg()
             self._commands.publish(stamp, self._robot.joint_names, effort)
-            self._last_command = now
+            self._last_command = time.monotonic()
 
     def _on_clear_fault(
         self, request: Trigger.Request, response: Trigger.Response

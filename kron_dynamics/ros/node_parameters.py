@@ -5,12 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kron_dynamics.ros.parameters import Parameter
 
 _HUGE = 1e15
 
-DESCRIPTION = (
+
+def _read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
+    """Parameters that a node reads when it starts: a change later would do nothing."""
+    return tuple(replace(parameter, read_only=True) for parameter in parameters)
+
+
+DESCRIPTION = _read_once(
     Parameter(
         'robot_description',
         '',
@@ -34,8 +41,11 @@ DESCRIPTION = (
 
 DYNAMICS = (
     *DESCRIPTION,
-    Parameter(
-        'autostart', True, 'Configure and activate without waiting for lifecycle transitions.'
+    *_read_once(
+        Parameter(
+            'autostart', True, 'Configure and activate without waiting for lifecycle transitions.'
+        ),
+        Parameter('diagnostics_period', 1.0, 'Time between diagnostics, s.', 0.05, 60.0),
     ),
     Parameter(
         'control_law',
@@ -49,7 +59,8 @@ DYNAMICS = (
     Parameter(
         'state_timeout',
         0.2,
-        'Wall time without a complete joint state that counts as a fault, s.',
+        'Wall time without a complete joint state that counts as a fault, s. Taken up by '
+        'configure.',
         0.001,
         60.0,
     ),
@@ -64,23 +75,27 @@ DYNAMICS = (
         choices=('hold_gravity', 'zero', 'stop_publishing'),
     ),
     Parameter(
-        'tip_frame', '', 'Link of the tip topics. Empty: the moving link farthest from the root.'
+        'tip_frame',
+        '',
+        'Link of the tip topics. Empty: the moving link farthest from the root. '
+        'Taken up by configure.',
     ),
     Parameter(
         'acceleration_source',
         'reference',
         'Joint accelerations behind tip_acceleration: reference, model (forward dynamics of the '
-        'measured efforts) or filtered (derivative of the measured velocities).',
+        'measured efforts) or filtered (derivative of the measured velocities). Taken up by '
+        'configure.',
         choices=('reference', 'model', 'filtered'),
     ),
     Parameter(
         'filter_cutoff',
         2.0,
-        'Cutoff frequency of the derivative for acceleration_source filtered, Hz.',
+        'Cutoff frequency of the derivative for acceleration_source filtered, Hz. Taken up by '
+        'configure.',
         0.001,
         1000.0,
     ),
-    Parameter('diagnostics_period', 1.0, 'Time between diagnostics, s.', 0.05, 60.0),
     Parameter(
         'allow_commands_in_sim_time',
         False,
@@ -89,7 +104,7 @@ DYNAMICS = (
     ),
 )
 
-SIMULATOR = (
+SIMULATOR = _read_once(
     *DESCRIPTION,
     Parameter('publish_rate', 100.0, 'Joint states per simulated second, Hz.', 1.0, 2000.0),
     Parameter('step', 0.001, 'Longest integration step, s.', 1e-6, 0.1),
@@ -154,7 +169,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
     return parameters
 
 
-def simulator_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
+def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
     """Return the parameters that simulator_node has for every joint."""
     parameters = []
     for joint in joints:
@@ -171,4 +186,4 @@ def simulator_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             ),
             Parameter(f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, _HUGE),
         ]
-    return parameters
+    return _read_once(*parameters)

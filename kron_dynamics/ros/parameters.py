@@ -42,6 +42,7 @@ class Parameter:
         lower: least value allowed.
         upper: greatest value allowed.
         choices: the texts allowed, for a string.
+        read_only: whether it is read when the node starts and never again.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Parameter:
     lower: float | None = None
     upper: float | None = None
     choices: tuple[str, ...] = ()
+    read_only: bool = False
 
     @property
     def kind(self) -> type:
@@ -58,7 +60,7 @@ class Parameter:
 
     def descriptor(self) -> ParameterDescriptor:
         """Return what ROS tools show of the parameter."""
-        descriptor = ParameterDescriptor(description=self.description)
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
         if self.choices:
             descriptor.additional_constraints = 'one of ' + ', '.join(self.choices)
         if self.lower is not None and self.upper is not None:

@@ -139,7 +139,11 @@ class SimulatorNode(Node):
         """Whether lockstep holds time still: the last state has not been answered yet."""
         if self._answered is None or self._answered >= self._now() - 0.5 * self._period:
             return False
-        return self._wall_time() - self._published_at < self._command_timeout
+        if self._wall_time() - self._published_at < self._command_timeout:
+            return True
+        # Whoever answered has gone or is silent: time runs freely until the next answer.
+        self._answered = None
+        return False
 
     def _now(self) -> float:
         """Time of the simulation as stamps tell it, s."""

@@ -13,7 +13,7 @@ from matplotlib.image import imread
 
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
-from kron_dynamics.bag.plot import plot_run
+from kron_dynamics.bag.plot import plot_run, time_axis
 from kron_dynamics.bag.report import describe_losses, format_report, scale_of
 from kron_dynamics.bag.samples import Losses
 
@@ -148,6 +148,14 @@ def test_plot_is_a_picture_of_every_panel(analysis, tmp_path):
         for column in range(2)
     ]
     assert all(share > 0.005 for share in ink[:5]) and ink[5] < 1e-4
+
+
+def test_clock_restart_is_drawn_after_what_came_before(analysis):
+    segments = analysis.runs[0].replay.segments
+    assert segments[1].time[0] < segments[0].time[-1]
+    time = time_axis(segments)
+    assert len(time) == sum(len(part.time) + 1 for part in segments)
+    assert np.all(np.diff(time) >= 0.0)
 
 
 def test_losses_read_as_sentences():

@@ -60,6 +60,18 @@ def test_no_shift_is_not_mentioned(shifted_bag):
     assert 'timing' not in format_report(analysis)
 
 
+def test_noise_is_not_taken_for_a_shift(make_bag, arm_urdf, arm_motion):
+    motion = arm_motion()
+    noise = np.random.default_rng(10).standard_normal(motion.effort.shape)
+    motion.effort = motion.effort + 3.0 * noise
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/joint_states', motion)
+    (run,) = analyze_bag(bag.path).runs
+    assert run.replay.effort_delay == 0.0
+    assert run.replay.found_delay == 0.0
+
+
 @pytest.mark.parametrize(('old', 'new'), [('damping="1.5"', 'damping="4"'), ('"2"/>', '"2.4"/>')])
 def test_wrong_model_is_not_taken_for_a_shift(shifted_bag, arm_urdf, tmp_path, old, new):
     assert old in arm_urdf

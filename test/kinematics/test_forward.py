@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from kron_dynamics import UnknownFrameError
 from kron_dynamics.kinematics import forward_kinematics
@@ -40,8 +41,6 @@ def test_planar_2r_is_the_textbooks(robot_text: Any, assert_close: Any) -> None:
 def test_rotation_about_an_axis_is_its_exponential(
     rng: np.random.Generator, assert_close: Any
 ) -> None:
-    from scipy.spatial.transform import Rotation
-
     joint = revolute(rng.normal(size=3))
     expected = Rotation.from_rotvec(joint.axis * 0.8).as_matrix()
     assert_close(joint_rotation(joint, 0.8), expected)
@@ -88,8 +87,6 @@ def test_mimic_joints_follow_their_master(robot_text: Any, assert_close: Any) ->
 
 
 def test_rpy_turns_about_fixed_x_then_y_then_z(robot_text: Any, assert_close: Any) -> None:
-    from scipy.spatial.transform import Rotation
-
     model = load_model(robot_text('branched'))
     pose = forward_kinematics(model, np.zeros(model.n), 'cabinet')
     assert_close(pose[:3, :3], Rotation.from_euler('xyz', [0.3, -0.2, 0.6]).as_matrix())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from kron_dynamics import InvalidInertiaError
 from kron_dynamics.model import Body, load_model
@@ -34,7 +35,7 @@ def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_refuse
 
 
 def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_refused: Any) -> None:
-    # The diagonal looks fine. With ixy = 1.5 the principal moments are (0.5, 3, 3.5), just allowed.
+    # The diagonal looks fine. Principal moments with ixy = 1.5: (0.5, 3, 3.5), just allowed.
     load_model(parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.5))))
     text = parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.6)))
     assert_refused(text, InvalidInertiaError, "'arm'", 'triangle inequality')
@@ -98,8 +99,6 @@ def particles(masses: np.ndarray, points: np.ndarray) -> Body:
 
 
 def test_lumped_body_is_that_of_all_particles(rng: np.random.Generator, assert_close: Any) -> None:
-    from scipy.spatial.transform import Rotation
-
     masses, points = rng.uniform(1, 2, 7), rng.normal(size=(7, 3))
     R, p = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
     moved = points[3:] @ R.T + p

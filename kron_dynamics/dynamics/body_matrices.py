@@ -1,0 +1,53 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobians and Hessians of every body's mass centre: what the papers' sums run over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.hessian import assemble_hessian
+from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyMatrices:
+    """One body, in base axes.
+
+    Attributes:
+        mass: kg.
+        inertia: about the mass centre, shape (3, 3), base axes, kg m^2.
+        J_T: translational Jacobian of the mass centre J_TG, shape (3, n).
+        J_R: rotational Jacobian, shape (3, n).
+        H_T: translational Hessian of the mass centre H_TG, shape (3, n*n).
+        H_R: rotational Hessian, shape (3, n*n).
+    """
+
+    mass: float
+    inertia: ScalarArray
+    J_T: ScalarArray
+    J_R: ScalarArray
+    H_T: ScalarArray
+    H_R: ScalarArray
+
+
+def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
+    """Yield the matrices of every body, in the order of `model.bodies`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    placements = place_bodies(model, q)
+    for body, placed, columns in zip(
+        model.bodies, placements, body_columns(model, placements), strict=True
+    ):
+        R = placed.rotation
+        at_center = columns.shifted(R @ body.center_of_mass)
+        J = assemble_jacobian(model, q, at_center)
+        H = assemble_hessian(model, q, at_center)
+        yield BodyMatrices(body.mass, R @ body.inertia @ R.T, J[:3], J[3:], H[:3], H[3:])

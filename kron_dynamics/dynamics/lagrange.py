@@ -1,0 +1,124 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lagrange's equations in the Kronecker formalism, as the paper states them.  [T] section 5.
+
+The same quantities as the composite forms of `mass_matrix` and `coriolis`, by the sums over
+bodies: slower, and the way the theory reads. C* is not unique as a matrix; each form has a
+function of its own, and all agree on ``qd (x) qd`` and in the reduced form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.dynamics.body_matrices import body_matrices
+from kron_dynamics.dynamics.coriolis import mass_matrix_derivative
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import (
+    block_skew,
+    contract_last,
+    duplication_matrix,
+    kronecker,
+    skew,
+    swap_columns,
+)
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def lagrange_mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
+    """Return M(q) = sum m J_TG^T J_TG + J_R^T I J_R, shape (n, n).  [T] eq. (95).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    M = zeros_like(q, (model.n, model.n))
+    for body in body_matrices(model, q):
+        M = M + body.mass * body.J_T.T @ body.J_T + body.J_R.T @ body.inertia @ body.J_R
+    return M + np.diag(model.armature)
+
+
+def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    """Return C = dM/dt - 1/2 N^T with N = (dM/dq)(qd (x) E_n), shape (n, n).  [T] eq. (97).
+
+    ``C qd`` is right, but ``dM/dt - 2C`` is not skew-symmetric; use `coriolis_matrix` where that
+    matters.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+    """
+    qd = as_scalars(qd)
+    dM = mass_matrix_derivative(model, q)
+    N = contract_last(swap_columns(dM, model.n), qd)
+    return contract_last(dM, qd) - 0.5 * N.T
+
+
+def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
+    """Return C* = dM/dq - 1/2 (d vec M/dq)^T, shape (n, n*n).  [T] eq. (101).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    n = model.n
+    dM = mass_matrix_derivative(model, q)
+    # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
+    return dM - 0.5 * dM.reshape(n * n, n).T
+
+
+def direct_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
+    """Return C* without dM/dq, shape (n, n*n).
+
+    ``sum m J_TG^T H_TG + J_R^T I H_R + J_R^T bs(J_R)(I J_R (x) E_n)``, base axes: the kinetic
+    reactions of the accelerations that velocities alone cause.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    E = np.eye(model.n, dtype=int)
+    C = zeros_like(q, (model.n, model.n**2))
+    for body in body_matrices(model, q):
+        spin = body.inertia @ body.J_R
+        gyroscopic = block_skew(body.J_R) @ kronecker(spin, E)
+        C = C + body.mass * body.J_T.T @ body.H_T
+        C = C + body.J_R.T @ (body.inertia @ body.H_R + gyroscopic)
+    return C
+
+
+def reduced_coriolis_matrix(C: ScalarArray) -> ScalarArray:
+    """Return the unique reduced form C* D_n, shape (n, n(n+1)/2).
+
+    Columns (1,1), (1,2), ..., (1,n), (2,2), ...: ``C* (qd (x) qd)`` is this times the products
+    qd_i qd_j with i <= j in that order.
+
+    Args:
+        C: any form of C*, shape (n, n*n).
+    """
+    return C @ duplication_matrix(len(C))
+
+
+def kane_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    """Return C of Kane's equations, shape (n, n): ``dM/dt - 2C`` is skew.  [P] eq. (36).
+
+    ``sum J^T (M_i dJ/dt + W M_i J + M_i W J)`` with angular velocities and inertias in body axes,
+    W = diag([omega x], 0). It is not the Christoffel matrix.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+    """
+    qd = as_scalars(qd)
+    C = zeros_like(np.concatenate([as_scalars(q), qd]), (model.n, model.n))
+    for body in body_matrices(model, q):
+        # In base axes, where the body-axes derivative of J_w is A^T (dJ_R/dt - [omega x] J_R),
+        # its second part and the last term of (36) cancel.
+        omega = skew(body.J_R @ qd)
+        C = C + body.mass * body.J_T.T @ contract_last(body.H_T, qd)
+        turning = body.inertia @ contract_last(body.H_R, qd) + omega @ body.inertia @ body.J_R
+        C = C + body.J_R.T @ turning
+    return C

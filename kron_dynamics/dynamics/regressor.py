@@ -1,0 +1,72 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse dynamics as a linear function of masses, first moments and inertias."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
+from kron_dynamics.kinematics.motion import body_motions
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import skew
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+PARAMETERS_PER_BODY = 10
+
+
+def inertial_parameters(model: RobotModel) -> FloatArray:
+    """Return pi, shape (10 b + n,): ten numbers for each of the b bodies, then the armatures.
+
+    Per body [m, h_x, h_y, h_z, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz]: mass, first moment and
+    inertia about the body frame's origin, in the body's axes, kg, kg m, kg m^2. Bodies in the
+    order of `model.bodies`.
+    """
+    rows = []
+    for body in model.bodies:
+        S = body.second_moment
+        inertia = np.trace(S) * np.eye(3) - S
+        rows.append([body.mass, *body.first_moment, *inertia[np.triu_indices(3)]])
+    return np.concatenate([np.ravel(rows), model.armature])
+
+
+def _inertia_columns(w: ScalarArray) -> ScalarArray:
+    """L(w), shape (3, 6), with L(w) [I_xx, I_xy, I_xz, I_yy, I_yz, I_zz] = I w."""
+    x, y, z = w
+    return np.array([[x, y, z, 0, 0, 0], [0, x, 0, y, z, 0], [0, 0, x, 0, y, z]])
+
+
+def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
+    """Return Y(q, qd, qdd), shape (n, 10 b + n): ``tau = Y pi``, without friction.
+
+    With body-axes acceleration a of the body's origin (gravity taken off) and w, wd:
+    force = m a + ([wd x] + [w x]^2) h, moment = h x a + I wd + w x I w.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+    """
+    qdd = as_scalars(qdd)
+    placements = place_bodies(model, q)
+    motions = body_motions(model, placements, qd, qdd, np.zeros(model.n))
+    blocks = []
+    for placed, columns, motion in zip(
+        placements, body_columns(model, placements), motions, strict=True
+    ):
+        R = placed.rotation
+        J = assemble_jacobian(model, q, columns)
+        a = (motion.linear[1] - model.gravity) @ R
+        w, wd = motion.angular[0] @ R, motion.angular[1] @ R
+        W = skew(w)
+        force = zeros_like(a, (3, PARAMETERS_PER_BODY))
+        force[:, 0] = a
+        force[:, 1:4] = skew(wd) + W @ W
+        moment = zeros_like(a, (3, PARAMETERS_PER_BODY))
+        moment[:, 1:4] = -skew(a)
+        moment[:, 4:] = _inertia_columns(wd) + W @ _inertia_columns(w)
+        blocks.append(J[:3].T @ (R @ force) + J[3:].T @ (R @ moment))
+    return np.concatenate([*blocks, np.diag(qdd)], axis=1)

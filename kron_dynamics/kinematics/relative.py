@@ -1,0 +1,203 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of one link as seen from another, in the axes of a third.
+
+The chain from the reference to the link goes up the tree against its joints, then down with
+them; seen from the reference, a joint gone against turns the rest of the chain the other way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
+from kron_dynamics.kinematics.hessian import assemble_hessian
+from kron_dynamics.kinematics.jacobian import PathColumns, assemble_jacobian
+from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.kronecker import block_skew, cross, kronecker
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Branch:
+    """A body's joints behind the common ancestor, and where they are, in base axes.
+
+    Attributes:
+        joints: indices, nearest to the ancestor first.
+        origins: of their bodies, from the ancestor's origin.
+        end: of the link, from the ancestor's origin.
+        rotation: of the link.
+    """
+
+    joints: tuple[int, ...]
+    origins: tuple[ScalarArray, ...]
+    end: ScalarArray
+    rotation: ScalarArray
+
+
+def _branch(model: RobotModel, placements: list[BodyPlacement], link: str, shared: int) -> _Branch:
+    frame = model.frame(link)
+    joints = model.path(frame.body)[shared:]
+    origins, end = [], np.zeros(3)
+    for k in joints:
+        end = end + placements[k].offset
+        origins.append(end)
+    rotation = placements[frame.body].rotation if frame.body >= 0 else np.eye(3)
+    return _Branch(
+        joints, tuple(origins), end + rotation @ frame.translation, rotation @ frame.rotation
+    )
+
+
+def _branches(
+    model: RobotModel, placements: list[BodyPlacement], link: str, reference: str
+) -> tuple[_Branch, _Branch]:
+    """The branches to the reference and to the link, from the last body they share."""
+    paths = model.path(model.frame(reference).body), model.path(model.frame(link).body)
+    shared = 0
+    for a, b in zip(*paths, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return _branch(model, placements, reference, shared), _branch(model, placements, link, shared)
+
+
+def relative_columns(model: RobotModel, q: ArrayLike, link: str, reference: str) -> PathColumns:
+    """Return the Jacobian columns of a link's origin as seen from the reference, base axes.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        reference: name of the link it is seen from.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    placements = place_bodies(model, q)
+    up, down = _branches(model, placements, link, reference)
+    joints, linear, angular = [], [], []
+    for sign, branch, order in ((-1, up, -1), (1, down, 1)):
+        for k, origin in list(zip(branch.joints, branch.origins, strict=True))[::order]:
+            z = sign * placements[k].angular_axis
+            joints.append(k)
+            angular.append(z)
+            linear.append(sign * placements[k].linear_axis + cross(z, down.end - origin))
+    return PathColumns(tuple(joints), tuple(linear), tuple(angular))
+
+
+def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
+    """Return A_link^(axes), shape (3, 3): turns components in a link's axes into another's.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        axes: link whose axes the components are wanted in.
+        link: link whose axes they are in.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    up, down = _branches(model, place_bodies(model, q), link, axes)
+    return up.rotation.T @ down.rotation
+
+
+def relative_pose(model: RobotModel, q: ArrayLike, link: str, reference: str) -> ScalarArray:
+    """Return the pose of a link in the frame of another, shape (4, 4), m.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        reference: name of the link it is seen from.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    up, down = _branches(model, place_bodies(model, q), link, reference)
+    pose = zeros_like(q, (4, 4))
+    pose[:3, :3] = up.rotation.T @ down.rotation
+    pose[:3, 3] = up.rotation.T @ (down.end - up.end)
+    pose[3, 3] = 1.0
+    return pose
+
+
+def _in_axes(model: RobotModel, q: ArrayLike, axes: str, matrix: ScalarArray) -> ScalarArray:
+    """Upper and lower three rows of a matrix from base axes into a link's."""
+    A = rotation_between(model, q, axes, model.root_link)
+    return np.concatenate([A @ matrix[:3], A @ matrix[3:]])
+
+
+def relative_jacobian(
+    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+) -> ScalarArray:
+    """Return ^aJ_c^(k) of link c as seen from reference a, in the axes of k, shape (6, n).
+
+    ``[v; omega]`` of c relative to a is this times qd.  [T] eqs. (34), (42), (77)-(82).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: c.
+        reference: a.
+        axes: k; None for the reference's.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    J = assemble_jacobian(model, q, relative_columns(model, q, link, reference))
+    return _in_axes(model, q, axes or reference, J)
+
+
+def relative_hessian(
+    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+) -> ScalarArray:
+    """Return A_a^(k) d(^aJ_c^(a))/dq of link c as seen from a, in the axes of k, shape (6, n*n).
+
+    The acceleration of c relative to a, in the axes of k, is ``relative_jacobian(...) qdd`` plus
+    this times ``qd (x) qd``.  [T] eqs. (51), (60), (83)-(91); for k = c the translational rows
+    are H*_T of eq. (58). Where k is not a, it is not the derivative of ``relative_jacobian``
+    ([T] eq. (56)): that is `relative_jacobian_derivative`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: c.
+        reference: a.
+        axes: k; None for the reference's.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    H = assemble_hessian(model, q, relative_columns(model, q, link, reference))
+    return _in_axes(model, q, axes or reference, H)
+
+
+def relative_jacobian_derivative(
+    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+) -> ScalarArray:
+    """Return d(^aJ_c^(k))/dq, shape (6, n*n), Khang's layout.
+
+    For k = c: H_T^(b) and H_R^(b) of [T] eqs. (53), (61). With P = ^aJ_R,k^(k), the turning of
+    the axes themselves: d(A J)/dq = A dJ/dq - bs(P)(A J (x) E_n).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: c.
+        reference: a.
+        axes: k; None for the reference's.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    axes = axes or reference
+    J = relative_jacobian(model, q, link, reference, axes)
+    H = relative_hessian(model, q, link, reference, axes)
+    turning = block_skew(relative_jacobian(model, q, axes, reference, axes)[3:])
+    E = np.eye(model.n, dtype=int)
+    return np.concatenate(
+        [H[:3] - turning @ kronecker(J[:3], E), H[3:] - turning @ kronecker(J[3:], E)]
+    )

@@ -1,0 +1,266 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes as real processes in a ROS domain of their own, and a client that waits by polling."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections import deque
+
+import pytest
+import yaml
+
+try:
+    import rclpy
+    from diagnostic_msgs.msg import DiagnosticArray
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState, GetState
+    from rcl_interfaces.srv import SetParametersAtomically
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.parameter import Parameter
+    from rclpy.signals import SignalHandlerOptions
+except ImportError as missing:
+    # The core is tested without ROS too.
+    collect_ignore_glob = ['test_*.py']
+    warnings.warn(f'the nodes are not tested: {missing}', stacklevel=1)
+
+# Wall time that anything may take on a busy computer, s; kernels may have to be compiled.
+PATIENCE = 60.0
+STOPPED_WITHIN = 15.0
+# What a node that ends in order never says.
+_TROUBLE = ('Traceback', 'Error', '[ERROR]', '[FATAL]', 'terminate called', 'core dumped')
+
+
+@pytest.fixture(scope='session', autouse=True)
+def ros(kernel_cache):
+    """One ROS context; other domains and other computers do not hear it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, 'ROS_DOMAIN_ID', str(2 + os.getpid() % 98))
+        patch.setitem(os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+        patch.setitem(os.environ, 'RCUTILS_COLORIZED_OUTPUT', '0')
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        yield
+        rclpy.shutdown()
+
+
+class Process:
+    """A node of the package in a process of its own; its output goes to a file."""
+
+    def __init__(self, node, arguments, log, environment=None):
+        self.node = node
+        self._log = log
+        with open(log, 'w', encoding='utf-8') as output:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', f'kron_dynamics.ros.{node}', '--ros-args', *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+
+    @property
+    def output(self):
+        return self._log.read_text(encoding='utf-8', errors='replace')
+
+    @property
+    def running(self):
+        return self._process.poll() is None
+
+    def send_signal(self, number):
+        self._process.send_signal(number)
+
+    def wait(self):
+        """Exit code of a process that ends by itself."""
+        return self._process.wait(PATIENCE)
+
+    def kill(self):
+        """As a power cut would."""
+        if self.running:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self, number=signal.SIGINT, trouble=()):
+        """Interrupt a running node; it must end in order.
+
+        Args:
+            number: the signal.
+            trouble: lines with one of these texts are wanted and do not count as trouble.
+        """
+        assert self.running, f'{self.node} has ended by itself: {self.output}'
+        self._process.send_signal(number)
+        try:
+            code = self._process.wait(STOPPED_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f'{self.node} does not stop: {self.output}') from None
+        assert code == 0, f'{self.node} ended with exit code {code}: {self.output}'
+        for line in self.output.splitlines():
+            if not any(text in line for text in trouble):
+                assert not any(word in line for word in _TROUBLE), f'{self.node}: {line}'
+
+
+class Launcher:
+    """Starts nodes and sees to it that every one of them has ended."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.processes = []
+
+    def __call__(
+        self, node, namespace='', *, joints=None, remap=None, files=(), environment=None, **values
+    ):
+        """Start a node.
+
+        Args:
+            node: name of the executable.
+            namespace: of its topics.
+            joints: parameters of the joints by their dotted names.
+            remap: names and what stands for them.
+            files: parameter files.
+            environment: variables of the process.
+            values: the other parameters; two underscores stand for the dot of a group.
+        """
+        parameters = {name.replace('__', '.'): value for name, value in values.items()}
+        own = self._folder / f'{len(self.processes)}_{node}.yaml'
+        own.write_text(
+            yaml.safe_dump({'/**': {'ros__parameters': {**parameters, **(joints or {})}}})
+        )
+        arguments = [
+            argument for file in (*files, own) for argument in ('--params-file', str(file))
+        ]
+        for name, other in {'__ns': f'/{namespace}', **(remap or {})}.items():
+            arguments += ['-r', f'{name}:={other}']
+        process = Process(node, arguments, own.with_suffix('.log'), environment)
+        self.processes.append(process)
+        return process
+
+    def outputs(self):
+        return '\n'.join(
+            f'--- {process.node}, {"running" if process.running else "ended"}\n'
+            + '\n'.join(process.output.splitlines()[-12:])
+            for process in self.processes
+        )
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+
+
+@pytest.fixture(scope='session')
+def launcher(ros, tmp_path_factory):
+    """Starts nodes that serve many tests."""
+    launch = Launcher(tmp_path_factory.mktemp('nodes'))
+    yield launch
+    launch.close()
+
+
+@pytest.fixture
+def start(launcher):
+    """Start nodes that end, in order, with the test; those it has ended itself do not count."""
+    before = len(launcher.processes)
+    yield launcher
+    for process in launcher.processes[before:]:
+        if process.running:
+            process.stop(trouble=['[ERROR]'])
+
+
+class Client:
+    """A node of the test: listens, sends and calls, in one namespace."""
+
+    def __init__(self, namespace, launcher):
+        self.namespace = namespace
+        self._launcher = launcher
+        self.node = rclpy.create_node('test', namespace=namespace)
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+        self._services = {}
+        self._status = {}
+        self.hear(DiagnosticArray, '/diagnostics', self._on_diagnostics)
+
+    def close(self):
+        self._executor.shutdown()
+        self.node.destroy_node()
+
+    def spin(self):
+        self._executor.spin_once(timeout_sec=0.02)
+
+    def wait_for(self, predicate, what, deadline=PATIENCE):
+        """Return the first value of a predicate that is true."""
+        end = time.monotonic() + deadline
+        while not (value := predicate()):
+            assert time.monotonic() < end, (
+                f'{what}: not within {deadline:g} s\n{self._launcher.outputs()}'
+            )
+            self.spin()
+        return value
+
+    def hear(self, kind, topic, callback=None, qos=1000):
+        """Return a list that fills with what comes on a topic."""
+        heard = deque(maxlen=5000)
+        self.node.create_subscription(
+            kind, topic, callback or (lambda message: heard.append(message)), qos
+        )
+        return heard
+
+    def publisher(self, kind, topic, qos=10):
+        return self.node.create_publisher(kind, topic, qos)
+
+    def call(self, kind, name, **request):
+        if name not in self._services:
+            self._services[name] = self.node.create_client(kind, name)
+        service = self._services[name]
+        self.wait_for(service.service_is_ready, f'service {name}')
+        answer = service.call_async(kind.Request(**request))
+        self.wait_for(answer.done, f'answer of {name}')
+        return answer.result()
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            self._status[status.name] = status
+
+    def status(self, node='dynamics_node'):
+        """What the node said last on /diagnostics, or None."""
+        return self._status.get(f'{self.namespace}/{node}: control')
+
+    def next_status(self, node='dynamics_node'):
+        """What the node says next on /diagnostics."""
+        self._status.clear()
+        return self.wait_for(lambda: self.status(node), 'diagnostics')
+
+    def transition(self, label, node='dynamics_node'):
+        """Whether a lifecycle transition succeeds."""
+        transition = Transition(label=label)
+        return self.call(ChangeState, f'{node}/change_state', transition=transition).success
+
+    def lifecycle_state(self, node='dynamics_node'):
+        return self.call(GetState, f'{node}/get_state').current_state.label
+
+    def set_parameters(self, values, node='dynamics_node'):
+        """Set all or none; return why not, or an empty text."""
+        parameters = [
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
+        ]
+        answer = self.call(
+            SetParametersAtomically, f'{node}/set_parameters_atomically', parameters=parameters
+        ).result
+        return '' if answer.successful else answer.reason or 'refused'
+
+
+@pytest.fixture(scope='session')
+def connect(launcher):
+    """Make clients that last for the session."""
+    clients = []
+
+    def make(namespace):
+        clients.append(Client(namespace, launcher))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()

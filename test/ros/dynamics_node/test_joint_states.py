@@ -1,0 +1,134 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is missing in a joint state is waited for, never taken for zero."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+Q, QD = (0.1, 0.2, 0.05), (0.3, -0.2, 0.1)
+
+
+@pytest.fixture
+def fresh(bench):
+    """A configured node that has seen no state yet, and hears."""
+    bench.configure()
+    return bench
+
+
+def refusal(bench):
+    assert not bench.client.transition('activate')
+    return bench.process.output.splitlines()[-1]
+
+
+def dropped(bench):
+    """How many states were dropped, by reason."""
+    start = 'joint states dropped: '
+    return {
+        item.key.removeprefix(start): int(item.value)
+        for item in bench.client.next_status().values
+        if item.key.startswith(start)
+    }
+
+
+def send_until_counted(bench, reason, *state):
+    """Send a bad state until the node has counted it."""
+
+    def counted():
+        bench.send(*state)
+        return dropped(bench).get(reason)
+
+    bench.client.wait_for(counted, f"'{reason}' on /diagnostics")
+
+
+def test_states_of_two_publishers_are_put_together(fresh, assert_close):
+    """Neither is enough alone; the order of names is each publisher's own."""
+    rail = [('lift', 'turn'), (Q[1], Q[0]), (QD[1], QD[0])]
+    slide = [('slide',), (Q[2],), (QD[2],)]
+
+    def refused_for_slide_alone():
+        fresh.send(*rail)
+        return 'position never received for slide' in refusal(fresh)
+
+    fresh.client.wait_for(refused_for_slide_alone, 'half of the state')
+    assert not fresh.twists
+    assert not fresh.command_states
+
+    def complete():
+        fresh.send(*slide)
+        fresh.client.spin()
+        return fresh.twists
+
+    fresh.client.wait_for(complete, 'the whole state')
+    assert fresh.client.transition('activate')
+    # The first command carries the weight at the place where the machine is, not at zero.
+    answer = fresh.answer_to(fresh.send(*rail), fresh.command_states)
+    assert_close(answer.effort, fresh.robot.gravity_vector(Q))
+    answer = fresh.answer_to(fresh.send(*slide), fresh.command_states)
+    wanted = [-kd * v for kd, v in zip((3.0, 5.0, 7.0), QD, strict=True)]
+    assert_close(answer.effort, fresh.robot.inverse_dynamics(Q, QD, wanted))
+
+
+@pytest.mark.parametrize(
+    ('state', 'said', 'counted'),
+    [
+        (
+            (None, (0.1, 0.2, math.nan), QD),
+            'position never received for slide',
+            'value not finite',
+        ),
+        ((None, Q, (math.inf, 0.0, 0.0)), 'velocity never received for turn', 'value not finite'),
+        ((None, Q, None), 'velocity never received for turn, lift, slide', None),
+        ((None, None, QD), 'position never received for turn, lift, slide', None),
+        ((None, Q[:2], QD[:2]), 'position never received for turn', 'wrong length'),
+        ((None, Q, QD[:2]), 'position never received for turn', 'wrong length'),
+        ((('a', 'b', 'c'), Q, QD), 'position never received for turn', 'no known joint'),
+        ((('turn', 'turn', 'slide'), Q, QD), 'never received for turn', 'joint repeated'),
+        (([], [], []), 'position never received for turn', 'no values'),
+    ],
+    ids=[
+        'nan position',
+        'infinite velocity',
+        'no velocity',
+        'no position',
+        'short',
+        'uneven',
+        'unknown',
+        'repeated',
+        'empty',
+    ],
+)
+def test_an_incomplete_state_is_not_enough(fresh, state, said, counted):
+    if counted is not None:
+        send_until_counted(fresh, counted, *state)
+    else:
+        fresh.client.wait_for(lambda: fresh.send(*state) and said in refusal(fresh), said)
+    assert said in refusal(fresh)
+    assert not fresh.twists
+    assert not fresh.commands
+
+
+def test_a_state_that_comes_twice_or_late_is_answered_once(bench):
+    bench.prepare(q=Q)
+    bench.command()
+    message = bench.send(None, Q, QD)
+    bench.answer_to(message, bench.command_states)
+    before = len(bench.command_states)
+    bench.client.wait_for(
+        lambda: bench._states.publish(message) or dropped(bench).get('stamp repeated'),
+        'repeated stamp on /diagnostics',
+    )
+    bench.client.wait_for(
+        lambda: (
+            bench.send(None, Q, QD, after=-0.5)
+            and setattr(bench, 'time', bench.time + 0.5) is None
+            and dropped(bench).get('stamp late')
+        ),
+        'late stamp on /diagnostics',
+    )
+    assert len(bench.command_states) == before
+    assert bench.client.status().message == 'active'

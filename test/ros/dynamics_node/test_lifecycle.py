@@ -1,0 +1,158 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands come from an active node alone, and a node becomes active only in good order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rcl_interfaces.srv import GetParameters
+
+import kron_dynamics as kd
+
+pytestmark = pytest.mark.ros
+
+SHAFT = """<robot name="shaft"><link name="bearing"/>
+  <link name="disc"><inertial><mass value="2"/><origin xyz="0.1 0 0"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="turn" type="continuous"><parent link="bearing"/><child link="disc"/>
+    <axis xyz="0 1 0"/></joint></robot>"""
+# Away from the position that is held, and moving: the law's answer is not the fault action.
+AWAY, MOVING = (0.2, 0.3, 0.1), (0.2, -0.1, 0.05)
+
+
+def test_transitions_by_hand(bench):
+    bench.unconfigure()
+    states = [bench.client.lifecycle_state()]
+    for label in ('configure', 'activate', 'deactivate', 'activate', 'deactivate', 'cleanup'):
+        if label == 'activate':
+            bench.acknowledge((0.1, 0.2, 0.05))
+        assert bench.client.transition(label)
+        states.append(bench.client.lifecycle_state())
+    assert states == [
+        'unconfigured',
+        'inactive',
+        'active',
+        'inactive',
+        'active',
+        'inactive',
+        'unconfigured',
+    ]
+    status = bench.client.next_status()
+    assert {item.key: item.value for item in status.values}['lifecycle state'] == 'unconfigured'
+
+
+def test_activation_without_states_is_refused(bench):
+    bench.configure()
+    assert not bench.client.transition('activate')
+    assert bench.client.lifecycle_state() == 'inactive'
+    last = bench.process.output.splitlines()[-1]
+    assert 'cannot activate' in last
+    assert 'position never received for turn, lift, slide' in last
+
+
+def test_cleanup_forgets_the_states(bench):
+    bench.configure()
+    bench.acknowledge()
+    assert bench.client.transition('cleanup')
+    assert bench.client.transition('configure')
+    assert not bench.client.transition('activate')
+
+
+def test_activation_in_simulated_time_has_to_be_allowed(bench):
+    bench.configure(use_sim_time=True)
+    bench.acknowledge()
+    assert not bench.client.transition('activate')
+    assert 'allow_commands_in_sim_time' in bench.process.output.splitlines()[-1]
+    bench.prepare(use_sim_time=True, allow_commands_in_sim_time=True)
+    assert bench.client.lifecycle_state() == 'active'
+
+
+def test_an_inactive_node_is_silent(bench):
+    bench.configure()
+    for _ in range(5):
+        bench.acknowledge(AWAY, MOVING)
+    assert len(bench.twists) >= 5
+    assert not bench.commands
+    assert not bench.command_states
+
+
+@pytest.mark.parametrize('action', ['hold_gravity', 'zero', 'stop_publishing'])
+def test_deactivation_leaves_the_fault_action_and_silence(bench, assert_close, action):
+    """Whatever the rate limit, and without a braking that nobody would end."""
+    slow = {f'effort_rate_limit.{joint}': 10.0 for joint in bench.robot.joint_names}
+    bench.prepare(effort=(20.0, 30.0, 10.0), fault_action=action, joints=slow)
+    bench.command(AWAY, MOVING)
+    bench.client.wait_for(lambda: bench.commands, 'command')
+    bench.forget()
+    assert bench.client.transition('deactivate')
+    for _ in range(5):
+        bench.acknowledge(AWAY, MOVING)
+    assert len(bench.commands) == len(bench.command_states) == (action != 'stop_publishing')
+    for effort in (*(m.data for m in bench.commands), *(m.effort for m in bench.command_states)):
+        expected = bench.robot.gravity_vector(AWAY) if action == 'hold_gravity' else np.zeros(3)
+        assert_close(effort, expected)
+
+
+def test_parameters_are_locked_while_active(bench):
+    bench.prepare()
+    for name, value in (('fault_action', 'zero'), ('gains.turn.kp', 1.0)):
+        assert 'active' in bench.client.set_parameters({name: value})
+    answer = bench.client.call(
+        GetParameters, 'dynamics_node/get_parameters', names=['fault_action', 'gains.turn.kp']
+    )
+    assert answer.values[0].string_value == 'hold_gravity'
+    assert answer.values[1].double_value == 4.0
+    assert bench.client.transition('deactivate')
+    assert bench.client.set_parameters({'fault_action': 'zero', 'gains.turn.kp': 1.0}) == ''
+
+
+def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, connect, play):
+    process = start('dynamics_node', 'shaft', robot_description=SHAFT, autostart=False)
+    shaft = play(connect('shaft'), kd.loads(SHAFT), process)
+    client = shaft.client
+
+    def refusal():
+        """States come while the node is asked, so that they are not the reason."""
+        shaft.acknowledge()
+        with shaft.sending():
+            assert not client.transition('activate')
+        return process.output.splitlines()[-1]
+
+    assert client.transition('configure')
+    assert 'gains.turn.kp' in refusal()
+    assert client.set_parameters({'gains.turn.kp': 4.0}) == ''
+    assert 'gains.turn.kd' in refusal()
+    assert client.set_parameters({'gains.turn.kd': 4.0}) == ''
+    said = refusal()
+    assert "joint 'turn' has effort limit inf" in said
+    assert 'effort_limit.turn' in said
+    assert client.set_parameters({'effort_limit.turn': 0.0}) == ''
+    assert "joint 'turn' has effort limit 0" in refusal()
+    assert client.set_parameters({'effort_limit.turn': 300.0}) == ''
+    shaft.acknowledge()
+    with shaft.sending():
+        assert client.transition('activate')
+        client.wait_for(lambda: shaft.commands, 'command')
+
+
+def test_two_namespaces_and_autostart(bench, start, connect, play, bench_settings):
+    process = start('dynamics_node', 'neighbour', **bench_settings)
+    other = play(connect('neighbour'), bench.robot, process)
+    bench.prepare()
+    # Autostart waits for the states of its own namespace, and says so.
+    bench.command(AWAY)
+    other.client.wait_for(lambda: 'configured for' in process.output, 'configured')
+    assert other.client.lifecycle_state() == 'inactive'
+    with other.sending((0.4, -0.2, 0.0)):
+        other.client.wait_for(lambda: other.client.lifecycle_state() == 'active', 'autostart')
+    other.commands.clear()
+    before = len(bench.commands)
+    own = other.command((0.4, -0.2, 0.0))
+    assert bench.client.lifecycle_state() == 'active'
+    assert len(bench.commands) == before
+    # Deactivating one leaves the other alone.
+    assert bench.client.transition('deactivate')
+    np.testing.assert_allclose(other.command((0.4, -0.2, 0.0)), own)
+    assert bench.client.lifecycle_state() == 'inactive'
+    assert other.client.lifecycle_state() == 'active'

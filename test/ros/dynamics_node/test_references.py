@@ -1,0 +1,188 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A reference is followed from its start on, or refused with the reason."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.ros
+
+HELD = np.array([0.1, 0.2, 0.05])
+GOAL = np.array([0.4, 0.0, 0.15])
+DURATION = 2.0
+REST = np.zeros((2, 3))
+
+
+def quintic(t):
+    """Position, velocity and acceleration on the way from HELD to GOAL, by the textbook."""
+    s, way = t / DURATION, GOAL - HELD
+    return (
+        HELD + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
+        way * (30 * s**2 - 60 * s**3 + 30 * s**4) / DURATION,
+        way * (60 * s - 180 * s**2 + 120 * s**3) / DURATION**2,
+    )
+
+
+def cubic(t):
+    s, way = t / DURATION, GOAL - HELD
+    return (
+        HELD + way * (3 * s**2 - 2 * s**3),
+        way * (6 * s - 6 * s**2) / DURATION,
+        way * (6 - 12 * s) / DURATION**2,
+    )
+
+
+def effort_along(robot, q, qd, qdd):
+    """Effort on a machine that is where it is wanted."""
+    return robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+
+
+@pytest.fixture
+def active(bench):
+    bench.prepare(q=HELD)
+    bench.command()
+    return bench
+
+
+def last_refusal(bench):
+    values = {item.key: item.value for item in bench.client.next_status().values}
+    return values.get('last refused reference')
+
+
+@pytest.mark.parametrize(
+    ('path', 'given'),
+    [(quintic, (REST, REST)), (cubic, (REST, None)), (cubic, (None, None))],
+    ids=['with accelerations', 'with velocities', 'positions only'],
+)
+def test_points_are_joined_by_polynomials(active, assert_close, path, given):
+    times, rows = [0.0, DURATION], [HELD, GOAL]
+    start = active.time + 0.5
+    assert active.refer(times, rows, *given, start=start) is None
+    for moment in (0.25, 0.8, 1.1, 1.9):
+        state = path(moment)
+        effort = active.command(*state[:2], after=start + moment - active.time)
+        assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
+    # The end is held.
+    effort = active.command(GOAL, after=10.0)
+    assert_close(effort, active.robot.gravity_vector(GOAL), rel=1e-9)
+
+
+def test_a_reference_without_stamp_begins_at_once_from_where_the_reference_is(
+    active, assert_close
+):
+    """The only point, in two seconds, is reached from the position held."""
+    begin = active.time
+    assert active.refer([DURATION], [GOAL]) is None
+    state = cubic(1.1)
+    effort = active.command(*state[:2], after=begin + 1.1 - active.time)
+    assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
+
+
+def test_until_its_start_the_present_reference_is_followed(active, assert_close):
+    start = active.time + 1.0
+    assert active.refer([0.0, DURATION], [HELD, GOAL], REST, REST, start=start) is None
+    held = active.robot.gravity_vector(HELD)
+    for before in (0.9, 0.5, 0.1):
+        effort = active.command(HELD, after=start - before - active.time)
+        assert_close(effort, held, rel=1e-9)
+    state = quintic(0.4)
+    effort = active.command(*state[:2], after=start + 0.4 - active.time)
+    assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
+
+
+def test_a_new_reference_replaces_one_that_waits(active, assert_close):
+    other = HELD + [-0.2, 0.0, 0.0]
+    start = active.time + 1.0
+    assert active.refer([0.0, DURATION], [HELD, other], REST, REST, start=start) is None
+    assert active.refer([0.0, DURATION], [HELD, GOAL], REST, REST, start=start + 1.0) is None
+    effort = active.command(HELD, after=start + 0.9 - active.time)
+    assert_close(effort, active.robot.gravity_vector(HELD), rel=1e-9)
+    state = quintic(1.0)
+    effort = active.command(*state[:2], after=start + 2.0 - active.time)
+    assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
+
+
+def test_names_may_come_in_any_order(active, assert_close):
+    order = [2, 0, 1]
+    names = [active.robot.joint_names[i] for i in order]
+    start = active.time + 0.1
+    rows = [HELD[order], GOAL[order]]
+    assert active.refer([0.0, DURATION], rows, REST, REST, start=start, names=names) is None
+    state = quintic(0.7)
+    effort = active.command(*state[:2], after=start + 0.7 - active.time)
+    assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
+
+
+SPINNING = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ('reference', 'said'),
+    [
+        (([0, 2], [HELD, HELD + [0, 1.5, 0]], REST), "'lift': position 1.7 rad at t = 2 s"),
+        (([0, 0.1], [HELD, GOAL], REST), "'turn': velocity 4.5 rad/s"),
+        (([0, 0.05], [HELD, HELD + [0.05, 0, 0]], REST), "'turn': effort"),
+        (([0, 2], [HELD + [0.2, 0, 0], GOAL], REST), 'first point is at time 0 but its position'),
+        (([0, 2], [HELD, GOAL], SPINNING), 'first point is at time 0 but its velocity'),
+        (([0, 2], [HELD, GOAL], SPINNING[::-1]), 'last velocity must be 0'),
+        (([2, 1], [HELD, GOAL], REST), 'times must increase'),
+        (([0, 2], [HELD, (math.nan, 0, 0)], REST), "positions must be finite, got 'turn'"),
+        (([0, 2], [HELD, GOAL[:2]], REST), 'point 1 has 2 positions, expected 3'),
+        (([0, 2], [HELD, GOAL], [[0.0] * 3, []]), 'point 1 has 0 velocities'),
+        (([0, 2], [HELD, GOAL], None, REST), 'accelerations are given without velocities'),
+        (([0, 2], [[], []]), 'no positions'),
+        (([], []), 'no points'),
+    ],
+    ids=lambda value: value if isinstance(value, str) else '',
+)
+def test_what_cannot_be_followed_is_refused_with_the_reason(active, assert_close, reference, said):
+    reason = active.refer(*reference)
+    assert said in reason
+    assert said in last_refusal(active)
+    # What was followed before still is.
+    assert_close(active.command(HELD, after=1.0), active.robot.gravity_vector(HELD), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('names', 'said'),
+    [
+        (['turn', 'lift', 'sledge'], "unknown: 'sledge'; missing: 'slide'"),
+        (['turn', 'turn', 'lift'], "repeated: 'turn'"),
+        (['turn', 'lift'], "missing: 'slide'"),
+    ],
+)
+def test_wrong_names_are_refused(active, names, said):
+    assert said in active.refer([0, 2], [HELD, GOAL], names=names)
+
+
+def test_a_reference_of_the_past_is_refused(active):
+    active.command(after=5.0)
+    late = active.refer([0, 2], [HELD, GOAL], REST, start=active.time - 3.0)
+    assert 'reference starts 3 s in the past' in late
+    # One that was sent "now" and is a little late begins at once.
+    assert active.refer([0, 2], [HELD, GOAL], REST, start=active.time - 0.2) is None
+    assert last_refusal(active) is None
+
+
+def test_the_start_tolerance_is_the_parameters(bench):
+    bench.prepare(q=HELD, joints={'reference_start_tolerance.turn': 0.3})
+    bench.command()
+    near = [HELD + [0.25, 0.0, 0.0], GOAL]
+    assert bench.refer([0, 2], near, REST) is None
+    assert "'lift'" in bench.refer([0, 2], [HELD + [0.0, 0.25, 0.0], GOAL], REST)
+
+
+def test_effort_limits_of_the_parameters_count_for_references(bench):
+    bench.prepare(q=HELD, joints={'effort_limit.lift': 20.0})
+    bench.command()
+    assert 'beyond the limit 20 N m' in bench.refer([0, 2], [HELD, GOAL], REST)
+
+
+def test_a_node_that_is_not_active_refuses(bench):
+    bench.configure()
+    assert bench.refer([0, 2], [HELD, GOAL], REST) == 'the node is not active'
+    assert last_refusal(bench) == 'the node is not active'

@@ -1,0 +1,272 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The services give what the facade gives, in the request's joint order, or say why not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kron_dynamics_msgs.srv import (
+    EquationsOfMotion,
+    ForwardDynamics,
+    FrameKinematics,
+    InverseDynamics,
+)
+from scipy.spatial.transform import Rotation
+
+pytestmark = pytest.mark.ros
+
+COUNT = 4
+SHUFFLED = ('slide', 'turn', 'lift')
+SERVICES = {
+    'inverse_dynamics': (InverseDynamics, ('position', 'velocity', 'acceleration')),
+    'forward_dynamics': (ForwardDynamics, ('position', 'velocity', 'effort')),
+    'equations_of_motion': (EquationsOfMotion, ('position', 'velocity')),
+    'frame_kinematics': (FrameKinematics, ('position', 'velocity', 'acceleration', 'jerk')),
+}
+
+
+@pytest.fixture
+def call(bench):
+    """Call one of the services of a configured node with arrays (N, n)."""
+    if bench.client.lifecycle_state() == 'unconfigured':
+        bench.configure()
+
+    def request(name, **fields):
+        kind, _ = SERVICES[name]
+        flat = {
+            field: np.ravel(value).tolist() if isinstance(value, np.ndarray) else value
+            for field, value in fields.items()
+        }
+        return bench.client.call(kind, f'dynamics_node/{name}', **flat)
+
+    return request
+
+
+@pytest.fixture
+def states(rng):
+    """Four states: q, qd, qdd, qddd and efforts, each (4, 3), in the robot's order."""
+    q, qd, qdd, qddd = rng.uniform(-0.9, 0.9, (4, COUNT, 3))
+    return q, qd, qdd, qddd, rng.uniform(-50.0, 50.0, (COUNT, 3))
+
+
+def shuffle(robot, *arrays):
+    """Bring the columns of arrays (N, n) from the robot's order into SHUFFLED."""
+    order = [robot.joint_names.index(name) for name in SHUFFLED]
+    return [array[:, order] for array in arrays]
+
+
+def pairs(robot):
+    """Columns i*n + j of a shuffled C* or Hessian, as columns of the robot's."""
+    order = [robot.joint_names.index(name) for name in SHUFFLED]
+    return [robot.n * i + j for i in order for j in order]
+
+
+@pytest.mark.parametrize('friction', [False, True])
+def test_inverse_dynamics_of_a_batch(call, bench_robot, states, assert_close, friction):
+    q, qd, qdd, _, _ = states
+    expected = bench_robot.inverse_dynamics(q, qd, qdd)
+    expected = expected + friction * bench_robot.joint_friction(qd)
+    fields = {'position': q, 'velocity': qd, 'acceleration': qdd, 'include_friction': friction}
+    answer = call('inverse_dynamics', **fields)
+    assert (answer.success, answer.message) == (True, '')
+    assert tuple(answer.joint_names) == bench_robot.joint_names
+    assert_close(np.reshape(answer.effort, (COUNT, 3)), expected)
+    for field, array in zip(fields, shuffle(bench_robot, q, qd, qdd), strict=False):
+        fields[field] = array
+    answer = call('inverse_dynamics', joint_names=SHUFFLED, **fields)
+    assert tuple(answer.joint_names) == SHUFFLED
+    assert_close(np.reshape(answer.effort, (COUNT, 3)), *shuffle(bench_robot, expected))
+
+
+@pytest.mark.parametrize('friction', [False, True])
+def test_forward_dynamics_of_a_batch(call, bench_robot, states, assert_close, friction):
+    q, qd, _, _, tau = states
+    applied = tau - friction * bench_robot.joint_friction(qd)
+    expected = bench_robot.forward_dynamics(q, qd, applied)
+    answer = call(
+        'forward_dynamics', position=q, velocity=qd, effort=tau, include_friction=friction
+    )
+    assert (answer.success, answer.message) == (True, '')
+    assert_close(np.reshape(answer.acceleration, (COUNT, 3)), expected)
+    q, qd, tau, expected = shuffle(bench_robot, q, qd, tau, expected)
+    answer = call(
+        'forward_dynamics',
+        joint_names=SHUFFLED,
+        position=q,
+        velocity=qd,
+        effort=tau,
+        include_friction=friction,
+    )
+    assert tuple(answer.joint_names) == SHUFFLED
+    assert_close(np.reshape(answer.acceleration, (COUNT, 3)), expected)
+
+
+def test_equations_of_motion_of_a_batch(call, bench_robot, states, assert_close):
+    q, qd, *_ = states
+    n = bench_robot.n
+    order = [bench_robot.joint_names.index(name) for name in SHUFFLED]
+    square = np.ix_(range(COUNT), order, order)
+    wide = np.ix_(range(COUNT), order, pairs(bench_robot))
+    mass = bench_robot.mass_matrix(q)
+    star = bench_robot.velocity_free_coriolis_matrix(q)
+    coriolis = bench_robot.coriolis_matrix(q, qd)
+    gravity = bench_robot.gravity_vector(q)
+
+    answer = call('equations_of_motion', position=q, velocity=qd)
+    assert (answer.success, answer.message) == (True, '')
+    assert_close(np.reshape(answer.mass_matrix, (COUNT, n, n)), mass)
+    assert_close(np.reshape(answer.velocity_free_coriolis_matrix, (COUNT, n, n * n)), star)
+    assert_close(np.reshape(answer.coriolis_matrix, (COUNT, n, n)), coriolis)
+    assert_close(np.reshape(answer.gravity_vector, (COUNT, n)), gravity)
+
+    q, qd = shuffle(bench_robot, q, qd)
+    answer = call('equations_of_motion', joint_names=SHUFFLED, position=q, velocity=qd)
+    assert tuple(answer.joint_names) == SHUFFLED
+    assert_close(np.reshape(answer.mass_matrix, (COUNT, n, n)), mass[square])
+    shuffled_star = np.reshape(answer.velocity_free_coriolis_matrix, (COUNT, n, n * n))
+    assert_close(shuffled_star, star[wide])
+    shuffled_coriolis = np.reshape(answer.coriolis_matrix, (COUNT, n, n))
+    assert_close(shuffled_coriolis, coriolis[square])
+    assert_close(np.reshape(answer.gravity_vector, (COUNT, n)), *shuffle(bench_robot, gravity))
+    # The answer is consistent in its own order: C* (qd (x) qd) = C qd.
+    for star_k, coriolis_k, qd_k in zip(shuffled_star, shuffled_coriolis, qd, strict=True):
+        assert_close(star_k @ np.kron(qd_k, qd_k), coriolis_k @ qd_k)
+
+
+def test_without_velocity_there_is_no_coriolis_matrix(call, states):
+    answer = call('equations_of_motion', position=states[0])
+    assert answer.success
+    assert len(answer.coriolis_matrix) == 0
+    assert len(answer.velocity_free_coriolis_matrix) == COUNT * 27
+
+
+def transform_of(pose):
+    rotation = pose.orientation
+    transform = np.eye(4)
+    transform[:3, :3] = Rotation.from_quat(
+        [rotation.x, rotation.y, rotation.z, rotation.w]
+    ).as_matrix()
+    transform[:3, 3] = pose.position.x, pose.position.y, pose.position.z
+    return transform
+
+
+def six(motions):
+    """Twists or accels as rows [linear; angular]."""
+    return np.array([[*xyz(m.linear), *xyz(m.angular)] for m in motions])
+
+
+def xyz(vector):
+    return vector.x, vector.y, vector.z
+
+
+def test_frame_kinematics_of_a_batch(call, bench_robot, states, assert_close):
+    q, qd, qdd, qddd, _ = states
+    n, frame = bench_robot.n, bench_robot.frame('beam')
+    order = [bench_robot.joint_names.index(name) for name in SHUFFLED]
+    answer = call(
+        'frame_kinematics', frame='beam', position=q, velocity=qd, acceleration=qdd, jerk=qddd
+    )
+    assert (answer.success, answer.message) == (True, '')
+    assert (answer.base_frame, answer.frame) == ('base', 'beam')
+    assert_close([transform_of(pose) for pose in answer.pose], frame.pose(q))
+    assert_close(np.reshape(answer.jacobian, (COUNT, 6, n)), frame.jacobian(q))
+    hessian = frame.kinematic_hessian(q)
+    assert_close(np.reshape(answer.kinematic_hessian, (COUNT, 6, n * n)), hessian)
+    motions = (
+        frame.velocity(q, qd),
+        frame.acceleration(q, qd, qdd),
+        frame.jerk(q, qd, qdd, qddd),
+    )
+    for got, expected in zip(
+        (answer.twist, answer.acceleration, answer.jerk), motions, strict=True
+    ):
+        assert_close(six(got), expected)
+
+    jacobian = frame.jacobian(q)
+    q, qd, qdd, qddd = shuffle(bench_robot, q, qd, qdd, qddd)
+    answer = call(
+        'frame_kinematics',
+        frame='beam',
+        joint_names=SHUFFLED,
+        position=q,
+        velocity=qd,
+        acceleration=qdd,
+        jerk=qddd,
+    )
+    assert tuple(answer.joint_names) == SHUFFLED
+    assert_close(np.reshape(answer.jacobian, (COUNT, 6, n)), jacobian[:, :, order])
+    shuffled_hessian = np.reshape(answer.kinematic_hessian, (COUNT, 6, n * n))
+    assert_close(shuffled_hessian, hessian[:, :, pairs(bench_robot)])
+    # What the frame does is not a matter of the order of joints.
+    for got, expected in zip(
+        (answer.twist, answer.acceleration, answer.jerk), motions, strict=True
+    ):
+        assert_close(six(got), expected)
+
+
+def test_rates_left_empty_give_empty_answers(call, states):
+    q, qd, qdd, *_ = states
+    position, velocity = {'position': q}, {'position': q, 'velocity': qd}
+    counts = []
+    for fields in (position, velocity, {**velocity, 'acceleration': qdd}):
+        answer = call('frame_kinematics', **fields)
+        assert answer.success
+        counts.append((len(answer.twist), len(answer.acceleration), len(answer.jerk)))
+    assert counts == [(0, 0, 0), (COUNT, 0, 0), (COUNT, COUNT, 0)]
+
+
+def test_frame_left_empty_is_the_tip(call, states):
+    answer = call('frame_kinematics', position=states[0])
+    assert (answer.success, answer.frame) == (True, 'nozzle')
+
+
+@pytest.mark.parametrize('name', SERVICES)
+@pytest.mark.parametrize(
+    ('spoil', 'said'),
+    [
+        (lambda r, last: r[last].pop(), '{last} has 2 numbers, expected 1 x 3'),
+        (lambda r, last: r['position'].append(0.0), 'position has 4 numbers, expected 1 x 3'),
+        (lambda r, last: r[last].__setitem__(1, math.nan), '{last} holds a NaN'),
+        (lambda r, last: r['position'].__setitem__(0, -math.inf), 'position holds a NaN'),
+        (lambda r, last: r.update(joint_names=['turn', 'lift', 'sledge']), "'sledge'"),
+        (lambda r, last: r.update(joint_names=['turn', 'slide']), "missing: 'lift'"),
+        (lambda r, last: r.update(joint_names=['turn', 'turn', 'lift', 'slide']), "'turn'"),
+    ],
+    ids=['short', 'long', 'nan', 'infinity', 'unknown', 'missing', 'repeated'],
+)
+def test_bad_requests_are_refused_by_name(call, name, spoil, said):
+    kind, fields = SERVICES[name]
+    request = {field: [0.1, 0.2, 0.3] for field in fields}
+    spoil(request, fields[-1])
+    answer = call(name, **request)
+    assert not answer.success
+    assert said.format(last=fields[-1]) in answer.message
+    arrays = [getattr(answer, field) for field in answer.get_fields_and_field_types()]
+    assert all(len(array) == 0 for array in arrays if not isinstance(array, (str, bool)))
+
+
+@pytest.mark.parametrize('name', SERVICES)
+def test_an_empty_request_is_refused(call, name):
+    answer = call(name)
+    assert not answer.success
+    assert 'position has 0 numbers' in answer.message
+
+
+def test_unknown_frame_is_refused_by_name(call):
+    answer = call('frame_kinematics', frame='crane', position=[0.0, 0.0, 0.0])
+    assert not answer.success
+    assert 'crane' in answer.message
+    assert 'nozzle' in answer.message  # what there is instead
+
+
+@pytest.mark.parametrize('name', SERVICES)
+def test_a_node_that_is_not_configured_says_so(bench, name):
+    bench.unconfigure()
+    kind, fields = SERVICES[name]
+    request = {field: [0.1, 0.2, 0.3] for field in fields}
+    answer = bench.client.call(kind, f'dynamics_node/{name}', **request)
+    assert not answer.success
+    assert 'not configured' in answer.message

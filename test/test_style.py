@@ -1,0 +1,59 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEADER = [
+    'Copyright 2026 The kron_dynamics Authors',
+    'SPDX-License-Identifier: Apache-2.0',
+]
+COMMENT = {'.py': '# ', '.sh': '# ', '.cmake': '# ', '.c': '// '}
+MADE = {'.venv', 'build', 'install', 'log', '__pycache__'}
+
+
+def source_files() -> list[Path]:
+    """Every source file of the repository that is not made by a tool."""
+    found = []
+    for path in ROOT.rglob('*'):
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in COMMENT and not MADE & set(parts) and not parts[0].startswith('.'):
+            found.append(path)
+    return sorted(found)
+
+
+SOURCES = source_files()
+PACKAGE = [path for path in SOURCES if path.parts[len(ROOT.parts)] == 'kron_dynamics']
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding='utf-8').splitlines()
+
+
+def test_files_are_found() -> None:
+    names = {str(path.relative_to(ROOT)) for path in SOURCES}
+    assert {'setup.py', 'kron_dynamics/robot.py', 'test/test_style.py'} <= names
+    assert len(PACKAGE) > 40
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    long = {str(path.relative_to(ROOT)): len(lines(path)) for path in PACKAGE}
+    assert {name: count for name, count in long.items() if count > 400} == {}
+
+
+def test_half_of_the_files_are_shorter_than_150_lines() -> None:
+    assert statistics.median(len(lines(path)) for path in PACKAGE) < 150
+
+
+@pytest.mark.parametrize('path', SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_licence_header(path: Path) -> None:
+    top = lines(path)
+    if top and top[0].startswith('#!'):
+        top = top[1:]
+    assert top[:2] == [COMMENT[path.suffix] + line for line in HEADER]
