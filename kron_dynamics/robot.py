@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kron_dynamics import dynamics
+from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import Kernel, KernelCollection, KernelReport
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
@@ -138,7 +141,13 @@ class Robot:
 
     def joint_friction(self, qd: ArrayLike) -> FloatArray:
         """Return the friction efforts, (n,): ``M qdd + c + g + friction = tau``."""
-        return dynamics.joint_friction(self.model, qd)
+        rates = np.asarray(qd, dtype=np.float64)
+        if rates.ndim not in (1, 2) or rates.shape[-1] != self.n:
+            raise ShapeError(
+                f'qd of joint_friction has shape {rates.shape}, expected ({self.n},) or '
+                f'(N, {self.n})'
+            )
+        return dynamics.joint_friction(self.model, rates)
 
 
 def load(

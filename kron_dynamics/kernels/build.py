@@ -19,8 +19,16 @@ _TIME_LIMIT = 120.0
 
 
 def find_compiler() -> tuple[str, ...] | None:
-    """Return the C compiler's command, from $CC or `cc`; None where there is none."""
-    command = shlex.split(os.environ.get('CC', '')) or ['cc']
+    """Return the C compiler's command, from $CC or `cc`; None where there is none.
+
+    Raises:
+        KernelBuildError: $CC has unbalanced quotes.
+    """
+    given = os.environ.get('CC', '')
+    try:
+        command = shlex.split(given) or ['cc']
+    except ValueError as error:
+        raise KernelBuildError(f"CC is '{given}': {error}") from None
     program = shutil.which(command[0])
     return None if program is None else (program, *command[1:])
 
@@ -61,3 +69,5 @@ def compile_library(command: tuple[str, ...], source: str, target: Path) -> None
         raise KernelBuildError(
             f'{command[0]} failed with exit code {result.returncode}: {message}'
         )
+    if not target.exists():
+        raise KernelBuildError(f'{command[0]} reported success but wrote no library')

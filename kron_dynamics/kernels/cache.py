@@ -63,13 +63,17 @@ def cache_directory() -> Path:
     $KRON_DYNAMICS_CACHE, else kron_dynamics below $XDG_CACHE_HOME or ~/.cache; a new temporary
     folder where that cannot be written or belongs to somebody else.
     """
-    base = os.environ.get('XDG_CACHE_HOME') or str(Path.home() / '.cache')
-    path = Path(os.environ.get('KRON_DYNAMICS_CACHE') or Path(base) / 'kron_dynamics')
     try:
+        if given := os.environ.get('KRON_DYNAMICS_CACHE'):
+            path = Path(given)
+        else:
+            path = Path(
+                os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache', 'kron_dynamics'
+            )
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _is_private(path) and os.access(path, os.W_OK | os.X_OK):
             return path
-    except OSError:
+    except (OSError, RuntimeError):  # not writable, or a user without a home
         pass
     return _temporary_directory()
 

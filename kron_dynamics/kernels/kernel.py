@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.exceptions import KernelBuildError, ShapeError
 from kron_dynamics.kernels.build import compile_library, compiler_identity, find_compiler
 from kron_dynamics.kernels.cache import CacheEntry, cache_key, fetch, file_digest
 from kron_dynamics.kernels.emit import SYMBOL, emit_c, emit_numpy
@@ -147,7 +147,10 @@ def _builder(
 
 
 def _c_function(library: Path, arguments: int) -> _Evaluate:
-    function = ctypes.CDLL(str(library))[SYMBOL]  # releases the GIL while it runs
+    try:
+        function = ctypes.CDLL(str(library))[SYMBOL]  # releases the GIL while it runs
+    except (OSError, AttributeError) as error:
+        raise KernelBuildError(f'a compiled kernel cannot be loaded: {error}') from None
     function.restype = None
     function.argtypes = [ctypes.c_ssize_t, *[ctypes.c_void_p] * (arguments + 1)]
 

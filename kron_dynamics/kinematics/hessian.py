@@ -54,12 +54,12 @@ def kinematic_hessian(
 def translational_hessian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
-    """Return H_T = dJ_T/dq (H_TG of a point), shape (3, n*n), base axes.  [T] (51), (66)."""
+    """Return H_T = dJ_T/dq (H_TG of a point), (3, n*n), base axes, m/rad^2.  [T] (51), (66)."""
     return kinematic_hessian(model, q, link, point)[:3]
 
 
 def rotational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return H_R = dJ_R/dq, shape (3, n*n), base axes.  [T] eq. (60)."""
+    """Return H_R = dJ_R/dq, shape (3, n*n), base axes, 1/rad.  [T] eq. (60)."""
     return kinematic_hessian(model, q, link)[3:]
 
 

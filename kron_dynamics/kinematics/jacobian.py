@@ -114,7 +114,7 @@ def jacobian(
 def translational_jacobian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
-    """Return J_T (J_TG of a point), shape (3, n), base axes.  [T] eqs. (29), (45)."""
+    """Return J_T (J_TG of a point), shape (3, n), base axes, m/rad or 1.  [T] (29), (45)."""
     return jacobian(model, q, link, point)[:3]
 
 

@@ -175,7 +175,7 @@ NASTY = [
     '*/ #error owned',
     '%s%n',
     '../../owned',
-    'a\\\nb',
+    'a\\b',
     '$(owned)',
 ]
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import time
 import warnings
 from collections import deque
+from pathlib import Path
 
 import pytest
 import yaml
@@ -105,6 +107,12 @@ class Process:
                 assert not any(word in line for word in _TROUBLE), f'{self.node}: {line}'
 
 
+def parameter_file(path, parameters):
+    """Write parameters, for whatever node reads them; return the file."""
+    path.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}), encoding='utf-8')
+    return path
+
+
 class Launcher:
     """Starts nodes and sees to it that every one of them has ended."""
 
@@ -120,7 +128,7 @@ class Launcher:
         Args:
             node: name of the executable.
             namespace: of its topics.
-            joints: parameters of the joints by their dotted names.
+            joints: parameters by their dotted names.
             remap: names and what stands for them.
             files: parameter files.
             environment: variables of the process.
@@ -128,12 +136,8 @@ class Launcher:
         """
         parameters = {name.replace('__', '.'): value for name, value in values.items()}
         own = self._folder / f'{len(self.processes)}_{node}.yaml'
-        own.write_text(
-            yaml.safe_dump({'/**': {'ros__parameters': {**parameters, **(joints or {})}}})
-        )
-        arguments = [
-            argument for file in (*files, own) for argument in ('--params-file', str(file))
-        ]
+        parameter_file(own, {**parameters, **(joints or {})})
+        arguments = [text for file in (*files, own) for text in ('--params-file', str(file))]
         for name, other in {'__ns': f'/{namespace}', **(remap or {})}.items():
             arguments += ['-r', f'{name}:={other}']
         process = Process(node, arguments, own.with_suffix('.log'), environment)
@@ -168,6 +172,61 @@ def start(launcher):
     for process in launcher.processes[before:]:
         if process.running:
             process.stop(trouble=['[ERROR]'])
+
+
+# Nodes that end by themselves do so soon: what takes time is the imports, so they are shared.
+# Every node is a process with an exit code of its own nevertheless.
+_FORKS = """
+import json, os, sys
+from kron_dynamics.ros import dynamics_node, simulator_node
+nodes = {'dynamics_node': dynamics_node, 'simulator_node': simulator_node}
+codes, running = {}, {}
+def reap():
+    pid, status = os.wait()
+    codes[running.pop(pid)] = os.waitstatus_to_exitcode(status)
+for key, node, arguments, log in json.load(sys.stdin):
+    if len(running) == 3:
+        reap()
+    child = os.fork()
+    if not child:
+        output = os.open(log, os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        sys.exit(nodes[node].main(['--ros-args', *arguments]))
+    running[child] = key
+while running:
+    reap()
+print(json.dumps(codes))
+"""
+
+
+@pytest.fixture(scope='session')
+def run_to_end(ros, tmp_path_factory):
+    """Start nodes that end by themselves; return (exit code, output) by their keys."""
+
+    def run(cases):
+        """Start the nodes.
+
+        Args:
+            cases: {key: (node, parameters)}.
+        """
+        folder = tmp_path_factory.mktemp('ends')
+        jobs = []
+        for i, (key, (node, parameters)) in enumerate(cases.items()):
+            file = parameter_file(folder / f'{i}.yaml', parameters)
+            jobs.append((key, node, ['--params-file', str(file)], str(folder / f'{i}.log')))
+        done = subprocess.run(
+            [sys.executable, '-c', _FORKS],
+            input=json.dumps(jobs),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=2.0 * PATIENCE,
+        )
+        codes = json.loads(done.stdout)
+        return {key: (codes[key], Path(log).read_text('utf-8')) for key, _, _, log in jobs}
+
+    return run
 
 
 class Client:

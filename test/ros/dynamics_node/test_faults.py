@@ -1,0 +1,148 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""On doubt the node goes to its fault action, says why, and stays there until told otherwise."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+
+Q, QD = np.array([0.1, 0.2, 0.05]), np.array([0.3, -0.2, 0.1])
+KD = np.array([3.0, 5.0, 7.0])
+TIMEOUT = 0.5
+# Wall time that a busy computer may take on top, s.
+MARGIN = 1.0
+
+
+def clear_fault(bench):
+    return bench.client.call(Trigger, 'dynamics_node/clear_fault')
+
+
+def wait_for_fault(bench):
+    bench.client.wait_for(
+        lambda: bench.client.next_status().message.startswith('fault'), 'fault on /diagnostics'
+    )
+    return bench.client.status()
+
+
+@pytest.fixture
+def run_then_fall_silent(bench):
+    """Run the node on states in real time, then stop sending; return when the last one went."""
+
+    def run(**settings):
+        bench.configure(state_timeout=TIMEOUT, **settings)
+        with bench.sending(Q, QD):
+            bench.client.wait_for(lambda: bench.twists, 'first state')
+            assert bench.client.transition('activate')
+            bench.client.wait_for(lambda: len(bench.commands) > 5, 'commands')
+            bench.client.next_status()
+            assert bench.client.status().level == DiagnosticStatus.OK
+            return time.monotonic()
+
+    return run
+
+
+@pytest.mark.parametrize('action', ['hold_gravity', 'zero'])
+def test_silence_of_the_states_is_a_fault_within_the_timeout(
+    bench, run_then_fall_silent, assert_close, action
+):
+    silent_since = run_then_fall_silent(fault_action=action)
+    status = wait_for_fault(bench)
+    assert TIMEOUT - 0.05 < time.monotonic() - silent_since < TIMEOUT + MARGIN
+    assert status.level == DiagnosticStatus.ERROR
+    assert f'joint states are not fresh (timeout {TIMEOUT} s)' in status.message
+    assert {item.key: item.value for item in status.values}['fault action'] == action
+    assert f'action: {action}' in bench.process.output.splitlines()[-1]
+    # Kept up, and from the last known position, as there is no velocity to brake by.
+    bench.forget()
+    bench.client.wait_for(lambda: len(bench.commands) > 3, 'fault action')
+    expected = bench.robot.gravity_vector(Q) if action == 'hold_gravity' else np.zeros(3)
+    for message in bench.commands:
+        assert_close(message.data, expected)
+
+
+def test_the_fault_action_stop_publishing_is_silence(bench, run_then_fall_silent):
+    run_then_fall_silent(fault_action='stop_publishing')
+    wait_for_fault(bench)
+    bench.forget()
+    for _ in range(5):
+        bench.client.next_status()
+    assert not bench.commands
+    assert not bench.command_states
+
+
+def test_a_fault_is_cleared_by_order_and_only_on_fresh_states(
+    bench, run_then_fall_silent, assert_close
+):
+    run_then_fall_silent()
+    wait_for_fault(bench)
+    answer = clear_fault(bench)
+    assert not answer.success
+    assert 'joint states are not fresh' in answer.message
+    with bench.sending(Q, QD):
+        bench.client.wait_for(lambda: bench.twists, 'states')
+        bench.forget()
+        bench.client.wait_for(lambda: bench.twists and len(bench.commands) > 2, 'fault action')
+        # States alone do not end it; with them the machine is braked too.
+        braked = bench.robot.mass_matrix(Q).diagonal() * KD * QD
+        assert_close(bench.commands[-1].data, bench.robot.gravity_vector(Q) - braked)
+        assert 'a fault is latched' in bench.refer([1.0], [Q])
+        answer = clear_fault(bench)
+        assert answer.success
+        assert answer.message == 'fault cleared: holding the measured position'
+        stamp = bench.send(None, Q, QD).header.stamp
+        bench.client.wait_for(
+            lambda: any(m.header.stamp == stamp for m in bench.command_states), 'command'
+        )
+        bench.client.next_status()
+        assert bench.client.status().level == DiagnosticStatus.OK
+
+
+def test_clear_fault_without_a_fault(bench):
+    bench.prepare(q=Q)
+    answer = clear_fault(bench)
+    assert (answer.success, answer.message) == (True, 'there is no fault')
+    bench.configure()
+    answer = clear_fault(bench)
+    assert (answer.success, answer.message) == (False, 'the node is not active')
+
+
+@pytest.mark.parametrize(
+    ('step', 'said'),
+    [(-50.0, 'stamps of joint_states stepped back'), (100.0, 'jumped ahead by 100 s')],
+    ids=['back', 'ahead'],
+)
+def test_a_clock_that_was_set_is_a_fault(bench, assert_close, step, said):
+    """The reference would leap with it."""
+    bench.prepare(q=Q)
+    bench.command()
+    bench.forget()
+    stamp = bench.send(None, Q, QD, after=step).header.stamp
+    status = wait_for_fault(bench)
+    assert said in status.message
+    bench.client.wait_for(lambda: len(bench.commands) > 2, 'fault action')
+    braked = bench.robot.mass_matrix(Q).diagonal() * KD * QD
+    assert_close(bench.commands[-1].data, bench.robot.gravity_vector(Q) - braked)
+    assert all(message.header.stamp != stamp for message in bench.command_states)
+    # The new time is the time from now on.
+    assert clear_fault(bench).success
+    assert_close(bench.command(Q), bench.robot.gravity_vector(Q))
+
+
+def test_the_rate_limit_holds_on_the_way_into_the_fault_action(bench, run_then_fall_silent):
+    rate = 40.0
+    joints = {f'effort_rate_limit.{joint}': rate for joint in bench.robot.joint_names}
+    run_then_fall_silent(fault_action='zero', joints=joints)
+    wait_for_fault(bench)
+    bench.client.wait_for(lambda: not any(bench.commands[-1].data), 'zero effort')
+    efforts = np.array([message.data for message in bench.commands])
+    steps = np.abs(np.diff(efforts, axis=0))
+    assert steps.max() > 0.0
+    # A step takes at most 0.1 s of change, whatever the time since the last command.
+    assert steps.max() <= rate * 0.1 * (1.0 + 1e-9)

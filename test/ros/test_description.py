@@ -1,0 +1,115 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A description comes by parameter, by file or by topic; a bad one gives one clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+pytestmark = pytest.mark.ros
+
+URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
+GOOD = URDF.read_text()
+NODES = ('dynamics_node', 'simulator_node')
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def spoilt(old, new):
+    assert old in GOOD
+    return GOOD.replace(old, new, 1)
+
+
+# (text, what the message must name); no text stands for a file that does not exist
+BAD = {
+    'missing file': (None, 'nowhere.urdf'),
+    'broken XML': (spoilt('</robot>', '</robto>'), 'XML'),
+    'two roots': (spoilt('<link name="hand"/>', '<link name="hand"/><link name="foot"/>'), 'foot'),
+    'floating joint': (spoilt('type="revolute"', 'type="floating"'), 'shoulder'),
+    'zero axis': (spoilt('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>'), 'shoulder'),
+    'negative mass': (spoilt('<mass value="4"/>', '<mass value="-4"/>'), 'upper_arm'),
+    'triangle inequality': (spoilt('ixx="0.25"', 'ixx="2.5"'), 'upper_arm'),
+    'NaN limits': (spoilt('lower="-3"', 'lower="nan"'), 'shoulder'),
+}
+
+
+@pytest.fixture(scope='module')
+def ends(run_to_end, tmp_path_factory):
+    """How each node ends that is given each of the bad descriptions."""
+    folder = tmp_path_factory.mktemp('descriptions')
+    cases = {}
+    for kind, (text, _) in BAD.items():
+        file = folder / ('nowhere.urdf' if text is None else f'{kind}.urdf'.replace(' ', '_'))
+        if text is not None:
+            file.write_text(text)
+        for node in NODES:
+            cases[f'{node} file {kind}'] = node, {'robot_description_file': str(file)}
+            if text is not None:
+                cases[f'{node} parameter {kind}'] = node, {'robot_description': text}
+    return run_to_end(cases)
+
+
+@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('way', ['file', 'parameter'])
+@pytest.mark.parametrize('kind', BAD)
+def test_a_bad_description_ends_the_node_with_one_line(ends, kind, way, node):
+    if (way, kind) == ('parameter', 'missing file'):
+        pytest.skip('a parameter names no file')
+    code, output = ends[f'{node} {way} {kind}']
+    assert code == 1
+    (line,) = output.splitlines()
+    assert line.startswith('[FATAL]')
+    assert BAD[kind][1] in line
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_the_executable_itself_ends_so(start, node):
+    process = start(node, robot_description_file='nowhere.urdf')
+    assert process.wait() == 1
+    (line,) = process.output.splitlines()
+    assert line.startswith('[FATAL]')
+    assert "'nowhere.urdf' does not exist" in line
+
+
+def test_a_description_by_topic_may_come_late_and_may_come_wrong(start, connect):
+    """Both nodes wait; a bad description is refused with the reason, a good one then works."""
+    simulator = start('simulator_node', 'late', remap={'~/commands': 'dynamics_node/commands'})
+    gains = {f'gains.{j}.k{k}': 4.0 for j in ('shoulder', 'elbow') for k in 'pd'}
+    controller = start('dynamics_node', 'late', joints=gains, state_timeout=2.0)
+    client = connect('late')
+    client.wait_for(lambda: 'waiting for' in simulator.output, 'simulator that waits')
+    client.next_status()
+    assert client.lifecycle_state() == 'unconfigured'
+    topic = client.publisher(String, 'robot_description', LATCHED)
+    for kind, (text, named) in BAD.items():
+        if text is None:
+            continue
+        topic.publish(String(data=text))
+        for process in (simulator, controller):
+
+            def refused(process=process, named=named):
+                lines = [line for line in process.output.splitlines() if named in line]
+                return [line for line in lines if 'robot_description refused' in line]
+
+            client.wait_for(refused, f'refusal of {kind}')
+            assert process.running
+            assert 'Traceback' not in process.output
+    assert client.lifecycle_state() == 'unconfigured'
+    topic.publish(String(data=GOOD))
+    states = client.hear(JointState, 'joint_states')
+    client.wait_for(lambda: states, 'joint states')
+    assert list(states[0].name) == ['shoulder', 'elbow']
+    client.wait_for(lambda: client.lifecycle_state() == 'active', 'activation')
+    # Another machine's description does not disturb the one that runs.
+    topic.publish(String(data=spoilt('<mass value="4"/>', '<mass value="5"/>')))
+    for process in (simulator, controller):
+        client.wait_for(
+            lambda process=process: 'another robot_description arrived' in process.output, 'word'
+        )
+    assert client.lifecycle_state() == 'active'
+    for process in (controller, simulator):
+        process.stop(trouble=['robot_description refused'])
