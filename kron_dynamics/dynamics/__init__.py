@@ -8,23 +8,42 @@ from kron_dynamics.dynamics.coriolis import (
     velocity_free_coriolis_matrix,
 )
 from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
+from kron_dynamics.dynamics.external import external_wrench
 from kron_dynamics.dynamics.forward import forward_dynamics
 from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
+from kron_dynamics.dynamics.lagrange import (
+    direct_coriolis_tensor,
+    kane_coriolis_matrix,
+    lagrange_coriolis_matrix,
+    lagrange_coriolis_tensor,
+    lagrange_mass_matrix,
+    reduced_coriolis_matrix,
+)
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 
 __all__ = [
     'bias_forces',
     'coriolis_matrix',
     'coriolis_vector',
+    'direct_coriolis_tensor',
+    'external_wrench',
     'forward_dynamics',
     'gravity_vector',
+    'inertial_parameters',
     'inverse_dynamics',
     'joint_friction',
+    'kane_coriolis_matrix',
     'kinetic_energy',
+    'lagrange_coriolis_matrix',
+    'lagrange_coriolis_tensor',
+    'lagrange_mass_matrix',
     'mass_matrix',
     'mass_matrix_derivative',
     'potential_energy',
+    'reduced_coriolis_matrix',
+    'regressor',
     'velocity_free_coriolis_matrix',
 ]

@@ -15,6 +15,13 @@ from kron_dynamics.kinematics.jacobian import (
     translational_jacobian,
 )
 from kron_dynamics.kinematics.motion import frame_acceleration, frame_jerk, frame_velocity
+from kron_dynamics.kinematics.relative import (
+    relative_hessian,
+    relative_jacobian,
+    relative_jacobian_derivative,
+    relative_pose,
+    rotation_between,
+)
 
 __all__ = [
     'forward_kinematics',
@@ -24,6 +31,11 @@ __all__ = [
     'jacobian',
     'jacobian_dot',
     'kinematic_hessian',
+    'relative_hessian',
+    'relative_jacobian',
+    'relative_jacobian_derivative',
+    'relative_pose',
+    'rotation_between',
     'rotational_hessian',
     'rotational_jacobian',
     'translational_hessian',

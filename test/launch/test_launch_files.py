@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / 'launch').glob('*'))
+FILES = sorted((ROOT / 'launch').glob('*.py'))
 MACHINE, DEMO = (ROOT / 'launch' / f'{name}.launch.py' for name in ('stacker_reclaimer', 'demo'))
-CONFIG = ROOT / 'config' / 'stacker_reclaimer.yaml'
 URDF = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
 PATIENCE = 60.0
 
@@ -132,11 +131,10 @@ def test_parameters_are_declared_by_the_node(path: Path, of_node: str) -> None:
 
 @pytest.fixture
 def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder as colcon installs the package, without executables; ROS finds the package there."""
+    """Where ROS finds the package, as colcon installs it, but without executables."""
     share = tmp_path / 'share' / 'kron_dynamics'
-    share.mkdir(parents=True)
     for folder in ('config', 'launch', 'urdf'):
-        (share / folder).symlink_to(ROOT / folder)
+        shutil.copytree(ROOT / folder, share / folder)
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
     (index / 'kron_dynamics').touch()
@@ -177,7 +175,7 @@ class Started:
         self.parameters: dict[str, Any] = {}
         for text in record['files']:
             for address, content in yaml.safe_load(text).items():
-                if address in ('/**', f'/**/{name}'):
+                if address == '/**' or address.endswith(f'/{name}'):
                     self.parameters.update(content['ros__parameters'])
         words = record['words']
         after = [words[i + 1] for i, word in enumerate(words[:-1]) if word == '-r']
@@ -263,7 +261,7 @@ def test_both_nodes_of_the_demo_agree(launch: Callable[..., Any]) -> None:
         assert dynamics.remaps[name] == simulator.remaps[name]
     assert simulator.remaps['~/command_state'] == 'dynamics_node/command_state'
     for node in (dynamics, simulator):
-        assert Path(node.parameters['robot_description_file']).samefile(URDF)
+        assert Path(node.parameters['robot_description_file']).read_bytes() == URDF.read_bytes()
     assert dynamics.parameters['use_sim_time'] is True
     assert dynamics.parameters['allow_commands_in_sim_time'] is True
     assert simulator.parameters['publish_clock'] is True
@@ -285,8 +283,34 @@ def test_wrong_arguments_start_nothing(
     assert launch(path, **wrong) == (1, {})
 
 
+def test_the_demo_ends_with_the_first_of_its_nodes(
+    launch: Callable[..., Any], prefix: Path
+) -> None:
+    ready, interrupted = prefix / 'ready', prefix / 'interrupted'
+    waiting = f"""
+import pathlib, signal, sys, time
+def end(*_):
+    pathlib.Path({str(interrupted)!r}).touch()
+    sys.exit()
+signal.signal(signal.SIGINT, end)
+pathlib.Path({str(ready)!r}).touch()
+time.sleep(20)
+"""
+    dying = f"""
+import pathlib, sys, time
+end = time.monotonic() + 20
+while not pathlib.Path({str(ready)!r}).exists() and time.monotonic() < end:
+    time.sleep(0.01)
+sys.exit(1)
+"""
+    make_executable(prefix, 'dynamics_node', waiting)
+    make_executable(prefix, 'simulator_node', dying)
+    launch(DEMO)
+    assert interrupted.exists()
+
+
 @pytest.fixture
-def environment(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def domain(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """The package's own nodes, in a domain of their own, whose number is returned."""
     for name in ('dynamics_node', 'simulator_node'):
         make_executable(
@@ -295,14 +319,14 @@ def environment(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
             f'import sys\nfrom kron_dynamics.ros.{name} import main\nsys.exit(main())',
         )
     # Not the one of the other tests of nodes in this session.
-    domain = 2 + (os.getpid() + 49) % 98
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+    number = 2 + (os.getpid() + 49) % 98
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(number))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    yield domain
+    return number
 
 
 @pytest.mark.ros
-def test_the_demo_runs_and_ends_in_order(environment: int, tmp_path: Path) -> None:
+def test_the_demo_runs_and_ends_in_order(domain: int, tmp_path: Path) -> None:
     pytest.importorskip('ros2launch')
     rclpy = pytest.importorskip('rclpy')
     from rclpy.executors import SingleThreadedExecutor
@@ -318,7 +342,7 @@ def test_the_demo_runs_and_ends_in_order(environment: int, tmp_path: Path) -> No
         )
     context = rclpy.Context()
     try:
-        rclpy.init(args=[], context=context, domain_id=environment)
+        rclpy.init(args=[], context=context, domain_id=domain)
         node = rclpy.create_node('test', context=context)
         commands: list[Any] = []
         topic = '/m1/dynamics_node/commands'
@@ -326,16 +350,17 @@ def test_the_demo_runs_and_ends_in_order(environment: int, tmp_path: Path) -> No
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         end = time.monotonic() + PATIENCE
-        while len(commands) < 20 and time.monotonic() < end:
+        while len(commands) < 20 and demo.poll() is None and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         demo.send_signal(signal.SIGINT)
-        assert demo.wait(PATIENCE) == 0
+        code = demo.wait(PATIENCE)
     finally:
         rclpy.try_shutdown(context=context)
         if demo.poll() is None:
             os.killpg(demo.pid, signal.SIGKILL)
             demo.wait()
     said = log.read_text(encoding='utf-8')
+    assert code == 0, said
     assert len(commands) >= 20, said
     assert all(len(command.data) == 3 for command in commands)
     assert 'Traceback' not in said

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import kron_dynamics as kd
+
 try:
     import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
@@ -26,11 +28,14 @@ try:
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.parameter import Parameter
     from rclpy.signals import SignalHandlerOptions
+    from sensor_msgs.msg import JointState
 except ImportError as missing:
     # The core is tested without ROS too.
     collect_ignore_glob = ['test_*.py']
     warnings.warn(f'the nodes are not tested: {missing}', stacklevel=1)
 
+ROOT = Path(__file__).parents[2]
+CONFIGURATION = ROOT / 'config' / 'stacker_reclaimer.yaml'
 # Wall time that anything may take on a busy computer, s; kernels may have to be compiled.
 PATIENCE = 60.0
 STOPPED_WITHIN = 15.0
@@ -174,12 +179,13 @@ def start(launcher):
             process.stop(trouble=['[ERROR]'])
 
 
-# Nodes that end by themselves do so soon: what takes time is the imports, so they are shared.
-# Every node is a process with an exit code of its own nevertheless.
+# Nodes that end by themselves do so soon: what takes time is the imports. Those of the core are
+# shared here; rclpy's are not, as its threads do not survive a fork. Every node is a process with
+# an exit code of its own nevertheless.
 _FORKS = """
 import json, os, sys
-from kron_dynamics.ros import dynamics_node, simulator_node
-nodes = {'dynamics_node': dynamics_node, 'simulator_node': simulator_node}
+from importlib import import_module
+import kron_dynamics.control
 codes, running = {}, {}
 def reap():
     pid, status = os.wait()
@@ -192,7 +198,7 @@ for key, node, arguments, log in json.load(sys.stdin):
         output = os.open(log, os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.exit(nodes[node].main(['--ros-args', *arguments]))
+        sys.exit(import_module('kron_dynamics.ros.' + node).main(['--ros-args', *arguments]))
     running[child] = key
 while running:
     reap()
@@ -323,3 +329,47 @@ def connect(launcher):
     yield make
     for client in clients:
         client.close()
+
+
+class Yard:
+    """The stacker-reclaimer with its configuration: simulator and node, as a user starts them."""
+
+    def __init__(self, launcher, client):
+        self._launcher = launcher
+        self.client = client
+        self.robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
+        self.states = client.hear(JointState, 'joint_states')
+        self.commands = client.hear(JointState, 'dynamics_node/command_state')
+        self.simulator = self.start_simulator()
+        self.controller = self._start('dynamics_node', diagnostics_period=0.05)
+
+    def start_simulator(self, **settings):
+        remap = {'~/commands': 'dynamics_node/commands'}
+        self.simulator = self._start('simulator_node', remap=remap, **settings)
+        return self.simulator
+
+    def _start(self, node, **settings):
+        return self._launcher(
+            node,
+            self.client.namespace,
+            files=[CONFIGURATION],
+            robot_description_file=str(ROOT / 'urdf' / 'stacker_reclaimer.urdf'),
+            **settings,
+        )
+
+    def wait_until_active(self):
+        def active():
+            status = self.client.status()
+            return status is not None and status.message == 'active'
+
+        self.client.wait_for(active, 'active node')
+
+
+@pytest.fixture(scope='session')
+def yard(launcher, connect):
+    """Simulator and node for the session; both must have ended in order at its end."""
+    both = Yard(launcher, connect('yard'))
+    both.wait_until_active()
+    yield both
+    both.controller.stop(trouble=['fault: joint states are not fresh'])
+    both.simulator.stop()

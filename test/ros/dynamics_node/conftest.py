@@ -131,6 +131,11 @@ class Machine:
         yield
         self.client.node.destroy_timer(timer)
 
+    def forget(self):
+        """Drop the messages heard so far."""
+        for heard in (self.commands, self.command_states, self.twists, self.accelerations):
+            heard.clear()
+
     def command(self, q=None, qd=None, effort=None, after=0.02):
         """Send a state and return the efforts that answer it, shape (n,)."""
         return np.array(self.answer(self.command_states, q, qd, effort, after).effort)
@@ -198,11 +203,6 @@ class Bench(Machine):
         self.acknowledge(q, effort=effort)
         assert self.client.transition('activate'), self.process.output
         self.forget()
-
-    def forget(self):
-        """Drop the messages heard so far."""
-        for heard in (self.commands, self.command_states, self.twists, self.accelerations):
-            heard.clear()
 
 
 @pytest.fixture(scope='session')

@@ -4,14 +4,23 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rcl_interfaces.srv import GetParameters
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
 import kron_dynamics as kd
+from kron_dynamics.ros import dynamics_node
 
 pytestmark = pytest.mark.ros
 
+URDF = Path(__file__).parents[2] / 'robots' / 'rrp.urdf'
+JOINTS = ('turn', 'lift', 'slide')
 SHAFT = """<robot name="shaft"><link name="bearing"/>
   <link name="disc"><inertial><mass value="2"/><origin xyz="0.1 0 0"/>
     <inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -134,6 +143,47 @@ def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, 
     with shaft.sending():
         assert client.transition('activate')
         client.wait_for(lambda: shaft.commands, 'command')
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
+def test_a_signal_ends_the_node_as_a_deactivation_does(
+    start, connect, play, bench_robot, bench_settings, assert_close, number
+):
+    namespace = f'ends_by_{number.name.lower()}'
+    process = start('dynamics_node', namespace, **bench_settings)
+    machine = play(connect(namespace), bench_robot, process)
+    with machine.sending((0.1, 0.2, 0.05)):
+        machine.client.wait_for(lambda: machine.commands, 'commands')
+    machine.command(AWAY, MOVING)
+    machine.forget()
+    process.stop(number)
+    machine.client.wait_for(lambda: machine.commands, 'last command')
+    assert len(machine.commands) == 1
+    assert_close(machine.commands[0].data, bench_robot.gravity_vector(AWAY))
+
+
+def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(bench_robot, monkeypatch):
+    """In this process, as only a defect can do it."""
+    node = dynamics_node.DynamicsNode()
+    try:
+        node._on_description(URDF.read_text())
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        with monkeypatch.context() as patch:
+            patch.setattr(dynamics_node, 'TipOutput', None)
+            assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+            assert node.trigger_configure() == TransitionCallbackReturn.ERROR
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        with monkeypatch.context() as patch:
+            patch.setattr(dynamics_node, 'make_controller', None)
+            node._assembler.update(
+                JOINTS, [0.0] * 3, [0.0] * 3, [], stamp=1.0, now=time.monotonic()
+            )
+            assert node.trigger_activate() == TransitionCallbackReturn.ERROR
+        answer = node.set_parameters([Parameter('fault_action', value='zero')])[0]
+        assert answer.successful
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    finally:
+        node.destroy_node()
 
 
 def test_two_namespaces_and_autostart(bench, start, connect, play, bench_settings):

@@ -1,0 +1,145 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The papers' forms of M, C and C* against the composite ones and against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron_dynamics.dynamics import (
+    coriolis_matrix,
+    coriolis_vector,
+    direct_coriolis_tensor,
+    kane_coriolis_matrix,
+    lagrange_coriolis_matrix,
+    lagrange_coriolis_tensor,
+    lagrange_mass_matrix,
+    mass_matrix,
+    mass_matrix_derivative,
+    reduced_coriolis_matrix,
+    velocity_free_coriolis_matrix,
+)
+from kron_dynamics.kronecker import contract, contract_last, kronecker, swap_columns
+
+TENSORS = (velocity_free_coriolis_matrix, lagrange_coriolis_tensor, direct_coriolis_tensor)
+MATRICES = (coriolis_matrix, lagrange_coriolis_matrix, kane_coriolis_matrix)
+
+
+@given(data=st.data())
+def test_mass_matrix_is_the_sum_over_bodies(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    assert_close(mass_matrix(model, s.q), lagrange_mass_matrix(model, s.q), 1e-12)
+
+
+@given(data=st.data())
+def test_every_form_gives_the_same_coriolis_vector(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    c = coriolis_vector(model, s.q, s.qd)
+    for form in TENSORS:
+        assert_close(contract(form(model, s.q), s.qd, s.qd), c, 1e-11, floor=1.0)
+    for form in MATRICES:
+        assert_close(form(model, s.q, s.qd) @ s.qd, c, 1e-11, floor=1.0)
+
+
+@given(data=st.data())
+def test_forms_of_c_star_differ_but_have_one_symmetrisation_and_one_reduced_form(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    public = velocity_free_coriolis_matrix(model, s.q)
+    for form in TENSORS:
+        C = form(model, s.q)
+        symmetrised = 0.5 * (C + swap_columns(C, model.n))
+        assert_close(symmetrised, public, 1e-11, floor=1.0)
+        assert_close(reduced_coriolis_matrix(C), reduced_coriolis_matrix(public), 1e-11, floor=1.0)
+
+
+def test_forms_of_c_star_are_different_matrices(robot_text: Any, rng: Any) -> None:
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('spatial_3r'))
+    q = rng.uniform(-1, 1, model.n)
+    public, lagrange, direct = (form(model, q) for form in TENSORS)
+    for a, b in ((public, lagrange), (public, direct), (lagrange, direct)):
+        assert np.abs(a - b).max() > 1e-3
+
+
+@given(data=st.data())
+def test_mdot_minus_2c_is_skew_for_christoffel_and_kane(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    Mdot = contract_last(mass_matrix_derivative(model, s.q), s.qd)
+    for form in (coriolis_matrix, kane_coriolis_matrix):
+        S = Mdot - 2 * form(model, s.q, s.qd)
+        assert_close(S + S.T, np.zeros_like(S), 1e-11, floor=1.0)
+    # Eq. (97) has the weak property alone.
+    S = Mdot - 2 * lagrange_coriolis_matrix(model, s.q, s.qd)
+    assert_close(s.qd @ S @ s.qd, 0.0, 1e-10, floor=1.0)
+
+
+def test_mdot_minus_2c_of_eq_97_is_not_skew(robot_text: Any, rng: Any) -> None:
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('spatial_3r'))
+    q, qd = rng.uniform(-1, 1, (2, model.n))
+    Mdot = contract_last(mass_matrix_derivative(model, q), qd)
+    S = Mdot - 2 * lagrange_coriolis_matrix(model, q, qd)
+    assert np.abs(S + S.T).max() > 0.1 * np.abs(Mdot).max()
+
+
+def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('spatial_3r'))
+    q, qd = rng.uniform(-1, 1, (2, model.n))
+    difference = kane_coriolis_matrix(model, q, qd) - coriolis_matrix(model, q, qd)
+    assert np.abs(difference).max() > 1e-3
+
+
+def test_eq_97_from_eq_101(model: Any, state: Any, assert_close: Any) -> None:
+    """(E (x) qd) contracts the one C* to the other C."""
+    tensor = lagrange_coriolis_tensor(model, state.q)
+    n = model.n
+    E = np.eye(n)
+    dM = mass_matrix_derivative(model, state.q)
+    N = dM @ kronecker(state.qd[:, None], E)
+    expected = dM @ kronecker(E, state.qd[:, None]) - 0.5 * N.T
+    assert_close(lagrange_coriolis_matrix(model, state.q, state.qd), expected, 1e-12, floor=1e-9)
+    weights = contract(tensor, state.qd, state.qd)
+    assert_close(expected @ state.qd, weights, 1e-11, floor=1e-9)
+
+
+def test_reduced_form_multiplies_each_product_once(
+    model: Any, state: Any, assert_close: Any
+) -> None:
+    n = model.n
+    products = [state.qd[i] * state.qd[j] for i in range(n) for j in range(i, n)]
+    reduced = reduced_coriolis_matrix(velocity_free_coriolis_matrix(model, state.q))
+    assert reduced.shape == (n, n * (n + 1) // 2)
+    c = coriolis_vector(model, state.q, state.qd)
+    assert_close(reduced @ products, c, 1e-11, floor=1e-9)
+
+
+@pytest.mark.parametrize('form', TENSORS)
+def test_forms_of_c_star_do_not_depend_on_a_joint_that_moves_all(
+    form: Any, robot_text: Any, rng: Any
+) -> None:
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('rail_boom'))
+    q = rng.uniform(-1, 1, model.n)
+    moved = q.copy()
+    moved[0] += 500.0
+    np.testing.assert_allclose(
+        form(model, q), form(model, moved), atol=1e-9 * np.abs(form(model, q)).max()
+    )

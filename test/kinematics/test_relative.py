@@ -1,0 +1,164 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of any link seen from any other, in the axes of any third."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kron_dynamics import kinematics
+from kron_dynamics.kinematics import (
+    jacobian,
+    kinematic_hessian,
+    relative_hessian,
+    relative_jacobian,
+    relative_jacobian_derivative,
+    relative_pose,
+    rotation_between,
+)
+from kron_dynamics.kronecker import block_skew, commutation_matrix, contract, skew
+
+
+def pick(data: Any, model: Any, count: int) -> list[str]:
+    return [data.draw(st.sampled_from(model.link_names)) for _ in range(count)]
+
+
+@given(data=st.data())
+def test_relative_jacobian_is_the_derivative_of_the_relative_pose(
+    data: Any, random_robots: Any, derivative: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    c, a = pick(data, model, 2)
+    J = relative_jacobian(model, s.q, c, a)
+    position = derivative(lambda q: relative_pose(model, q, c, a)[:3, 3], s.q)
+    assert_close(J[:3], position, 1e-9, floor=1.0)
+    A = relative_pose(model, s.q, c, a)[:3, :3]
+    turning = derivative(lambda q: relative_pose(model, q, c, a)[:3, :3], s.q)  # (3, 3, n)
+    for k in range(model.n):
+        assert_close(skew(J[3:, k]), turning[:, :, k] @ A.T, 1e-9, floor=1.0)
+
+
+@given(data=st.data())
+def test_relative_hessians_are_derivatives_in_khangs_layout(
+    data: Any, random_robots: Any, derivative: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    n = model.n
+    c, a, k = pick(data, model, 3)
+    seen = derivative(lambda q: relative_jacobian(model, q, c, a), s.q).reshape(6, n * n)
+    assert_close(relative_hessian(model, s.q, c, a), seen, 1e-9, floor=1.0)
+    A = rotation_between(model, s.q, k, a)
+    assert_close(relative_hessian(model, s.q, c, a, k)[:3], A @ seen[:3], 1e-9, floor=1.0)
+    written = derivative(lambda q: relative_jacobian(model, q, c, a, k), s.q).reshape(6, n * n)
+    assert_close(relative_jacobian_derivative(model, s.q, c, a, k), written, 1e-9, floor=1.0)
+
+
+@given(data=st.data())
+def test_seen_from_the_base_it_is_the_absolute_motion(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    model, s = data.draw(random_robots)
+    (c,) = pick(data, model, 1)
+    base = model.root_link
+    pose = kinematics.forward_kinematics(model, s.q, c)
+    assert_close(relative_pose(model, s.q, c, base), pose, 1e-13, floor=1.0)
+    assert_close(relative_jacobian(model, s.q, c, base), jacobian(model, s.q, c), 1e-13, floor=1.0)
+    H = kinematic_hessian(model, s.q, c)
+    assert_close(relative_hessian(model, s.q, c, base), H, 1e-13, floor=1.0)
+
+
+def test_a_link_does_not_move_seen_from_itself(model: Any, state: Any) -> None:
+    for link in model.link_names:
+        np.testing.assert_allclose(
+            relative_pose(model, state.q, link, link), np.eye(4), atol=1e-15
+        )
+        assert not relative_jacobian(model, state.q, link, link).any()
+        assert not relative_hessian(model, state.q, link, link).any()
+
+
+def test_joints_that_link_and_reference_share_do_not_matter(robot_text: Any, rng: Any) -> None:
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('spatial_3r'))
+    q = rng.uniform(-1, 1, model.n)
+    tip, first = model.tip_link, model.bodies[0].links[0]
+    moved = q + np.array([0.7, 0.0, 0.0])
+    for quantity in (relative_pose, relative_jacobian, relative_hessian):
+        np.testing.assert_allclose(
+            quantity(model, q, tip, first), quantity(model, moved, tip, first), atol=1e-14
+        )
+
+
+@given(data=st.data())
+def test_recursions_of_tuan_as_matrices(data: Any, random_robots: Any, assert_close: Any) -> None:
+    """(77), (78), exact (86), (87), with b any link of the tree."""
+    model, s = data.draw(random_robots)
+    c, b, a = *pick(data, model, 2), model.root_link
+    n, K = model.n, commutation_matrix(model.n)
+    E, EE = np.eye(n), np.eye(n * n)
+    J_b, J_c = (relative_jacobian(model, s.q, x, a) for x in (b, c))
+    H_b, H_c = (relative_hessian(model, s.q, x, a) for x in (b, c))
+    A = rotation_between(model, s.q, a, b)
+    d = A @ relative_pose(model, s.q, c, b)[:3, 3]
+    bJ = relative_jacobian(model, s.q, c, b, a)
+    bH = relative_hessian(model, s.q, c, b, a)
+    turning = block_skew(J_b[3:])
+    assert_close(J_c[:3], J_b[:3] - skew(d) @ J_b[3:] + bJ[:3], 1e-12, floor=1.0)
+    assert_close(J_c[3:], J_b[3:] + bJ[3:], 1e-12, floor=1.0)
+    twice = turning @ np.kron(turning, E) @ np.kron(d[:, None], EE) @ K
+    coupling = turning @ np.kron(bJ[:3], E) @ (EE + K)
+    assert_close(H_c[:3], H_b[:3] - skew(d) @ H_b[3:] + coupling + twice + bH[:3], 1e-12, 1.0)
+    assert_close(H_c[3:], H_b[3:] + bH[3:] + turning @ np.kron(bJ[3:], E), 1e-12, floor=1.0)
+
+
+@given(data=st.data())
+def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close: Any) -> None:
+    """(45) and (88) with the commutation matrix."""
+    model, s = data.draw(random_robots)
+    (link,) = pick(data, model, 1)
+    point = np.array([0.3, -0.2, 0.5])
+    p = kinematics.forward_kinematics(model, s.q, link)[:3, :3] @ point
+    n = model.n
+    J, H = jacobian(model, s.q, link), kinematic_hessian(model, s.q, link)
+    E, EE, K = np.eye(n), np.eye(n * n), commutation_matrix(n)
+    bs = block_skew(J[3:])
+    assert_close(jacobian(model, s.q, link, point)[:3], J[:3] - skew(p) @ J[3:], 1e-13, floor=1.0)
+    expected = H[:3] - skew(p) @ H[3:] + bs @ np.kron(bs, E) @ np.kron(p[:, None], EE) @ K
+    H_TG = kinematics.translational_hessian(model, s.q, link, point)
+    assert_close(H_TG, expected, 1e-12, floor=1.0)
+    assert_close(H_TG @ K, H_TG, 1e-13, floor=1.0)  # symmetric: second derivatives of a point
+
+
+def test_body_axes_hessian_of_velocity_is_not_that_of_acceleration(
+    model: Any, state: Any, assert_close: Any
+) -> None:
+    """[T] (55)-(59): d(v^(b))/dt is not a^(b); H*_T gives the acceleration."""
+    base, tip = model.root_link, model.tip_link
+    A = rotation_between(model, state.q, tip, base)
+    q, qd, qdd = state.q, state.qd, state.qdd
+    a = A @ kinematics.frame_acceleration(model, q, qd, qdd, tip)[:3]
+    J = relative_jacobian(model, q, tip, base, tip)
+    H_star = relative_hessian(model, q, tip, base, tip)
+    H_body = relative_jacobian_derivative(model, q, tip, base, tip)
+    assert_close(J[:3] @ qdd + contract(H_star[:3], qd, qd), a, 1e-12)
+    # The angular rows give one angular acceleration although the matrices differ.
+    alpha = contract(H_body[3:], qd, qd)
+    assert_close(contract(H_star[3:], qd, qd), alpha, 1e-12, floor=1.0)
+    omega, v = J[3:] @ qd, J[:3] @ qd
+    rate = J[:3] @ qdd + contract(H_body[:3], qd, qd)
+    assert_close(a - rate, np.cross(omega, v), 1e-12, floor=1.0)
+    if np.linalg.norm(np.cross(omega, v)) > 1e-3:
+        assert np.abs(H_star - H_body).max() > 1e-3
+
+
+def test_unknown_links_are_named(model: Any, state: Any) -> None:
+    from kron_dynamics import UnknownFrameError
+
+    for arguments in (('nowhere', model.root_link), (model.root_link, 'nowhere')):
+        with pytest.raises(UnknownFrameError, match='nowhere'):
+            relative_jacobian(model, state.q, *arguments)
