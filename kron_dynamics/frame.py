@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics import kinematics
+from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels import Kernel, KernelCollection
+from kron_dynamics.kernels.collection import Argument
+from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -27,7 +29,7 @@ class RobotFrame:
         self.name = link
         self._kernels = kernels
 
-    def _kernel(self, function: Callable[..., Any], arguments: Sequence[str]) -> Kernel:
+    def _kernel(self, function: Callable[..., Any], arguments: Sequence[Argument]) -> Kernel:
         def of_this_link(*values: Any) -> Any:
             return function(*values, self.name)
 
@@ -87,3 +89,26 @@ class RobotFrame:
         """Return the time derivative of `acceleration`, (6,), m/s^3 and rad/s^3."""
         kernel = self._kernel(kinematics.frame_jerk, ('q', 'qd', 'qdd', 'qddd'))
         return kernel(q, qd, qdd, qddd, out=out)
+
+    def external_wrench(
+        self,
+        q: ArrayLike,
+        force: ArrayLike,
+        moment: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return f = J_T^T force + J_R^T moment, (n,), N m or N: ``M qdd + c + g = tau + f``.
+
+        The force (3,), N, acts at the link's origin; it and the moment (3,), N m, are in base
+        axes.
+        """
+
+        def in_base_axes(model: RobotModel, q: Any, force: Any, moment: Any) -> Any:
+            return dynamics.external_wrench(
+                model, q, self.name, force, moment, axes=model.root_link
+            )
+
+        name = f'{self.name}.external_wrench'
+        kernel = self._kernels.get(name, in_base_axes, ('q', ('force', 3), ('moment', 3)))
+        return kernel(q, force, moment, out=out)

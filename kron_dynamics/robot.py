@@ -139,6 +139,17 @@ class Robot:
         """Return V, (), J; g is its derivative."""
         return self._kernel(dynamics.potential_energy)(q, out=out)
 
+    def regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""
+        kernel = self._kernels.get('regressor', dynamics.regressor, ('q', 'qd', 'qdd'))
+        return kernel(q, qd, qdd, out=out)
+
+    def inertial_parameters(self) -> FloatArray:
+        """Return pi, shape (10 b + n,): mass, first moment, inertia per body, then armatures, SI."""
+        return dynamics.inertial_parameters(self.model)
+
     def joint_friction(self, qd: ArrayLike) -> FloatArray:
         """Return the friction efforts, (n,): ``M qdd + c + g + friction = tau``."""
         rates = np.asarray(qd, dtype=np.float64)

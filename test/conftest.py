@@ -27,7 +27,7 @@ settings.register_profile(
     'repeatable',
     derandomize=True,
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile('repeatable')

@@ -56,8 +56,9 @@ def public_methods(kind: type) -> set[str]:
 
 def test_every_method_is_checked_here() -> None:
     rest = {'frame', 'kernel_report', 'prepare', 'joint_friction'}
+    rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
-    assert public_methods(kd.RobotFrame) == {*FRAME_QUANTITIES, 'prepare'}
+    assert public_methods(kd.RobotFrame) == {*FRAME_QUANTITIES, 'prepare', 'external_wrench'}
 
 
 @pytest.mark.parametrize('quantity', QUANTITIES)
@@ -189,3 +190,21 @@ def test_load_is_loads_of_the_files_text(robot_text: Any, tmp_path: Path) -> Non
     assert loaded.joint_names == options['joints'] == loaded.model.joint_names
     assert loaded.n == 3
     np.testing.assert_array_equal(loaded.model.gravity, [0, 0, -1.6])
+
+
+def test_regressor_and_wrench_kernels_are_their_equations(
+    robot: kd.Robot, batch: Any, rng: np.random.Generator
+) -> None:
+    model = robot.model
+    Y = robot.regressor(batch.q, batch.qd, batch.qdd)
+    pi = robot.inertial_parameters()
+    np.testing.assert_allclose(
+        Y @ pi, robot.inverse_dynamics(batch.q, batch.qd, batch.qdd), rtol=1e-10, atol=1e-9
+    )
+    force, moment = rng.normal(size=(2, 3))
+    f = robot.frame(model.tip_link).external_wrench(batch.q, force, moment)
+    for q, row in zip(batch.q, f, strict=True):
+        expected = dynamics.external_wrench(
+            model, q, model.tip_link, force, moment, axes=model.root_link
+        )
+        np.testing.assert_allclose(row, expected, rtol=1e-12, atol=1e-12)

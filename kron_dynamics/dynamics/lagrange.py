@@ -90,7 +90,7 @@ def direct_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
 
 
 def reduced_coriolis_matrix(C: ScalarArray) -> ScalarArray:
-    """Return the unique reduced form C* D_n, shape (n, n(n+1)/2).
+    """Return the unique reduced form C* D_n, shape (n, n(n+1)/2), in the unit of C*.
 
     Columns (1,1), (1,2), ..., (1,n), (2,2), ...: ``C* (qd (x) qd)`` is this times the products
     qd_i qd_j with i <= j in that order.

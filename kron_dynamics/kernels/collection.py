@@ -10,6 +10,9 @@ from typing import Any
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.model.robot_model import RobotModel
 
+# A name, of an array of length n; or a name and a length.
+Argument = str | tuple[str, int]
+
 
 class KernelCollection:
     """The kernels of one model by name."""
@@ -20,19 +23,21 @@ class KernelCollection:
         self._fingerprint = model.fingerprint
         self._kernels: dict[str, Kernel] = {}
 
-    def get(self, name: str, function: Callable[..., Any], arguments: Sequence[str]) -> Kernel:
+    def get(
+        self, name: str, function: Callable[..., Any], arguments: Sequence[Argument]
+    ) -> Kernel:
         """Return the kernel of a quantity, compiling it the first time.
 
         Args:
             name: of the quantity; equal names must mean equal functions.
-            function: takes the model and one array of length n an argument.
-            arguments: names of the arguments, each of length n.
+            function: takes the model and one array an argument.
+            arguments: their names, with their lengths where these are not n.
         """
         kernel = self._kernels.get(name)
         if kernel is None:
             kernel = self._kernels[name] = Kernel(
                 name,
-                [(argument, self._model.n) for argument in arguments],
+                [(a, self._model.n) if isinstance(a, str) else a for a in arguments],
                 lambda *values: function(self._model, *values),
                 self._fingerprint,
             )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,9 +27,10 @@ def fake_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that this test alone uses."""
+    """A cache that this test alone uses, what stands in for it included."""
     folder = tmp_path / 'cache'
     monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     return folder
 
 

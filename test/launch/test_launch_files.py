@@ -50,7 +50,8 @@ def texts(node: ast.AST) -> list[str]:
 def dictionary_keys(path: Path) -> set[str]:
     """Return the keys of all dictionaries, which in these files are parameters."""
     nodes = ast.walk(ast.parse(path.read_text(encoding='utf-8')))
-    return {key.value for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
+    keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
+    return {ast.literal_eval(key) for key in keys if key is not None}
 
 
 def paths_named(path: Path) -> list[Path]:

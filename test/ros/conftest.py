@@ -24,11 +24,12 @@ try:
     from diagnostic_msgs.msg import DiagnosticArray
     from lifecycle_msgs.msg import Transition
     from lifecycle_msgs.srv import ChangeState, GetState
-    from rcl_interfaces.srv import SetParametersAtomically
+    from rcl_interfaces.srv import GetParameterTypes, SetParametersAtomically
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.parameter import Parameter
     from rclpy.signals import SignalHandlerOptions
     from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory
 except ImportError as missing:
     # The core is tested without ROS too.
     collect_ignore_glob = ['test_*.py']
@@ -277,13 +278,32 @@ class Client:
         return self.node.create_publisher(kind, topic, qos)
 
     def call(self, kind, name, **request):
+        """Return the answer of a service.
+
+        An answer is lost where the server has not heard of the client yet. Servers hear of clients
+        in the order of their creation: one more, asked without harm until it is answered, tells
+        that the first is known.
+        """
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name)
-        service = self._services[name]
-        self.wait_for(service.service_is_ready, f'service {name}')
-        answer = service.call_async(kind.Request(**request))
-        self.wait_for(answer.done, f'answer of {name}')
-        return answer.result()
+            node = name.rpartition('/')[0]
+            witness = self.node.create_client(GetParameterTypes, f'{node}/get_parameter_types')
+            self.wait_for(witness.service_is_ready, f'services of {node}')
+            self.wait_for(self._services[name].service_is_ready, f'service {name}')
+            while not self._answer(witness, GetParameterTypes.Request(), 1.0):
+                pass
+            self.node.destroy_client(witness)
+        answer = self._answer(self._services[name], kind.Request(**request), PATIENCE)
+        assert answer is not None, f'no answer of {name}\n{self._launcher.outputs()}'
+        return answer
+
+    def _answer(self, service, request, deadline):
+        """Answer of a service, or None."""
+        answer = service.call_async(request)
+        end = time.monotonic() + deadline
+        while not answer.done() and time.monotonic() < end:
+            self.spin()
+        return answer.result() if answer.done() else None
 
     def _on_diagnostics(self, message):
         for status in message.status:
@@ -340,6 +360,7 @@ class Yard:
         self.robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
         self.states = client.hear(JointState, 'joint_states')
         self.commands = client.hear(JointState, 'dynamics_node/command_state')
+        self.references = client.publisher(JointTrajectory, 'dynamics_node/reference')
         self.simulator = self.start_simulator()
         self.controller = self._start('dynamics_node', diagnostics_period=0.05)
 

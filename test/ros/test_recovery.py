@@ -36,9 +36,9 @@ def test_the_simulator_is_killed_and_comes_back(yard):
     travel.points = [JointTrajectoryPoint(positions=list(yard.states[-1].position))]
     travel.points[0].positions[0] += 1.0
     travel.points[0].time_from_start.sec = 6
-    reference = client.publisher(JointTrajectory, 'dynamics_node/reference')
-    client.wait_for(reference.get_subscription_count, 'reader of references')
-    reference.publish(travel)
+    # An answer tells that the node knows the publisher too.
+    assert client.lifecycle_state() == 'active'
+    yard.references.publish(travel)
     client.wait_for(lambda: yard.states[-1].velocity[0] > 0.05, 'motion')
     client.wait_for(lambda: len(yard.commands) > 10, 'commands')
     yard.commands.clear()

@@ -155,7 +155,6 @@ class Machine:
             point.time_from_start.sec = whole.sec
             point.time_from_start.nanosec = whole.nanosec
             message.points.append(point)
-        self.client.wait_for(self._references.get_subscription_count, 'reader of references')
         before = len(self.process.output.splitlines())
         self._references.publish(message)
 
