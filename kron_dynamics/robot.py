@@ -147,7 +147,7 @@ class Robot:
         return kernel(q, qd, qdd, out=out)
 
     def inertial_parameters(self) -> FloatArray:
-        """Return pi, shape (10 b + n,): mass, first moment, inertia per body, then armatures, SI."""
+        """Return pi, shape (10 b + n,): mass, first moment, inertia a body, armatures, SI."""
         return dynamics.inertial_parameters(self.model)
 
     def joint_friction(self, qd: ArrayLike) -> FloatArray:

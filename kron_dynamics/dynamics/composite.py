@@ -41,15 +41,15 @@ class CompositeInertia:
 
     def about(self, offset: ScalarArray) -> CompositeInertia:
         """Return the moments about the point from which this origin is `offset` away."""
-        shift = np.outer(self.first + 0.5 * self.mass * offset, offset)
+        shift = np.outer(self.first + self.mass / 2 * offset, offset)
         return CompositeInertia(
-            self.mass, self.first + self.mass * offset, self.second + shift + shift.T
+            self.mass, self.first + self.mass * offset, self.second + (shift + shift.T)
         )
 
     @property
     def rotational(self) -> ScalarArray:
         """Rotational inertia tr(S) E - S about the origin, shape (3, 3), kg m^2."""
-        trace: ScalarArray = np.trace(self.second) * np.eye(3)
+        trace: ScalarArray = np.trace(self.second) * np.eye(3, dtype=int)
         return trace - self.second
 
 

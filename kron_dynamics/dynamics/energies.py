@@ -23,7 +23,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
         qd: their rates, shape (n,).
     """
     qd = as_scalars(qd)
-    return 0.5 * (qd @ mass_matrix(model, q) @ qd)
+    return qd @ mass_matrix(model, q) @ qd / 2
 
 
 def potential_energy(model: RobotModel, q: ArrayLike) -> Any:

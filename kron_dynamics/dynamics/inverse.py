@@ -35,7 +35,7 @@ def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    return _newton_euler(model, q, qd, np.zeros(model.n), model.gravity)
+    return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), model.gravity)
 
 
 def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
@@ -46,7 +46,7 @@ def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    return _newton_euler(model, q, qd, np.zeros(model.n), np.zeros(3))
+    return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), zeros_like(q, (3,)))
 
 
 def _newton_euler(
@@ -54,7 +54,7 @@ def _newton_euler(
 ) -> ScalarArray:
     qd, qdd = as_scalars(qd), as_scalars(qdd)
     placements = place_bodies(model, q)
-    rest = np.zeros(3)
+    rest = np.zeros(3, dtype=int)
     # Gravity enters as an acceleration of the base against it.
     motions = [(rest, rest, -gravity)]
     wrenches = []
@@ -73,7 +73,7 @@ def _newton_euler(
         R = placed.rotation
         w_b, wd_b, a_b = w @ R, wd @ R, a @ R
         S, h = body.second_moment, body.first_moment
-        inertia = np.trace(S) * np.eye(3) - S
+        inertia = np.trace(S) * np.eye(3, dtype=int) - S
         force = body.mass * a_b + cross(wd_b, h) + cross(w_b, cross(w_b, h))
         moment = cross(h, a_b) + inertia @ wd_b + cross(w_b, inertia @ w_b)
         wrenches.append((R @ force, R @ moment))

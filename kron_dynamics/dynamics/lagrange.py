@@ -53,7 +53,7 @@ def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> 
     qd = as_scalars(qd)
     dM = mass_matrix_derivative(model, q)
     N = contract_last(swap_columns(dM, model.n), qd)
-    return contract_last(dM, qd) - 0.5 * N.T
+    return contract_last(dM, qd) - N.T / 2
 
 
 def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
@@ -66,7 +66,7 @@ def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
     n = model.n
     dM = mass_matrix_derivative(model, q)
     # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
-    return dM - 0.5 * dM.reshape(n * n, n).T
+    return dM - dM.reshape(n * n, n).T / 2
 
 
 def direct_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:

@@ -27,7 +27,7 @@ def inertial_parameters(model: RobotModel) -> FloatArray:
     rows = []
     for body in model.bodies:
         S = body.second_moment
-        inertia = np.trace(S) * np.eye(3) - S
+        inertia = np.trace(S) * np.eye(3, dtype=int) - S
         rows.append([body.mass, *body.first_moment, *inertia[np.triu_indices(3)]])
     return np.concatenate([np.ravel(rows), model.armature])
 
@@ -52,7 +52,7 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
     """
     qdd = as_scalars(qdd)
     placements = place_bodies(model, q)
-    motions = body_motions(model, placements, qd, qdd, np.zeros(model.n))
+    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)))
     blocks = []
     for placed, columns, motion in zip(
         placements, body_columns(model, placements), motions, strict=True

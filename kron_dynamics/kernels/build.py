@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -49,25 +50,32 @@ def compile_library(command: tuple[str, ...], source: str, target: Path) -> None
     unit = target.with_suffix('.c')
     unit.write_text(source, encoding='ascii')
     try:
-        result = subprocess.run(
-            [*command, *FLAGS, '-o', str(target), str(unit), '-lm'],
-            capture_output=True,
-            text=True,
-            timeout=_TIME_LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise KernelBuildError(
-            f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
-        ) from None
+        code, message = _run([*command, *FLAGS, '-o', str(target), str(unit), '-lm'])
     except OSError as error:
         raise KernelBuildError(f'{command[0]} could not be run: {error}') from None
     finally:
         unit.unlink()
-    if result.returncode != 0:
-        message = result.stderr.strip() or result.stdout.strip()
-        raise KernelBuildError(
-            f'{command[0]} failed with exit code {result.returncode}: {message}'
-        )
+    if code != 0:
+        raise KernelBuildError(f'{command[0]} failed with exit code {code}: {message}')
     if not target.exists():
         raise KernelBuildError(f'{command[0]} reported success but wrote no library')
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """Exit code and output of a command, ended with all its children when it takes too long."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=_TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise KernelBuildError(
+                f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
+            ) from None
+        return process.returncode, output.strip()

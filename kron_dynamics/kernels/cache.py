@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import hashlib
 import json
 import os
 import platform
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -80,7 +82,10 @@ def cache_directory() -> Path:
 
 @lru_cache(maxsize=1)
 def _temporary_directory() -> Path:
-    return Path(tempfile.mkdtemp(prefix='kron_dynamics_'))
+    """One for the life of the process."""
+    folder = tempfile.mkdtemp(prefix='kron_dynamics_')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _is_private(path: Path) -> bool:

@@ -7,6 +7,9 @@ Names in the code are made from numbers alone: nothing from a robot description 
 
 from __future__ import annotations
 
+from math import isfinite
+
+from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.trace import Trace
 
 SYMBOL = 'kron_kernel'
@@ -14,23 +17,27 @@ _EXPRESSION = {
     '+': 't{a} + t{b}',
     '-': 't{a} - t{b}',
     '*': 't{a} * t{b}',
-    '/': 't{a} / t{b}',
     'neg': '-t{a}',
     'sin': 'sin(t{a})',
     'cos': 'cos(t{a})',
 }
 
 
-def _statements(trace: Trace, element: str) -> list[tuple[str, str]]:
+def _statements(
+    trace: Trace, element: str, division: str = 't{a} / t{b}'
+) -> list[tuple[str, str]]:
     """(name, expression) of every node; `element` formats the read of an argument's element."""
+    expressions = {**_EXPRESSION, '/': division}
     statements = []
     for number, (operation, a, b) in enumerate(trace.nodes):
         if operation == 'const':
+            if not isfinite(a):
+                raise KernelBuildError(f'a constant of the model overflows: {a}')
             expression = repr(a)  # the shortest text that reads back as the same double
         elif operation == 'input':
             expression = element.format(a=a, b=b)
         else:
-            expression = _EXPRESSION[operation].format(a=a, b=b)
+            expression = expressions[operation].format(a=a, b=b)
         statements.append((f't{number}', expression))
     return statements
 
@@ -60,10 +67,14 @@ void {SYMBOL}(ptrdiff_t count, {parameters}double *restrict out) {{
 def emit_numpy(trace: Trace) -> str:
     """Return Python source with one function, `SYMBOL`: ``SYMBOL(x0, ..., out)``.
 
-    Arguments have shape (N, size) and out (N, outputs); sin and cos come from the namespace.
+    Arguments have shape (N, size) and out (N, outputs); sin, cos and divide come from the namespace.
     """
     parameters = ''.join(f'x{a}, ' for a in range(len(trace.sizes)))
-    body = [f'{name} = {text}' for name, text in _statements(trace, 'x{a}[:, {b}]')]
+    # Of two constants Python's own division by zero raises; C's gives an infinity.
+    body = [
+        f'{name} = {text}'
+        for name, text in _statements(trace, 'x{a}[:, {b}]', division='divide(t{a}, t{b})')
+    ]
     body += [f'out[:, {k}] = t{number}' for k, number in enumerate(trace.outputs)]
     lines = '\n    '.join(body)
     return f'def {SYMBOL}({parameters}out):\n    {lines}\n'

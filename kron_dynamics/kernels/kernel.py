@@ -161,7 +161,7 @@ def _c_function(library: Path, arguments: int) -> _Evaluate:
 
 
 def _numpy_function(trace: Trace) -> _Evaluate:
-    namespace: dict[str, Any] = {'sin': np.sin, 'cos': np.cos}
+    namespace: dict[str, Any] = {'sin': np.sin, 'cos': np.cos, 'divide': np.divide}
     exec(compile(emit_numpy(trace), '<kernel>', 'exec'), namespace)
     function = namespace[SYMBOL]
     width = len(trace.outputs)

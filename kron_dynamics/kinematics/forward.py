@@ -41,7 +41,7 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
     """
     k = joint.axis
     along = np.outer(k, k)
-    turn: ScalarArray = cos(position) * (np.eye(3) - along) + sin(position) * skew(k)
+    turn: ScalarArray = cos(position) * (np.eye(3, dtype=int) - along) + sin(position) * skew(k)
     return along + turn
 
 
@@ -55,12 +55,12 @@ def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
     q = as_scalars(q)
     placements: list[BodyPlacement] = []
     for joint in model.joints:
-        base = placements[joint.parent].rotation if joint.parent >= 0 else np.eye(3)
+        base = placements[joint.parent].rotation if joint.parent >= 0 else np.eye(3, dtype=int)
         position = joint.multiplier * q[joint.coordinate] + joint.offset
         rotation = base @ joint.rotation
         axis = rotation @ joint.axis
         offset = base @ joint.translation
-        rest = np.zeros(3)
+        rest = np.zeros(3, dtype=int)
         rate_axis = joint.multiplier * axis
         if joint.is_prismatic:
             offset = offset + axis * position
@@ -84,12 +84,12 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
     """
     frame = model.frame(link)
     placements = place_bodies(model, q)
-    rotation, position = np.eye(3), np.zeros(3)
+    rotation, position = np.eye(3, dtype=int), np.zeros(3, dtype=int)
     for k in model.path(frame.body):
         rotation = placements[k].rotation
         position = position + placements[k].offset
     pose = zeros_like(q, (4, 4))
     pose[:3, :3] = rotation @ frame.rotation
     pose[:3, 3] = position + rotation @ frame.translation
-    pose[3, 3] = 1.0
+    pose[3, 3] = 1
     return pose

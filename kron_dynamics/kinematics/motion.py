@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -29,9 +29,9 @@ class FrameMotion:
     angular: tuple[ScalarArray, ScalarArray, ScalarArray]
 
     @classmethod
-    def rest(cls) -> FrameMotion:
-        """Return the motion of the base."""
-        zero = np.zeros(3)
+    def rest(cls, like: ArrayLike) -> FrameMotion:
+        """Return the motion of the base, in the number system of an array."""
+        zero = zeros_like(like, (3,))
         return cls((zero, zero, zero), (zero, zero, zero))
 
     def carried(self, r: ScalarArray) -> FrameMotion:
@@ -84,7 +84,7 @@ def body_motions(
         qddd: third derivatives, shape (n,).
     """
     rates = np.array([as_scalars(qd), as_scalars(qdd), as_scalars(qddd)])
-    motions = [FrameMotion.rest()]  # the base's, at index -1 + 1
+    motions = [FrameMotion.rest(rates)]  # the base's, at index -1 + 1
     for joint, placed in zip(model.joints, placements, strict=True):
         motions.append(motions[joint.parent + 1].moved(placed, rates[:, joint.coordinate]))
     return motions[1:]
@@ -108,7 +108,7 @@ def frame_motion(
     """
     frame = model.frame(link)
     if frame.body < 0:
-        return FrameMotion.rest()
+        return FrameMotion.rest(q)
     placements = place_bodies(model, q)
     motion = body_motions(model, placements, qd, qdd, qddd)[frame.body]
     return motion.carried(placements[frame.body].rotation @ frame.translation)
@@ -116,7 +116,7 @@ def frame_motion(
 
 def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
     """Return [v; omega] of a link, shape (6,), m/s and rad/s, base axes.  [T] eqs. (30), (38)."""
-    none = np.zeros(model.n)
+    none = zeros_like(q, (model.n,))
     motion = frame_motion(model, q, qd, none, none, link)
     return np.concatenate([motion.linear[0], motion.angular[0]])
 
@@ -129,7 +129,7 @@ def frame_acceleration(
     Classical acceleration of the link's origin, without gravity: ``J qdd + H (qd (x) qd)``,
     [T] eqs. (52), (62).
     """
-    motion = frame_motion(model, q, qd, qdd, np.zeros(model.n), link)
+    motion = frame_motion(model, q, qd, qdd, zeros_like(q, (model.n,)), link)
     return np.concatenate([motion.linear[1], motion.angular[1]])
 
 

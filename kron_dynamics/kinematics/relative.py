@@ -41,11 +41,11 @@ class _Branch:
 def _branch(model: RobotModel, placements: list[BodyPlacement], link: str, shared: int) -> _Branch:
     frame = model.frame(link)
     joints = model.path(frame.body)[shared:]
-    origins, end = [], np.zeros(3)
+    origins, end = [], np.zeros(3, dtype=int)
     for k in joints:
         end = end + placements[k].offset
         origins.append(end)
-    rotation = placements[frame.body].rotation if frame.body >= 0 else np.eye(3)
+    rotation = placements[frame.body].rotation if frame.body >= 0 else np.eye(3, dtype=int)
     return _Branch(
         joints, tuple(origins), end + rotation @ frame.translation, rotation @ frame.rotation
     )
@@ -120,7 +120,7 @@ def relative_pose(model: RobotModel, q: ArrayLike, link: str, reference: str) ->
     pose = zeros_like(q, (4, 4))
     pose[:3, :3] = up.rotation.T @ down.rotation
     pose[:3, 3] = up.rotation.T @ (down.end - up.end)
-    pose[3, 3] = 1.0
+    pose[3, 3] = 1
     return pose
 
 

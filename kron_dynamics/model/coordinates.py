@@ -41,7 +41,7 @@ def assign_coordinates(
     by_name = {joint.name: joint for joint in joints}
     independent = tuple(joint.name for joint in joints if joint.mimic is None)
     if order is not None:
-        if sorted(order) != sorted(independent):
+        if len(order) != len(independent) or set(order) != set(independent):
             raise ModelError(
                 f'joints= names {list(order)}, expected each of {list(independent)} once'
             )

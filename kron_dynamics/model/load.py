@@ -111,7 +111,10 @@ def load_model(
 
 
 def _gravity(gravity: ArrayLike) -> FloatArray:
-    vector = np.asarray(gravity, dtype=float)
+    try:
+        vector = np.asarray(gravity, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f'gravity is {gravity!r}, expected three finite numbers') from None
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise ModelError(f'gravity is {vector.tolist()}, expected three finite numbers')
     return read_only(vector)

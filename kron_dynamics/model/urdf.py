@@ -72,6 +72,7 @@ def parse_urdf(text: str) -> ParsedUrdf:
         for child in list(element):
             if child.tag not in _KEPT[element.tag]:
                 element.remove(child)
+        _refuse_repeated(element)
         _check_numbers(element)
     complaints = io.StringIO()
     try:
@@ -142,6 +143,17 @@ def _armatures(root: etree._Element) -> dict[str, float]:
                     f'that is not a number, or names no joint'
                 ) from None
     return armatures
+
+
+def _refuse_repeated(owner: etree._Element) -> None:
+    """Each part of a link or joint may be given once: which one would be meant?"""
+    tags = [child.tag for child in owner]
+    for tag in tags:
+        if tags.count(tag) > 1:
+            raise ModelError(
+                f"{owner.tag} '{owner.get('name')}' has {tags.count(tag)} elements <{tag}>, "
+                f'expected one'
+            )
 
 
 def _check_numbers(owner: etree._Element) -> None:

@@ -179,6 +179,7 @@ class DynamicsNode(LifecycleNode):
         """Deactivate before the process ends, so that the machine gets a last safe command."""
         if self._active:
             self.trigger_deactivate()
+            self._commands.flush()
 
     def _on_autostart(self) -> None:
         """Configure, then activate, as soon as each can succeed; once."""

@@ -50,10 +50,13 @@ def run_node(
         node = make()
         spinner = SingleThreadedExecutor()
         spinner.add_node(node)
-        while not told_to_stop.is_set():
-            spinner.spin_once(timeout_sec=_SIGNAL_LATENCY)
-        spinner.shutdown()
-        stop(node)
+        try:
+            while not told_to_stop.is_set():
+                spinner.spin_once(timeout_sec=_SIGNAL_LATENCY)
+        finally:
+            # However it ends: a machine is not left with the last command there happened to be.
+            spinner.shutdown()
+            stop(node)
     except KronDynamicsError as error:
         return _fatal(error)
     finally:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import AccelStamped, TwistStamped
+from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -24,6 +25,8 @@ from kron_dynamics.ros.conversions import (
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
+_DELIVERY = Duration(seconds=0.5)
+
 
 class CommandOutput:
     """Efforts, bare for controllers and stamped with names for everybody else."""
@@ -37,6 +40,11 @@ class CommandOutput:
         """Send efforts, shape (n,), N m or N; the stamp is that of the state they answer."""
         self._bare.publish(effort_array(effort))
         self._named.publish(joint_state(stamp, names, effort=effort))
+
+    def flush(self) -> None:
+        """Wait, not for long, until everybody who listens has got what was sent."""
+        for publisher in (self._bare, self._named):
+            publisher.wait_for_all_acked(_DELIVERY)
 
 
 class TipOutput:

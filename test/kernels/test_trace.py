@@ -13,6 +13,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.emit import emit_c, emit_numpy
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.kinematics.scalars import cos, sin
 
@@ -169,3 +171,15 @@ def test_traced_expressions_give_exactly_the_floats(expressions: Any, data: Any)
     trace = Trace(lambda v: [compute(expression, v) for expression in expressions], [3])
     # Every rule is exact: not even the last digit may differ.
     np.testing.assert_array_equal(evaluate(trace, x), expected)
+
+
+def test_branching_on_a_traced_number_is_refused() -> None:
+    with pytest.raises(TypeError, match='truth value'):
+        Trace(lambda x: x if x[0] else -x, [1])
+
+
+def test_overflowing_constants_are_refused() -> None:
+    trace = Trace(lambda x: x * float('inf'), [1])
+    for emit in (emit_c, emit_numpy):
+        with pytest.raises(KernelBuildError, match='overflow'):
+            emit(trace)

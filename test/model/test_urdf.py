@@ -194,3 +194,20 @@ def test_entity_bomb_is_refused(parts: Any, assert_refused: Any) -> None:
     levels = ''.join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(9))
     declaration = f'<!DOCTYPE robot [<!ENTITY e0 "{"x" * 10}">{levels}]>'
     assert_refused(declaration + parts.robot('<link name="&e9;"/>'), ModelError)
+
+
+@pytest.mark.parametrize(
+    ('element', 'owner'),
+    [
+        ('<parent link="base"/>', 'hinge'),
+        ('<axis xyz="0 0 1"/>', 'hinge'),
+        ('<limit lower="-1" upper="1" effort="10" velocity="2"/>', 'hinge'),
+    ],
+)
+def test_parts_given_twice_are_refused(
+    element: str, owner: str, parts: Any, assert_refused: Any
+) -> None:
+    opening = f'<joint name="{owner}" type="revolute">'
+    assert opening in parts.robot()
+    text = parts.robot().replace(opening, opening + element)
+    assert_refused(text, ModelError, f"'{owner}'", 'expected one')

@@ -93,20 +93,23 @@ class Process:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def stop(self, number=signal.SIGINT, trouble=()):
+    def stop(self, number=signal.SIGINT, trouble=(), meanwhile=lambda: time.sleep(0.01)):
         """Interrupt a running node; it must end in order.
 
         Args:
             number: the signal.
             trouble: lines with one of these texts are wanted and do not count as trouble.
+            meanwhile: called again and again until the node has ended.
         """
         assert self.running, f'{self.node} has ended by itself: {self.output}'
         self._process.send_signal(number)
-        try:
-            code = self._process.wait(STOPPED_WITHIN)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise AssertionError(f'{self.node} does not stop: {self.output}') from None
+        end = time.monotonic() + STOPPED_WITHIN
+        while self.running:
+            if time.monotonic() > end:
+                self.kill()
+                raise AssertionError(f'{self.node} does not stop: {self.output}')
+            meanwhile()
+        code = self._process.wait()
         assert code == 0, f'{self.node} ended with exit code {code}: {self.output}'
         for line in self.output.splitlines():
             if not any(text in line for text in trouble):

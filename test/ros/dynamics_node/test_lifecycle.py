@@ -156,7 +156,7 @@ def test_a_signal_ends_the_node_as_a_deactivation_does(
         machine.client.wait_for(lambda: machine.commands, 'commands')
     machine.command(AWAY, MOVING)
     machine.forget()
-    process.stop(number)
+    process.stop(number, meanwhile=machine.client.spin)
     machine.client.wait_for(lambda: machine.commands, 'last command')
     assert len(machine.commands) == 1
     assert_close(machine.commands[0].data, bench_robot.gravity_vector(AWAY))

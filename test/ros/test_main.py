@@ -1,0 +1,69 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""However a node's process ends, it leaves in order and its exit code says how it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+# A node that is brought down by its first callback.
+SCRIPT = """
+import os, signal, sys
+from rclpy.node import Node
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.main import run_node
+
+class Doomed(Node):
+    def __init__(self):
+        super().__init__('doomed')
+        self.create_timer(0.001, self.fall)
+
+    def fall(self):
+        {fall}
+
+sys.exit(run_node(Doomed, {arguments}, lambda node: print('stopped', node.get_name())))
+"""
+
+
+def run(fall, arguments=()):
+    script = SCRIPT.format(fall=fall, arguments=list(arguments))
+    return subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_an_error_the_user_can_mend_is_one_line():
+    done = run("raise KronDynamicsError('first line\\nsecond line')")
+    assert (done.returncode, done.stdout) == (1, 'stopped doomed\n')
+    (line,) = done.stderr.splitlines()
+    assert line.startswith('[FATAL]')
+    assert line.endswith('first line second line')
+
+
+def test_a_defect_shows_its_traceback_after_the_machine_was_left_in_order():
+    done = run("raise ZeroDivisionError('defect')")
+    assert (done.returncode, done.stdout) == (1, 'stopped doomed\n')
+    assert done.stderr.startswith('Traceback')
+    assert 'ZeroDivisionError: defect' in done.stderr
+
+
+@pytest.mark.parametrize('number', ['SIGINT', 'SIGTERM'])
+def test_a_signal_ends_the_process_with_0(number):
+    done = run(f'os.kill(os.getpid(), signal.{number})')
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'stopped doomed\n', '')
+
+
+def test_a_parameter_file_that_cannot_be_read_is_one_line(tmp_path):
+    file = tmp_path / 'broken.yaml'
+    file.write_text('/**:\n  ros__parameters: [1, {')
+    done = run('pass', ['--ros-args', '--params-file', str(file)])
+    assert (done.returncode, done.stdout) == (1, '')
+    fatal = [line for line in done.stderr.splitlines() if line.startswith('[FATAL]')]
+    assert len(fatal) == 1
+    assert 'broken.yaml' in fatal[0]
+    assert 'Traceback' not in done.stderr
