@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.kinematics.scalars import as_scalars, tanh
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, ScalarArray
 
 # Coulomb friction passes through zero over this share of the velocity limit.
 _TRANSITION = 0.01
 _TRANSITION_WITHOUT_LIMIT = 1e-3
 
 
-def joint_friction(model: RobotModel, qd: ArrayLike) -> FloatArray:
+def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
     """Return the friction effort, same sign as qd: ``M qdd + c + g + friction = tau``.
 
     Viscous plus Coulomb, ``damping * qd + friction * tanh(qd / v_s)``, with v_s one percent of
@@ -28,9 +29,9 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> FloatArray:
     Returns:
         shape of qd, N m or N.
     """
-    qd = np.asarray(qd, dtype=np.float64)
+    qd = as_scalars(qd)
     limit = model.velocity_limit
     passage = np.where(
         np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
     )
-    return np.asarray(model.damping * qd + model.friction * np.tanh(qd / passage))
+    return np.asarray(model.damping * qd + model.friction * tanh(qd / passage))

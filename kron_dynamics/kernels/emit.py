@@ -67,7 +67,7 @@ void {SYMBOL}(ptrdiff_t count, {parameters}double *restrict out) {{
 def emit_numpy(trace: Trace) -> str:
     """Return Python source with one function, `SYMBOL`: ``SYMBOL(x0, ..., out)``.
 
-    Arguments have shape (N, size) and out (N, outputs); sin, cos and divide come from the namespace.
+    Arguments have shape (N, size) and out (N, outputs). The namespace gives sin, cos and divide.
     """
     parameters = ''.join(f'x{a}, ' for a in range(len(trace.sizes)))
     # Of two constants Python's own division by zero raises; C's gives an infinity.

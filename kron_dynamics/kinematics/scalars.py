@@ -34,6 +34,13 @@ def cos(x: Any) -> Any:
     return _apply('cos', x)
 
 
+def tanh(x: ScalarArray) -> ScalarArray:
+    """Return the hyperbolic tangent of each element, same shape, floats or SymPy expressions."""
+    if x.dtype != object:
+        return np.asarray(np.tanh(x))
+    return np.array([_apply('tanh', element) for element in x.flat]).reshape(x.shape)
+
+
 def _apply(name: str, x: Any) -> Any:
     if isinstance(x, (float, int)):
         return getattr(math, name)(x)

@@ -87,7 +87,8 @@ class Body:
         """Integral of r r^T dm about the body frame's origin, shape (3, 3), kg m^2."""
         c = self.center_of_mass
         half_trace = np.trace(self.inertia) / 2
-        return half_trace * np.eye(3, dtype=int) - self.inertia + self.mass * np.outer(c, c)
+        centered: FloatArray = half_trace * np.eye(3, dtype=int) - self.inertia
+        return centered + self.mass * np.outer(c, c)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,114 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Floats of a model as exact SymPy numbers, so that what cancels on paper cancels here.
+
+A number of a URDF is a decimal, so it becomes that decimal as a fraction. A rotation or a unit
+vector read as floats is orthogonal to rounding only; here it becomes one that is so exactly and
+agrees with the floats to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+
+from kron_dynamics.typing import FloatArray, ScalarArray
+
+_EPSILON = float(np.finfo(float).eps)
+# Digits that survive the few operations between a URDF and the model.
+_DIGITS = 15
+_STEP = sympy.pi / 12  # sines and cosines of its multiples are written with square roots
+_LARGEST_DENOMINATOR = 100
+
+
+def exact_number(value: float, scale: float = 0.0) -> sympy.Rational:
+    """Return the decimal with at most 15 digits that a float stands for.
+
+    Args:
+        value: a finite number.
+        scale: magnitude of what it was computed from; beside it, rounding counts as 0.
+    """
+    if abs(value) <= 8 * _EPSILON * scale:
+        return sympy.Integer(0)
+    return sympy.Rational(f'{value:.{_DIGITS}g}')
+
+
+def exact_array(values: Any) -> ScalarArray:
+    """Return an object array, same shape, of exact numbers."""
+    floats = np.asarray(values, dtype=np.float64)
+    scale = abs(floats).max(initial=0.0)
+    return frozen([exact_number(value, scale) for value in floats.flat], floats.shape)
+
+
+def frozen(entries: Sequence[Any], shape: tuple[int, ...]) -> ScalarArray:
+    """Return entries as an object array of a shape that nobody can change by accident."""
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    array = array.reshape(shape)
+    array.setflags(write=False)
+    return array
+
+
+def exact_rotation(rotation: FloatArray) -> ScalarArray:
+    """Return a rotation matrix, object array of shape (3, 3), that is orthogonal exactly.
+
+    Angles of whole multiples of 15 degrees keep their square roots; others become rational, with
+    entries within 1e-14 of the given ones.
+    """
+    if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
+        return frozen([sympy.Integer(round(entry)) for entry in rotation.flat], (3, 3))
+    (_, r01, r02), (r10, r11, r12), (r20, r21, r22) = rotation
+    cos_pitch = float(np.hypot(rotation[0, 0], r10))
+    if cos_pitch > _EPSILON:
+        angles = np.arctan2(r21, r22), np.arctan2(-r20, cos_pitch), np.arctan2(r10, rotation[0, 0])
+    else:  # roll and yaw turn about one axis
+        angles = np.arctan2(-r12, r11), np.arctan2(-r20, cos_pitch), 0.0
+    (cr, sr), (cp, sp), (cy, sy) = (_cosine_and_sine(float(angle)) for angle in angles)
+    entries = [
+        *(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        *(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        *(-sp, cp * sr, cp * cr),
+    ]
+    turned = frozen([sympy.expand(entry) for entry in entries], (3, 3))
+    if abs(turned.astype(float) - rotation).max() > 1e-14:
+        # Roll and yaw of a pitch this near to a right angle carry no digits.
+        return exact_array(rotation)
+    return turned
+
+
+def _cosine_and_sine(angle: float) -> tuple[Any, Any]:
+    """Two numbers within rounding of cos and sin whose squares add up to exactly 1."""
+    steps = round(angle / float(_STEP))
+    if abs(angle - steps * float(_STEP)) < 4 * _EPSILON:
+        return sympy.cos(steps * _STEP), sympy.sin(steps * _STEP)
+    quarters = round(angle / (np.pi / 2))
+    t = exact_number(float(np.tan((angle - quarters * np.pi / 2) / 2)))
+    c, s = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
+    for _ in range(quarters % 4):
+        c, s = -s, c
+    return c, s
+
+
+def exact_direction(direction: FloatArray) -> ScalarArray:
+    """Return a vector, object array of shape (3,), whose length is exactly 1.
+
+    One along a vector of small whole numbers keeps its square root; others become rational.
+    """
+    largest = int(np.argmax(abs(direction)))
+    ratios = direction / abs(direction[largest])
+    fractions = [Fraction(float(x)).limit_denominator(_LARGEST_DENOMINATOR) for x in ratios]
+    if max(abs(float(f) - x) for f, x in zip(fractions, ratios, strict=True)) < 4 * _EPSILON:
+        vector = [sympy.Rational(f.numerator, f.denominator) for f in fractions]
+        length = sympy.sqrt(sum(x**2 for x in vector))
+        return frozen([x / length for x in vector], (3,))
+    # Stereographic projection from the far pole: rational points of the sphere.
+    t = [exact_number(float(x)) for x in direction / (1 + abs(direction[largest]))]
+    t[largest] = sympy.Integer(0)
+    square = sum(x**2 for x in t)
+    vector = [2 * x / (1 + square) for x in t]
+    vector[largest] = int(np.sign(direction[largest])) * (1 - square) / (1 + square)
+    return frozen(vector, (3,))
