@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics import dynamics
-from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import Kernel, KernelCollection, KernelReport
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
@@ -180,7 +180,11 @@ def load(
     Raises:
         ModelError: the file or the description is unusable; the message names what.
     """
-    return loads(read_urdf_file(path), gravity=gravity, joints=joints, armature=armature)
+    text = read_urdf_file(path)
+    try:
+        return loads(text, gravity=gravity, joints=joints, armature=armature)
+    except ModelError as error:
+        raise type(error)(f'{path}: {error}') from None
 
 
 def loads(

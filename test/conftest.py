@@ -230,3 +230,17 @@ def random_robots(
         return model, random_state(model.n, generator)
 
     return draw_both()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the robot descriptions that were refused, and why."""
+    refused = [
+        text
+        for report in terminalreporter.getreports('passed')
+        for key, text in report.user_properties
+        if key == 'refused'
+    ]
+    if refused:
+        terminalreporter.section('refused robot descriptions')
+        for text in refused:
+            terminalreporter.write_line(text)

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,97 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pinocchio_oracle import ALIGNED, Oracle, arm_text, pin
 
 from kron_dynamics import dynamics, kinematics
-from kron_dynamics.model import RobotModel, load_model
+from kron_dynamics.model import load_model
 
-pin = pytest.importorskip('pinocchio')
-ALIGNED = pin.LOCAL_WORLD_ALIGNED
 REL = 1e-10
 ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}
-
-
-class Oracle:
-    """Pinocchio's model of the same text, its results in our coordinates.
-
-    Mimic joints are joints of their own there: with v = G qd, where G is constant, efforts come
-    back as G^T tau and matrices as G^T A G, Christoffel symbols included.
-    """
-
-    def __init__(self, text: str, model: RobotModel) -> None:
-        self.model, self.n = model, model.n
-        self.pin = pin.buildModelFromXML(text)
-        self.pin.gravity.linear = np.array(model.gravity)
-        self.data = self.pin.createData()
-        self.G = np.zeros((self.pin.nv, self.n))
-        for joint in model.joints:
-            row = self.pin.joints[self.pin.getJointId(joint.name)].idx_v
-            self.G[row, joint.coordinate] = joint.multiplier
-
-    def configuration(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio's q: a continuous joint's is cosine and sine."""
-        full = pin.neutral(self.pin)
-        for joint in self.model.joints:
-            there = self.pin.joints[self.pin.getJointId(joint.name)]
-            position = joint.multiplier * q[joint.coordinate] + joint.offset
-            entry = (np.cos(position), np.sin(position)) if there.nq == 2 else (position,)
-            full[there.idx_q : there.idx_q + there.nq] = entry
-        return full
-
-    def inverse_dynamics(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        rates = self.G @ qd, self.G @ qdd
-        return self.G.T @ pin.rnea(self.pin, self.data, self.configuration(q), *rates)
-
-    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        upper = np.triu(pin.crba(self.pin, self.data, self.configuration(q)))
-        return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
-
-    def gravity_vector(self, q: np.ndarray) -> np.ndarray:
-        g = pin.computeGeneralizedGravity(self.pin, self.data, self.configuration(q))
-        return self.G.T @ g
-
-    def coriolis_matrix(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        arguments = self.configuration(q), self.G @ qd
-        return self.G.T @ pin.computeCoriolisMatrix(self.pin, self.data, *arguments) @ self.G
-
-    def forward_dynamics(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        bias = self.inverse_dynamics(q, qd, np.zeros(self.n))
-        return np.linalg.solve(self.mass_matrix(q), tau - bias)
-
-    def christoffel_symbols(self, q: np.ndarray) -> np.ndarray:
-        """Gamma[a, i, j]: C is linear in qd, so C(q, e_j) holds the symbols of one j."""
-        return np.stack([self.coriolis_matrix(q, e) for e in np.eye(self.n)], axis=-1)
-
-    def move(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
-        """Compute everything about frames in this state."""
-        full = self.configuration(q)
-        pin.forwardKinematics(self.pin, self.data, full, self.G @ qd, self.G @ qdd)
-        pin.computeJointJacobians(self.pin, self.data, full)
-        pin.updateFramePlacements(self.pin, self.data)
-
-    def jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
-        self.move(q, np.zeros(self.n), np.zeros(self.n))
-        frame = self.pin.getFrameId(link, pin.BODY)
-        J = pin.getFrameJacobian(self.pin, self.data, frame, ALIGNED)
-        return J.reshape(6, self.pin.nv) @ self.G  # one column comes back as a vector
-
-    def kinematic_hessian_of_joint(self, q: np.ndarray, joint: str) -> np.ndarray:
-        """dJ/dq, shape (6, n, n), of the frame that a joint moves."""
-        full = self.configuration(q)
-        pin.computeJointJacobians(self.pin, self.data, full)
-        pin.computeJointKinematicHessians(self.pin, self.data)
-        index = self.pin.getJointId(joint)
-        H = pin.getJointKinematicHessian(self.pin, self.data, index, ALIGNED)
-        # The wheel's binding labels column-major memory as row-major.
-        H = np.asarray(H).ravel().reshape((6, self.pin.nv, self.pin.nv), order='F')
-        return np.einsum('rij,ia,jb->rab', H, self.G, self.G)
-
-
-def arm_text(file_name: str) -> str:
-    """URDF of an arm from the example-robot-data wheel, which has no importable module."""
-    files = importlib.metadata.files('example-robot-data') or []
-    path = next(file for file in files if file.name == file_name)
-    return Path(str(path.locate())).read_text(encoding='utf-8')
 
 
 @pytest.fixture(scope='module', params=list(ARMS))

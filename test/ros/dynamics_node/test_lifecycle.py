@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,6 @@ from kron_dynamics.ros import dynamics_node
 
 pytestmark = pytest.mark.ros
 
-URDF = Path(__file__).parents[2] / 'robots' / 'rrp.urdf'
-JOINTS = ('turn', 'lift', 'slide')
 SHAFT = """<robot name="shaft"><link name="bearing"/>
   <link name="disc"><inertial><mass value="2"/><origin xyz="0.1 0 0"/>
     <inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -162,11 +159,11 @@ def test_a_signal_ends_the_node_as_a_deactivation_does(
     assert_close(machine.commands[0].data, bench_robot.gravity_vector(AWAY))
 
 
-def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(bench_robot, monkeypatch):
+def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(ros, monkeypatch):
     """In this process, as only a defect can do it."""
     node = dynamics_node.DynamicsNode()
     try:
-        node._on_description(URDF.read_text())
+        node._on_description(SHAFT)
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         with monkeypatch.context() as patch:
             patch.setattr(dynamics_node, 'TipOutput', None)
@@ -175,9 +172,8 @@ def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(bench_ro
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         with monkeypatch.context() as patch:
             patch.setattr(dynamics_node, 'make_controller', None)
-            node._assembler.update(
-                JOINTS, [0.0] * 3, [0.0] * 3, [], stamp=1.0, now=time.monotonic()
-            )
+            now = time.monotonic()
+            node._assembler.update(['turn'], [0.0], [0.0], [], stamp=1.0, now=now)
             assert node.trigger_activate() == TransitionCallbackReturn.ERROR
         answer = node.set_parameters([Parameter('fault_action', value='zero')])[0]
         assert answer.successful

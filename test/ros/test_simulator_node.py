@@ -1,0 +1,256 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator behaves as a machine does: stamps, limits, brakes, sensors, and its own clock."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rcl_interfaces.srv import GetParameters
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+import kron_dynamics as kd
+from kron_dynamics.ros.conversions import seconds
+
+pytestmark = pytest.mark.ros
+
+URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
+JOINTS = ('shoulder', 'elbow')
+LIMITS = [100.0, 50.0]
+PERIOD = 0.02
+# Hanging along x: the arm, whose joints turn about z, carries weight.
+GRAVITY = {'gravity.x': 9.0, 'gravity.y': 0.0, 'gravity.z': 0.0}
+START = {'initial_position.shoulder': 0.5, 'initial_position.elbow': -0.25}
+
+
+def own_clock(namespace):
+    """Simulated time, kept from the other nodes of these tests."""
+    return {'/clock': f'/{namespace}/clock'}
+
+
+class Simulator:
+    """A running simulator and what it says."""
+
+    def __init__(self, start, connect, namespace, *, joints=None, remap=None, **settings):
+        self.client = connect(namespace)
+        self.states = self.client.hear(JointState, 'joint_states')
+        self.clocks = self.client.hear(Clock, 'clock')
+        self._commands = self.client.publisher(Float64MultiArray, 'simulator_node/commands')
+        self.answers = self.client.publisher(JointState, 'simulator_node/command_state')
+        settings = {'publish_rate': 1.0 / PERIOD, **settings}
+        remap = {**own_clock(namespace), **(remap or {})}
+        if 'robot_description' not in settings:
+            settings['robot_description_file'] = str(URDF)
+        self.process = start(
+            'simulator_node', namespace, joints=joints or {}, remap=remap, **settings
+        )
+
+    def command(self, *effort):
+        self._commands.publish(Float64MultiArray(data=effort))
+
+    def commanding_until(self, effort, predicate, what):
+        """Send a command at 50 Hz until something is so; return the last state then."""
+        timer = self.client.node.create_timer(PERIOD, lambda: self.command(*effort))
+        self.client.wait_for(lambda: self.states and predicate(self.states[-1]), what)
+        self.client.node.destroy_timer(timer)
+        return self.states[-1]
+
+    def collect(self, count):
+        """The next states, as arrays (count, n) of position, velocity and effort."""
+        self.states.clear()
+        self.client.wait_for(lambda: len(self.states) >= count, 'states')
+        rows = list(self.states)[:count]
+        return tuple(
+            np.array([getattr(row, field) for row in rows])
+            for field in ('position', 'velocity', 'effort')
+        )
+
+
+def test_stamps_are_of_the_wall_clock_and_the_order_is_the_models(yard):
+    yard.states.clear()
+    yard.client.wait_for(lambda: len(yard.states) > 20, 'states')
+    stamps = [seconds(state.header.stamp) for state in yard.states]
+    steps = np.diff(stamps)
+    assert (np.abs(steps / PERIOD - np.round(steps / PERIOD)) < 1e-4).all()
+    assert steps.min() > 0.5 * PERIOD
+    assert abs(stamps[-1] - time.time()) < 2.0
+    assert tuple(yard.states[-1].name) == yard.robot.joint_names
+
+
+def test_clock_and_stamps_are_one_time_at_the_pace_asked_for(start, connect):
+    pace = 5.0
+    machine = Simulator(
+        start, connect, 'clocked', publish_clock=True, real_time_factor=pace, publish_rate=40.0
+    )
+    began = time.monotonic()
+    machine.client.wait_for(lambda: machine.states, 'first state')
+    first = seconds(machine.states[0].header.stamp)
+    machine.client.wait_for(lambda: len(machine.states) > 200, 'states')
+    elapsed = time.monotonic() - began
+    stamps = [seconds(state.header.stamp) for state in machine.states]
+    np.testing.assert_allclose(np.diff(stamps) / 0.025, np.round(np.diff(stamps) / 0.025))
+    assert stamps[0] > 0.0
+    # The clock tells each stamp before the state comes, from the start of the simulation on.
+    clocks = {seconds(message.clock) for message in machine.clocks}
+    heard_since = min(clocks)
+    assert all(stamp in clocks for stamp in stamps if stamp > heard_since)
+    assert 1.5 * elapsed < stamps[-1] - first < 1.2 * pace * elapsed
+
+
+@pytest.fixture(scope='module')
+def coasting(launcher, connect):
+    """An arm that turns in the horizontal plane, without brakes."""
+    machine = Simulator(launcher, connect, 'coasting', command_timeout=0.4, timeout_action='coast')
+    yield machine
+    machine.process.stop(signal.SIGTERM)
+
+
+def test_commands_are_the_efforts_and_the_limits_are_the_urdfs(coasting):
+    coasting.commanding_until((3.0, -2.0), lambda s: list(s.effort) == [3.0, -2.0], 'effort')
+    coasting.commanding_until((1e6, -1e6), lambda s: list(s.effort) == [100.0, -50.0], 'limit')
+
+
+def test_a_command_that_cannot_be_meant_is_dropped(coasting):
+    """The good one before it goes on."""
+    for bad in ((1.0,), (1.0, 2.0, 3.0), (), (math.nan, 0.0), (0.0, math.inf)):
+        coasting.commanding_until((1.0, 2.0), lambda s: list(s.effort) == [1.0, 2.0], 'effort')
+        coasting.states.clear()
+        for _ in range(5):
+            coasting.command(1.0, 2.0)
+            coasting.command(*bad)
+            coasting.client.wait_for(lambda: coasting.states, 'state')
+        assert all(list(state.effort) == [1.0, 2.0] for state in coasting.states)
+    assert 'command dropped: [1.0], expected 2 finite numbers' in coasting.process.output
+
+
+def test_without_commands_a_coasting_machine_has_no_effort(coasting):
+    coasting.commanding_until((5.0, 0.0), lambda s: s.velocity[0] > 0.05, 'motion')
+    last_command = seconds(coasting.states[-1].header.stamp)
+    coasting.client.wait_for(lambda: list(coasting.states[-1].effort) == [0.0, 0.0], 'release')
+    released = seconds(coasting.states[-1].header.stamp)
+    assert 0.4 - 2 * PERIOD < released - last_command < 0.4 + 0.5
+    assert abs(coasting.states[-1].velocity[0]) > 1e-3
+
+
+def test_brakes_carry_the_machine_from_the_start_and_stop_it(start, connect):
+    machine = Simulator(start, connect, 'braked', joints={**GRAVITY, **START}, command_timeout=0.3)
+    robot = kd.load(URDF, gravity=(9.0, 0.0, 0.0))
+    q, qd, effort = machine.collect(10)
+    assert (q == [0.5, -0.25]).all()
+    assert not qd.any()
+    np.testing.assert_allclose(effort, np.tile(robot.gravity_vector([0.5, -0.25]), (10, 1)))
+    # Released by a command, the arm falls; without more commands it is stopped and held.
+    machine.commanding_until((0.0, 0.0), lambda s: abs(s.velocity[0]) > 0.5, 'fall')
+
+    def held():
+        return abs(machine.states[-1].velocity[0]) < 1e-3
+
+    machine.client.wait_for(held, 'brakes')
+    q, _, effort = machine.collect(10)
+    assert np.ptp(q, axis=0).max() < 1e-3
+    np.testing.assert_allclose(effort[-1], robot.gravity_vector(q[-1]), atol=0.5)
+
+
+def test_sensor_errors_are_those_of_the_parameters_and_of_the_seed(start, connect):
+    resolution, deviations = 0.01, (0.05, 0.2, 3.0)
+    joints = {**START, 'position_resolution.shoulder': resolution}
+    names = ('position_noise.elbow', 'velocity_noise.shoulder', 'effort_noise.elbow')
+    joints.update(zip(names, deviations, strict=True))
+    machines = [
+        Simulator(
+            start,
+            connect,
+            f'noisy_{i}',
+            joints=joints,
+            seed=seed,
+            publish_clock=True,
+            real_time_factor=4.0,
+        )
+        for i, seed in enumerate((7, 7, 8))
+    ]
+    samples = []
+    for machine in machines:
+        machine.client.wait_for(lambda m=machine: len(m.states) >= 400, 'states')
+        samples.append({seconds(state.header.stamp): state for state in machine.states})
+    common = sorted(set(samples[0]) & set(samples[1]) & set(samples[2]))
+    assert len(common) > 100
+
+    def told(by, stamp):
+        state = samples[by][stamp]
+        return [*state.position, *state.velocity, *state.effort]
+
+    assert all(told(0, stamp) == told(1, stamp) for stamp in common)
+    assert not any(told(0, stamp) == told(2, stamp) for stamp in common)
+    rows = np.array([told(0, stamp) for stamp in samples[0]])
+    quanta = rows[:, 0] / resolution
+    np.testing.assert_allclose(quanta, np.round(quanta), atol=1e-9)
+    # Without noise of their own: the braked arm at rest.
+    assert (rows[:, 0] == 0.5).all()
+    assert not rows[:, 3].any()
+    for column, mean, deviation in zip((1, 2, 5), (-0.25, 0.0, 0.0), deviations, strict=True):
+        assert abs(rows[:, column].std() / deviation - 1.0) < 0.2
+        assert abs(rows[:, column].mean() - mean) < 0.25 * deviation
+
+
+def test_in_lockstep_time_waits_for_the_answer(start, connect):
+    machine = Simulator(
+        start,
+        connect,
+        'lockstep',
+        lockstep=True,
+        publish_clock=True,
+        real_time_factor=10.0,
+        command_timeout=2.0,
+    )
+    client, states = machine.client, machine.states
+    client.wait_for(lambda: states, 'state before anybody answers')
+    answered = []
+
+    def answer():
+        """Answer the newest state; the next one comes, and it alone."""
+        if len(answered) < 20 and states and (not answered or states[-1] is not answered[-1]):
+            answered.append(states[-1])
+            message = JointState(header=states[-1].header)
+            machine.answers.publish(message)
+        return len(answered) == 20
+
+    client.wait_for(answer, 'answered states')
+    in_step = [seconds(state.header.stamp) for state in answered[5:]]
+    np.testing.assert_allclose(np.diff(in_step), PERIOD)
+    last = in_step[-1]
+    client.wait_for(lambda: seconds(states[-1].header.stamp) > last, 'the state after the last')
+    waiting = len(states)
+    for _ in range(30):  # each takes longer than a period at this pace
+        client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])
+    assert len(states) == waiting
+    # Nobody answers any more: time runs on, at the simulator's pace.
+    began = time.monotonic()
+    client.wait_for(lambda: len(states) > waiting + 20, 'states without answers')
+    assert time.monotonic() - began < 10.0
+
+
+STIFF = """<robot name="stiff"><link name="base"/>
+  <link name="arm"><inertial><mass value="2"/><origin xyz="0.5 0 0"/>
+    <inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/>
+    <axis xyz="0 1 0"/><dynamics damping="300"/></joint></robot>"""
+
+
+def test_a_step_that_is_too_long_is_said_and_the_default_is_not(start, connect, run_to_end):
+    settings = {'robot_description': STIFF, 'publish_rate': 5.0, 'timeout_action': 'coast'}
+    code, output = run_to_end({'long': ('simulator_node', {**settings, 'step': 0.1})})['long']
+    assert code == 1
+    (fatal,) = [line for line in output.splitlines() if '[FATAL]' in line]
+    assert 'the step of 0.1 s is too long for this machine' in fatal
+    machine = Simulator(start, connect, 'stiff', **{**settings, 'publish_rate': 50.0})
+    _, velocity, _ = machine.collect(20)
+    # The arm of 0.5 m sinks against its damper.
+    assert (velocity > 0.02).all()
+    assert (velocity < 0.04).all()
