@@ -24,7 +24,7 @@ from kron_dynamics.ros.description import (
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import SIMULATOR, simulator_joint_parameters
 from kron_dynamics.ros.parameters import ParameterSet
-from kron_dynamics.simulation import JointSensors, Plant
+from kron_dynamics.simulation import JointSensors, Measurement, Plant
 
 # A process that was stopped for a while goes on from where it was: at most this many periods are
 # made up for at once, the rest of the wall time is lost to the simulation.
@@ -74,6 +74,7 @@ class SimulatorNode(Node):
     def _begin(self, robot: Robot) -> None:
         joints, parameters = robot.joint_names, self._settings
         parameters.declare(simulator_joint_parameters(joints))
+        self._joint_names = joints
         self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
         self._sensors = JointSensors(
             position_resolution=parameters.per_joint('position_resolution.{joint}', joints),
@@ -177,19 +178,18 @@ class SimulatorNode(Node):
                 self._set_brakes(True)
             plant.advance(self._command, self._period, self._step)
             self._periods += 1
+            # Every period, published or not: the noise of a moment depends on the seed alone.
+            sample = self._sensors.measure(plant)
         if behind > 0:
-            self._publish(plant)
+            self._publish(sample)
 
-    def _publish(self, plant: Plant) -> None:
+    def _publish(self, sample: Measurement) -> None:
         stamp = stamp_from(self._now())
         self._published_at = self._wall_time()
         if self._with_clock:
             self._clock_publisher.publish(ClockMessage(clock=stamp))
-        sample = self._sensors.measure(plant)
         self._states.publish(
-            joint_state(
-                stamp, plant.robot.joint_names, sample.position, sample.velocity, sample.effort
-            )
+            joint_state(stamp, self._joint_names, sample.position, sample.velocity, sample.effort)
         )
 
 

@@ -1,0 +1,94 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Closed forms as SymPy matrices, and how their numbers are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import sympy
+
+from kron_dynamics.symbolic.exact import exact_number
+from kron_dynamics.symbolic.simplification import simplified
+from kron_dynamics.typing import ScalarArray
+
+_SHOWN_DIGITS = 15
+_LONGEST_FRACTION = 10, 5  # numerator and denominator stay below
+
+
+def exact_expression(expression: Any) -> Any:
+    """Return an expression with every float in it as the decimal it stands for."""
+    expression = sympy.sympify(expression)
+    floats = expression.atoms(sympy.Float)
+    return expression.xreplace({number: exact_number(float(number)) for number in floats})
+
+
+def presentable(expression: Any) -> Any:
+    """Return an expression or matrix whose fractions are decimals, but for the simplest.
+
+    What is computed is exact; what is shown has at most 15 digits.
+    """
+    numerator, denominator = _LONGEST_FRACTION
+    decimals = {
+        number: sympy.Float(number, _SHOWN_DIGITS)
+        for number in expression.atoms(sympy.Rational)
+        if not number.is_Integer and not (abs(number.p) < numerator and number.q < denominator)
+    }
+    return expression.xreplace(decimals)
+
+
+class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy has no types
+    """A closed form: a SymPy matrix of exact entries that prints with readable numbers.
+
+    Attributes:
+        notation: LaTeX of the symbols, coordinates first. A matrix computed from this one has
+            none and prints with SymPy's own names; `SymbolicRobot.latex` gives it the robot's.
+    """
+
+    notation: Mapping[Any, str] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, array: ScalarArray, notation: Mapping[Any, str]) -> SymbolicMatrix:
+        """Return an array of expressions, shape (r, c) or (r,), as a matrix, vectors as columns.
+
+        Args:
+            array: of SymPy expressions and numbers.
+            notation: LaTeX of the symbols.
+        """
+        rows = [[exact_expression(entry) for entry in row] for row in array.reshape(len(array), -1)]
+        matrix = cls(rows)
+        matrix.notation = notation
+        return matrix
+
+    def simplified(self) -> SymbolicMatrix:
+        """Return the same matrix, each entry in its shortest form that `simplified` finds."""
+        matrix = type(self)(simplified(self, tuple(self.notation)))
+        matrix.notation = self.notation
+        return matrix
+
+    def latex(self) -> str:
+        """Return LaTeX, with the joints as indices of q."""
+        return latex(self, self.notation)
+
+    def __str__(self) -> str:
+        return str(sympy.sstr(presentable(sympy.ImmutableMatrix(self)), full_prec=False))
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f'$\\displaystyle {self.latex()}$'
+
+
+def latex(expression: Any, notation: Mapping[Any, str]) -> str:
+    """Return LaTeX of an expression or matrix.
+
+    Args:
+        expression: of SymPy.
+        notation: LaTeX of the symbols.
+    """
+    if isinstance(expression, sympy.MatrixBase):
+        expression = sympy.ImmutableMatrix(expression)
+    shown = presentable(expression)
+    return str(sympy.latex(shown, symbol_names=dict(notation), fold_func_brackets=True))

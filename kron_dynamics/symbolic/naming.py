@@ -1,0 +1,78 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Symbols of coordinates, rates, efforts and parameters: plain names and how LaTeX writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+from sympy.core.alphabets import greeks
+
+# A joint called q1 or theta_2 has its symbol in its name; any other name becomes an index.
+_MATHEMATICAL = re.compile(rf'([a-zA-Z]|{"|".join(greeks)}|lambda)_?(\d*)')
+_DOTS = (r'', r'\dot', r'\ddot', r'\dddot')
+
+
+class Naming:
+    """Symbols by their plain names, no two alike, with their LaTeX.
+
+    Attributes:
+        latex: LaTeX of every symbol given out.
+    """
+
+    def __init__(self) -> None:
+        """Start without any symbol."""
+        self.latex: dict[Any, str] = {}
+
+    def _symbol(self, name: str, latex: str) -> Any:
+        name = _plain(name)
+        while sympy.Symbol(name) in self.latex:
+            name += '_'
+        symbol = sympy.Symbol(name)
+        self.latex[symbol] = latex
+        return symbol
+
+    def coordinates(self, joints: Sequence[str], order: int = 0) -> tuple[Any, ...]:
+        """Return the symbols of coordinates, or of their derivatives: slew, slew_d, slew_dd.
+
+        Args:
+            joints: names of the joints.
+            order: of the time derivative, 0 to 3.
+        """
+        suffix = f'_{"d" * order}' if order else ''
+        symbols = []
+        for joint in joints:
+            match = _MATHEMATICAL.fullmatch(joint)
+            letter, index = match.groups() if match else ('q', rf'\mathrm{{{_escaped(joint)}}}')
+            letter = sympy.latex(sympy.Symbol(letter))
+            dotted = f'{_DOTS[order]}{{{letter}}}' if order else letter
+            latex = f'{dotted}_{{{index}}}' if index else dotted
+            symbols.append(self._symbol(f'{joint}{suffix}', latex))
+        return tuple(symbols)
+
+    def quantity(self, letter: str, owner: str = '', component: str = '') -> Any:
+        """Return the symbol of a number that belongs to a link or joint: I_boom_xx.
+
+        Args:
+            letter: of the quantity.
+            owner: name of the link or joint.
+            component: index letters.
+        """
+        name = '_'.join(part for part in (letter, owner, component) if part)
+        index = ','.join(
+            part for part in (rf'\mathrm{{{_escaped(owner)}}}' if owner else '', component) if part
+        )
+        symbol = sympy.latex(sympy.Symbol(letter))
+        return self._symbol(name, f'{symbol}_{{{index}}}' if index else symbol)
+
+
+def _plain(name: str) -> str:
+    """A name that reads as one word in an expression."""
+    return re.sub(r'\W', '_', name)
+
+
+def _escaped(name: str) -> str:
+    return _plain(name).replace('_', r'\_')

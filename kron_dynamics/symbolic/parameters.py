@@ -1,0 +1,149 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot's model with exact numbers, or with symbols, in place of its floats.
+
+The equations run on it as they run on the floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy
+
+from kron_dynamics.model.robot_model import Body, Frame, Joint, RobotModel
+from kron_dynamics.symbolic.exact import (
+    exact_array,
+    exact_direction,
+    exact_number,
+    exact_rotation,
+    frozen,
+)
+from kron_dynamics.symbolic.naming import Naming
+from kron_dynamics.typing import FloatArray, ScalarArray
+
+_AXES = ('x', 'y', 'z')
+
+
+class Parameters:
+    """What stands for the numbers of a model: themselves, exactly, or symbols.
+
+    Attributes:
+        values: the number of each symbol; empty without symbols.
+    """
+
+    def __init__(self, naming: Naming | None) -> None:
+        """Start; None for numbers."""
+        self._naming = naming
+        self.values: dict[Any, Any] = {}
+
+    def of(self, value: Any, letter: str, owner: str = '', component: str = '') -> Any:
+        """Return what stands for an exact number: 0 for 0, else itself or a new symbol."""
+        if self._naming is None or value == 0:
+            return value
+        symbol = self._naming.quantity(letter, owner, component)
+        self.values[symbol] = value
+        return symbol
+
+    def vector(
+        self, values: FloatArray, letter: str, owner: str, components: Sequence[str] = _AXES
+    ) -> ScalarArray:
+        """Return what stands for a vector, same shape."""
+        numbers = exact_array(values)
+        entries = [
+            self.of(x, letter, owner, component)
+            for x, component in zip(numbers, components, strict=True)
+        ]
+        return frozen(entries, numbers.shape)
+
+    def each(self, values: FloatArray, letter: str, owners: Sequence[str]) -> ScalarArray:
+        """Return what stands for one number of each joint, same shape."""
+        entries = [
+            self.of(exact_number(float(x)), letter, owner)
+            for x, owner in zip(values, owners, strict=True)
+        ]
+        return frozen(entries, values.shape)
+
+    def inertia(self, tensor: FloatArray, owner: str) -> ScalarArray:
+        """Return what stands for an inertia tensor, shape (3, 3), symmetric."""
+        numbers = exact_array(tensor)
+        upper = {
+            (i, j): self.of(numbers[i, j], 'I', owner, _AXES[i] + _AXES[j])
+            for i in range(3)
+            for j in range(i, 3)
+        }
+        entries = [upper[min(i, j), max(i, j)] for i in range(3) for j in range(3)]
+        return frozen(entries, (3, 3))
+
+    def gravity(self, gravity: FloatArray) -> ScalarArray:
+        """Return what stands for gravity, shape (3,): g up or down an axis, or components."""
+        numbers = exact_array(gravity)
+        if np.count_nonzero(numbers) != 1:
+            return self.vector(gravity, 'g', '')
+        along = int(np.flatnonzero(numbers)[0])
+        strength = self.of(abs(numbers[along]), 'g')
+        entries = [sympy.Integer(0)] * 3
+        entries[along] = int(sympy.sign(numbers[along])) * strength
+        return frozen(entries, (3,))
+
+
+def exact_model(model: RobotModel, parameters: Parameters) -> RobotModel:
+    """Return a model whose numbers are SymPy's.
+
+    Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
+    or joint: mass m, mass centre c, inertia I about it, joint origin l in the parent body, link
+    origin p in its body, armature a, viscous friction d, Coulomb friction f; gravity is g.
+
+    Args:
+        model: of floats.
+        parameters: numbers or symbols; takes note of the symbols' values.
+    """
+    movers = [_moved_link(model, k) for k in range(len(model.joints))]
+    return replace(
+        model,
+        joints=tuple(_joint(joint, parameters) for joint in model.joints),
+        bodies=tuple(
+            _body(body, link, parameters) for body, link in zip(model.bodies, movers, strict=True)
+        ),
+        frames={link: _frame(frame, link, parameters) for link, frame in model.frames.items()},
+        gravity=parameters.gravity(model.gravity),
+        armature=parameters.each(model.armature, 'a', model.joint_names),
+        damping=parameters.each(model.damping, 'd', model.joint_names),
+        friction=parameters.each(model.friction, 'f', model.joint_names),
+    )
+
+
+def _moved_link(model: RobotModel, body: int) -> str:
+    """The link that the body's joint moves; others are fixed to it."""
+    return next(link for link, frame in model.frames.items() if frame.body == body)
+
+
+def _joint(joint: Joint, parameters: Parameters) -> Joint:
+    return replace(
+        joint,
+        rotation=exact_rotation(joint.rotation),
+        translation=parameters.vector(joint.translation, 'l', joint.name),
+        axis=exact_direction(joint.axis),
+        multiplier=exact_number(joint.multiplier),
+        offset=exact_number(joint.offset),
+    )
+
+
+def _body(body: Body, link: str, parameters: Parameters) -> Body:
+    return replace(
+        body,
+        mass=parameters.of(exact_number(body.mass), 'm', link),
+        center_of_mass=parameters.vector(body.center_of_mass, 'c', link),
+        inertia=parameters.inertia(body.inertia, link),
+    )
+
+
+def _frame(frame: Frame, link: str, parameters: Parameters) -> Frame:
+    return replace(
+        frame,
+        rotation=exact_rotation(frame.rotation),
+        translation=parameters.vector(frame.translation, 'p', link),
+    )

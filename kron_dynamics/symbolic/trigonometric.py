@@ -1,0 +1,168 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions as polynomials in sines, cosines and symbols, in a form that is unique.
+
+Every sine stands at most in its first power (sin^2 = 1 - cos^2), and so does every square root,
+so that an expression is zero exactly when its polynomial is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import sympy
+from sympy.polys.domains import QQ
+from sympy.polys.orderings import lex
+from sympy.polys.rings import PolyRing
+
+
+class TooLarge(Exception):  # noqa: N818  # caught where it is expected, never shown
+    """The polynomial would take more multiplications than allowed."""
+
+
+class TrigonometricRing:
+    """Polynomials in everything that some expressions are made of.
+
+    Attributes:
+        angles: for each sine and cosine, its angle and the two generators' numbers.
+        generators: what each generator stands for.
+    """
+
+    def __init__(
+        self, expressions: Iterable[Any], inner: Callable[[Any], Any], max_products: int
+    ) -> None:
+        """Find the generators.
+
+        Args:
+            expressions: of SymPy, without floats.
+            inner: simplifies what stands inside other functions and in denominators.
+            max_products: multiplications of terms allowed for one polynomial.
+        """
+        self._inner = inner
+        self._max_products = max_products
+        self._products = 0
+        self._opaque: dict[Any, Any] = {}
+        angles, others = self._find(expressions)
+        self.generators = [f(angle) for angle in angles for f in (sympy.sin, sympy.cos)] + others
+        self.angles = {angle: (2 * k, 2 * k + 1) for k, angle in enumerate(angles)}
+        names = [f'x{k}' for k in range(len(self.generators))] or ['x']
+        self.ring = PolyRing(names, QQ, lex)
+        self._number = {item: k for k, item in enumerate(self.generators)}
+        # What the square of a generator is.
+        self._squares = {s: 1 - self.ring.gens[c] ** 2 for s, c in self.angles.values()}
+        for item in others:
+            if item.is_Pow and item.exp == sympy.Rational(1, 2):
+                self._squares[self._number[item]] = self.ring(QQ(int(item.base)))
+        self._known: dict[Any, Any] = {}
+
+    def _find(self, expressions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+        """Angles, and all other generators."""
+        angles: dict[Any, None] = {}
+        others: dict[Any, None] = {}
+        seen = set()
+        waiting = list(expressions)
+        while waiting:
+            node = waiting.pop()
+            if node in seen or node.is_Rational:
+                continue
+            seen.add(node)
+            if node.func in (sympy.sin, sympy.cos):
+                angles[node.args[0]] = None
+            elif node.is_Add or node.is_Mul:
+                waiting.extend(node.args)
+            elif node.is_Pow and node.exp.is_Integer and node.exp > 0:
+                waiting.append(node.base)
+            elif _is_square_root(node):
+                others.update(dict.fromkeys(map(sympy.sqrt, sympy.factorint(node.base))))
+            elif node.is_Pow and node.exp.is_Integer:
+                self._opaque[node] = 1 / self._inner(node.base)
+                others[self._opaque[node]] = None
+            elif node.args:
+                self._opaque[node] = node.func(*map(self._inner, node.args))
+                others[self._opaque[node]] = None
+            else:
+                others[node] = None
+        key = sympy.default_sort_key
+        return sorted(angles, key=key), sorted(others, key=key)
+
+    def polynomial(self, expression: Any) -> Any:
+        """Return the polynomial of an expression, in its unique form.
+
+        Raises:
+            TooLarge: it takes more multiplications than allowed.
+        """
+        self._products = 0
+        return self._convert(expression)
+
+    def _convert(self, node: Any) -> Any:
+        if node not in self._known:
+            self._known[node] = self._convert_new(node)
+        return self._known[node]
+
+    def _convert_new(self, node: Any) -> Any:
+        if node.is_Rational:
+            return self.ring(QQ(int(node.p), int(node.q)))
+        if node.is_Add:
+            total = self.ring.zero
+            for term in node.args:
+                total = total + self._convert(term)
+            return total
+        if node.is_Mul:
+            product = self.ring.one
+            for factor in sorted(map(self._convert, node.args), key=len):
+                product = self.multiply(product, factor)
+            return product
+        if node in self._opaque:
+            item = self._opaque[node]
+            power = -node.exp if node.is_Pow and node.exp.is_Integer else 1
+            return self._power(self._convert_generator(item), int(power))
+        if node.is_Pow and node.exp.is_Integer:
+            return self._power(self._convert(node.base), int(node.exp))
+        if _is_square_root(node):
+            product = self.ring.one
+            for prime, power in sympy.factorint(node.base).items():
+                root = self._convert_generator(sympy.sqrt(prime))
+                product = self.multiply(product, self._power(root, power))
+            return product
+        return self._convert_generator(node)
+
+    def _convert_generator(self, item: Any) -> Any:
+        return self.ring.gens[self._number[item]]
+
+    def _power(self, base: Any, exponent: int) -> Any:
+        power = self.ring.one
+        for _ in range(exponent):
+            power = self.multiply(power, base)
+        return power
+
+    def multiply(self, a: Any, b: Any) -> Any:
+        """Return the product of two polynomials, in its unique form.
+
+        Raises:
+            TooLarge: the polynomial being built takes more multiplications than allowed.
+        """
+        self._products += len(a) * len(b)
+        if self._products > self._max_products:
+            raise TooLarge
+        return self.reduced(a * b)
+
+    def reduced(self, polynomial: Any) -> Any:
+        """Return a polynomial with the squares of sines and square roots replaced."""
+        for k, square in self._squares.items():
+            by_power: dict[int, Any] = {}
+            for monomial, coefficient in polynomial.terms():
+                rest = (*monomial[:k], monomial[k] % 2, *monomial[k + 1 :])
+                part = by_power.setdefault(monomial[k] // 2, self.ring.zero.copy())
+                part[rest] = part.get(rest, QQ(0)) + coefficient
+            if max(by_power, default=0) > 0:
+                polynomial = self.ring.zero
+                for power, part in by_power.items():
+                    polynomial = polynomial + part * square**power
+        return polynomial
+
+
+def _is_square_root(node: Any) -> bool:
+    return bool(
+        node.is_Pow and node.exp == sympy.Rational(1, 2) and node.base.is_Integer and node.base > 0
+    )
