@@ -218,6 +218,12 @@ def random_trees() -> st.SearchStrategy[str]:
 
 
 @pytest.fixture(scope='session')
+def large_trees() -> st.SearchStrategy[str]:
+    """The same with up to twelve joints."""
+    return random_urdfs(max_joints=12)
+
+
+@pytest.fixture(scope='session')
 def random_robots(
     random_trees: st.SearchStrategy[str], random_state: Callable[..., SimpleNamespace]
 ) -> st.SearchStrategy[tuple[RobotModel, SimpleNamespace]]:

@@ -13,6 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kron_dynamics.dynamics import (
+    direct_coriolis_tensor,
+    lagrange_coriolis_matrix,
+    lagrange_coriolis_tensor,
+    reduced_coriolis_matrix,
+)
+from kron_dynamics.kinematics import relative_jacobian, relative_jacobian_derivative
+
 VECTORS = Path(__file__).parent / 'vectors' / 'public_vectors.json'
 ALL_CASES = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
 RIGID_KINDS = ('stacker', '2tr', 'urdf_chain', 'urdf_tree', 'urdf_mimic')
@@ -226,3 +234,26 @@ def test_stacker_gravity_along_another_axis(
 ) -> None:
     robot = make_robot(stacker.text, (0.0, 0.0, -9.81), stacker.joints)
     assert_close(robot.gravity_vector(stacker.q), stacker.expected['g_if_up_is_plus_z0'])
+
+
+def test_stacker_body_axes_matrices(stacker: Case, assert_close: Any) -> None:
+    model, q, expected = stacker.robot.model, stacker.q, stacker.expected
+    base, tip = model.root_link, stacker.tip.name
+    J = relative_jacobian(model, q, tip, base, axes=tip)
+    assert_close(J[3:], expected['J_R3_body'])
+    H = relative_jacobian_derivative(model, q, tip, base, axes=tip)
+    assert_close(H[3:], expected['H_R3_body'])
+
+
+def test_stacker_coriolis_forms_of_the_paper(stacker: Case, assert_close: Any) -> None:
+    model, q, qd, expected = stacker.robot.model, stacker.q, stacker.qd, stacker.expected
+    assert_close(lagrange_coriolis_matrix(model, q, qd), expected['C_eq97'])
+
+
+def test_c_star_of_eq_101_and_its_reduced_form(case: Case, assert_close: Any) -> None:
+    model, expected = case.robot.model, case.expected
+    C = lagrange_coriolis_tensor(model, case.q)
+    assert_close(C, expected['Cstar'])
+    for form in (lagrange_coriolis_tensor, direct_coriolis_tensor):
+        reduced = reduced_coriolis_matrix(form(model, case.q))
+        assert_close(reduced, expected['Cstar_reduced'])

@@ -74,9 +74,10 @@ class Plant:
         limit = self.robot.model.effort_limit
         self.effort = np.clip(np.asarray(command, dtype=np.float64), -limit, limit)
         count = max(1, int(np.ceil(duration / step - 1e-9)))
-        for _ in range(count):
-            self._runge_kutta(duration / count)
-        self.qdd = self.acceleration(self.q, self.qd)
+        with np.errstate(over='ignore', invalid='ignore'):  # told below, in words
+            for _ in range(count):
+                self._runge_kutta(duration / count)
+            self.qdd = self.acceleration(self.q, self.qd)
         if self.brakes_set:
             carried = self.robot.inverse_dynamics(self.q, self.qd, self.qdd)
             self.effort = carried + self.robot.joint_friction(self.qd)

@@ -57,14 +57,16 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
             array: of SymPy expressions and numbers.
             notation: LaTeX of the symbols.
         """
-        rows = [[exact_expression(entry) for entry in row] for row in array.reshape(len(array), -1)]
+        rows = [
+            [exact_expression(entry) for entry in row] for row in array.reshape(len(array), -1)
+        ]
         matrix = cls(rows)
         matrix.notation = notation
         return matrix
 
     def simplified(self) -> SymbolicMatrix:
         """Return the same matrix, each entry in its shortest form that `simplified` finds."""
-        matrix = type(self)(simplified(self, tuple(self.notation)))
+        matrix = type(self)(simplified(self, tuple(self.notation)).tolist())
         matrix.notation = self.notation
         return matrix
 
@@ -73,12 +75,18 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
         return latex(self, self.notation)
 
     def __str__(self) -> str:
-        return str(sympy.sstr(presentable(sympy.ImmutableMatrix(self)), full_prec=False))
+        rows = (', '.join(map(plain, self.row(i))) for i in range(self.rows))
+        return 'Matrix([\n' + ',\n'.join(f'[{row}]' for row in rows) + '])'
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
         return f'$\\displaystyle {self.latex()}$'
+
+
+def plain(expression: Any) -> str:
+    """Return an expression as text that Python and SymPy read."""
+    return str(sympy.sstr(presentable(expression), full_prec=False))
 
 
 def latex(expression: Any, notation: Mapping[Any, str]) -> str:

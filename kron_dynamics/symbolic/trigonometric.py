@@ -149,16 +149,15 @@ class TrigonometricRing:
 
     def reduced(self, polynomial: Any) -> Any:
         """Return a polynomial with the squares of sines and square roots replaced."""
-        for k, square in self._squares.items():
+        squared = {k for monomial in polynomial for k in self._squares if monomial[k] > 1}
+        for k in sorted(squared):
             by_power: dict[int, Any] = {}
-            for monomial, coefficient in polynomial.terms():
+            for monomial, coefficient in polynomial.items():
                 rest = (*monomial[:k], monomial[k] % 2, *monomial[k + 1 :])
-                part = by_power.setdefault(monomial[k] // 2, self.ring.zero.copy())
-                part[rest] = part.get(rest, QQ(0)) + coefficient
-            if max(by_power, default=0) > 0:
-                polynomial = self.ring.zero
-                for power, part in by_power.items():
-                    polynomial = polynomial + part * square**power
+                by_power.setdefault(monomial[k] // 2, self.ring.zero.copy())[rest] = coefficient
+            polynomial = self.ring.zero
+            for power, part in by_power.items():
+                polynomial = polynomial + part * self._squares[k] ** power
         return polynomial
 
 

@@ -1,0 +1,79 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`SymbolicFrame`: the closed forms of a link's kinematics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kron_dynamics import dynamics, kinematics
+from kron_dynamics.symbolic.matrix import SymbolicMatrix
+
+if TYPE_CHECKING:
+    from kron_dynamics.symbolic.robot import SymbolicRobot
+
+
+class SymbolicFrame:
+    """A link as a frame, with the methods of `RobotFrame` in closed form.
+
+    Everything is about the link's origin, in base axes; rows of six are translational, then
+    rotational; vectors are columns. SI units.
+    """
+
+    def __init__(self, robot: SymbolicRobot, link: str) -> None:
+        """Refer to a link; use `SymbolicRobot.frame`."""
+        self.name = link
+        self._robot = robot
+
+    def _evaluate(self, function: Callable[..., Any], *arguments: Any) -> SymbolicMatrix:
+        result: SymbolicMatrix = self._robot.evaluate(function, *arguments, self.name)
+        return result
+
+    def pose(self) -> SymbolicMatrix:
+        """Return the homogeneous pose in the base frame, shape (4, 4); position in m."""
+        return self._evaluate(kinematics.forward_kinematics, self._robot.q)
+
+    def jacobian(self) -> SymbolicMatrix:
+        """Return the Jacobian J, shape (6, n): ``[v; omega] = J qd``.  [T] eqs. (29), (37)."""
+        return self._evaluate(kinematics.jacobian, self._robot.q)
+
+    def kinematic_hessian(self) -> SymbolicMatrix:
+        """Return H = dJ/dq, shape (6, n*n), column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
+        return self._evaluate(kinematics.kinematic_hessian, self._robot.q)
+
+    def jacobian_dot(self) -> SymbolicMatrix:
+        """Return dJ/dt, shape (6, n).  [T] eq. (8)."""
+        return self._evaluate(kinematics.jacobian_dot, self._robot.q, self._robot.qd)
+
+    def velocity(self) -> SymbolicMatrix:
+        """Return [v; omega], shape (6, 1), m/s and rad/s.  [T] eqs. (30), (38)."""
+        return self._evaluate(kinematics.frame_velocity, self._robot.q, self._robot.qd)
+
+    def acceleration(self) -> SymbolicMatrix:
+        """Return [a; alpha], shape (6, 1), m/s^2 and rad/s^2, without gravity.  [T] (52), (62)."""
+        robot = self._robot
+        return self._evaluate(kinematics.frame_acceleration, robot.q, robot.qd, robot.qdd)
+
+    def jerk(self) -> SymbolicMatrix:
+        """Return the time derivative of `acceleration`, shape (6, 1), m/s^3 and rad/s^3."""
+        robot = self._robot
+        return self._evaluate(kinematics.frame_jerk, robot.q, robot.qd, robot.qdd, robot.qddd)
+
+    def external_wrench(self) -> SymbolicMatrix:
+        """Return f = J_T^T force + J_R^T moment, shape (n, 1): ``M qdd + c + g = tau + f``.
+
+        Of `SymbolicRobot.force` at the link's origin, N, and `SymbolicRobot.moment`, N m, both in
+        base axes.
+        """
+        robot = self._robot
+        result: SymbolicMatrix = robot.evaluate(
+            dynamics.external_wrench,
+            robot.q,
+            self.name,
+            robot.force,
+            robot.moment,
+            None,
+            robot.model.root_link,
+        )
+        return result

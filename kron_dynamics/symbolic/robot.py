@@ -1,0 +1,194 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`SymbolicRobot`: the closed forms of a robot's equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from kron_dynamics import dynamics
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.symbolic.exact import frozen
+from kron_dynamics.symbolic.frame import SymbolicFrame
+from kron_dynamics.symbolic.matrix import SymbolicMatrix, exact_expression, latex
+from kron_dynamics.symbolic.naming import Naming
+from kron_dynamics.symbolic.parameters import Parameters, exact_model
+
+PARAMETERS = ('numeric', 'symbolic')
+
+
+class SymbolicRobot:
+    """A robot in closed form: the methods of `Robot` give SymPy matrices, vectors as columns.
+
+    The coordinates' symbols have the names of the joints, their derivatives those with _d, _dd,
+    _ddd. Entries come as the equations make them; `SymbolicMatrix.simplified` gives short forms.
+    Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations.
+
+    Closed forms grow fast with the number of joints. Three joints take milliseconds; six take
+    a second for M, ten for C* and the inverse dynamics, and fill pages; the kernels of `Robot`
+    are what to compute with.
+
+    Attributes:
+        model: the robot's model with exact numbers or symbols in it.
+        q: symbols of the coordinates, in the order of `joint_names`, rad or m.
+        qd: of their first derivatives.
+        qdd: of their second derivatives.
+        qddd: of their third derivatives.
+        tau: of the joint efforts, N m or N.
+        force: of a force on a frame, base axes, N.
+        moment: of a moment on a frame, base axes, N m.
+        values: number of each parameter's symbol, so that ``.subs(values)`` gives the numbers
+            back; empty where parameters are numbers.
+        notation: LaTeX of all symbols.
+    """
+
+    def __init__(self, model: RobotModel, parameters: str = 'numeric') -> None:
+        """Read a model; use `Robot.symbolic`.
+
+        Args:
+            model: of floats.
+            parameters: 'numeric' or 'symbolic'; see `with_parameters`.
+
+        Raises:
+            ParameterError: parameters is neither.
+        """
+        if parameters not in PARAMETERS:
+            raise ParameterError(
+                f"parameters is '{parameters}', expected one of {', '.join(PARAMETERS)}"
+            )
+        naming = Naming()
+        self.q, self.qd, self.qdd, self.qddd = (
+            naming.coordinates(model.joint_names, order) for order in range(4)
+        )
+        self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
+        self.force = tuple(naming.quantity('F', component=axis) for axis in 'xyz')
+        self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
+        chosen = Parameters(naming if parameters == 'symbolic' else None)
+        self._floats = model
+        self.model = exact_model(model, chosen)
+        self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
+        self.notation: Mapping[Any, str] = MappingProxyType(naming.latex)
+
+    @property
+    def n(self) -> int:
+        """Number of generalized coordinates."""
+        return self.model.n
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the independent joints: the order of the coordinates."""
+        return self.model.joint_names
+
+    def with_parameters(self, parameters: str) -> SymbolicRobot:
+        """Return the same robot with its parameters as numbers or as symbols.
+
+        Symbols stand for what is not 0 in the URDF: masses m_link, mass centres c_link_x, inertias
+        I_link_xx about them (of a link with all that is fixed to it), joint origins l_joint_x and
+        link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z where it is not along an
+        axis), armatures a_joint, friction d_joint (viscous) and f_joint (Coulomb). Orientations,
+        axes and mimic ratios stay numbers.
+
+        Args:
+            parameters: 'numeric' or 'symbolic'.
+
+        Raises:
+            ParameterError: it is neither.
+        """
+        return SymbolicRobot(self._floats, parameters)
+
+    def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return any of the equations in closed form: a matrix, or an expression for a scalar.
+
+        For instance ``symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q)``.
+
+        Args:
+            function: takes a model first.
+            arguments: what it takes further; tuples of symbols or numbers are vectors.
+        """
+        vectors = (frozen(x, (len(x),)) if isinstance(x, tuple) else x for x in arguments)
+        result = function(self.model, *vectors)
+        if getattr(result, 'ndim', 0) == 0:
+            return exact_expression(result)
+        return SymbolicMatrix.of(result, self.notation)
+
+    def latex(self, expression: Any) -> str:
+        """Return LaTeX of an expression or matrix in the robot's symbols."""
+        return latex(expression, self.notation)
+
+    def frame(self, link: str) -> SymbolicFrame:
+        """Return a link's frame.
+
+        Raises:
+            UnknownFrameError: the robot has no such link.
+        """
+        self.model.frame(link)
+        return SymbolicFrame(self, link)
+
+    def mass_matrix(self) -> Any:
+        """Return M, shape (n, n).  [T] eq. (95)."""
+        return self.evaluate(dynamics.mass_matrix, self.q)
+
+    def mass_matrix_derivative(self) -> Any:
+        """Return dM/dq, shape (n, n*n): column j*n + k is d M[:, j]/d q_k."""
+        return self.evaluate(dynamics.mass_matrix_derivative, self.q)
+
+    def velocity_free_coriolis_matrix(self) -> Any:
+        """Return the symmetrised C*, shape (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
+        return self.evaluate(dynamics.velocity_free_coriolis_matrix, self.q)
+
+    def reduced_coriolis_matrix(self) -> Any:
+        """Return the reduced C*, shape (n, n(n+1)/2): columns (1,1), (1,2), ..., (2,2), ..."""
+
+        def reduced(model: RobotModel, q: Any) -> Any:
+            return dynamics.reduced_coriolis_matrix(
+                dynamics.velocity_free_coriolis_matrix(model, q)
+            )
+
+        return self.evaluate(reduced, self.q)
+
+    def coriolis_matrix(self) -> Any:
+        """Return the Christoffel C(q, qd), shape (n, n), for which dM/dt - 2C is skew."""
+        return self.evaluate(dynamics.coriolis_matrix, self.q, self.qd)
+
+    def coriolis_vector(self) -> Any:
+        """Return c = C qd, shape (n, 1): Coriolis and centrifugal terms."""
+        return self.evaluate(dynamics.coriolis_vector, self.q, self.qd)
+
+    def gravity_vector(self) -> Any:
+        """Return g = dV/dq, shape (n, 1): the efforts that hold the robot still."""
+        return self.evaluate(dynamics.gravity_vector, self.q)
+
+    def bias_forces(self) -> Any:
+        """Return c + g, shape (n, 1)."""
+        return self.evaluate(dynamics.bias_forces, self.q, self.qd)
+
+    def inverse_dynamics(self) -> Any:
+        """Return tau = M qdd + c + g, shape (n, 1), without joint friction."""
+        return self.evaluate(dynamics.inverse_dynamics, self.q, self.qd, self.qdd)
+
+    def forward_dynamics(self) -> Any:
+        """Return qdd = M^-1 (tau - c - g), shape (n, 1), without joint friction."""
+        return self.evaluate(dynamics.forward_dynamics, self.q, self.qd, self.tau)
+
+    def kinetic_energy(self) -> Any:
+        """Return T = 1/2 qd^T M qd, an expression, J.  [T] eq. (94)."""
+        return self.evaluate(dynamics.kinetic_energy, self.q, self.qd)
+
+    def potential_energy(self) -> Any:
+        """Return V, an expression, J; g is its derivative."""
+        return self.evaluate(dynamics.potential_energy, self.q)
+
+    def regressor(self) -> Any:
+        """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""
+        return self.evaluate(dynamics.regressor, self.q, self.qd, self.qdd)
+
+    def inertial_parameters(self) -> Any:
+        """Return pi, shape (10 b + n, 1): mass, first moment, inertia a body, armatures, SI."""
+        return self.evaluate(dynamics.inertial_parameters)
+
+    def joint_friction(self) -> Any:
+        """Return the friction efforts, shape (n, 1): ``M qdd + c + g + friction = tau``."""
+        return self.evaluate(dynamics.joint_friction, self.qd)

@@ -1,0 +1,211 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Short forms of trigonometric polynomials, in bounded time.
+
+An expression is multiplied out with sin^2 = 1 - cos^2, which decides exactly what is zero. Of the
+result, and of what it becomes with sums of neighbouring angles as variables (parallel joints),
+the form with fewest operations is kept after
+
+- A - A cos^2 x        became  A sin^2 x,
+- A cos x cos y - A sin x sin y  became  A cos(x + y), and so on for all four such sums,
+- common factors were taken out and coefficients of equal sines and cosines collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any
+
+import sympy
+
+from kron_dynamics.symbolic.trigonometric import TooLarge, TrigonometricRing
+
+# Multiplications of terms that one expression may take: some seconds.
+MAX_PRODUCTS = 400_000
+# Terms up to which other variables are tried, and sums of angles sought.
+_MAX_TERMS = 200
+_MAX_ANGLES = 4
+
+# A product: the power of each factor. A sum: the coefficient of each product.
+Product = frozenset[tuple[Any, int]]
+Sum = dict[Product, Any]
+
+
+def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
+    """Return a short form of an expression, or of each entry of a matrix; equal, exactly.
+
+    An expression that would take more than `MAX_PRODUCTS` multiplications comes back as it is.
+
+    Args:
+        expression: of SymPy, without floats.
+        order: symbols in the order of the joints, which decides what angles are neighbours.
+    """
+    is_matrix = isinstance(expression, sympy.MatrixBase)
+    entries = list(expression) if is_matrix else [expression]
+    ring = TrigonometricRing(entries, lambda inner: simplified(inner, order), MAX_PRODUCTS)
+    forms: dict[Any, Any] = {}
+    for entry in entries:
+        if entry not in forms:
+            try:
+                forms[entry] = _shortest_form(ring, ring.polynomial(entry), order)
+            except TooLarge:
+                forms[entry] = entry
+    if not is_matrix:
+        return forms[expression]
+    return sympy.ImmutableMatrix(*expression.shape, [forms[entry] for entry in entries])
+
+
+def _shortest_form(ring: TrigonometricRing, polynomial: Any, order: Sequence[Any]) -> Any:
+    forms = [_form(ring, polynomial, ring.generators)]
+    if len(polynomial) <= _MAX_TERMS:
+        used = [
+            angle
+            for angle, (s, c) in ring.angles.items()
+            if angle in order and any(m[s] or m[c] for m in polynomial)
+        ]
+        used.sort(key=order.index)
+        for run in _runs(used):
+            forms.append(_form(ring, *_with_sums(ring, polynomial, run)))
+    return min(forms, key=sympy.count_ops)
+
+
+def _runs(angles: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Two or more angles that follow each other."""
+    if len(angles) <= _MAX_ANGLES:
+        for end in range(2, len(angles) + 1):
+            for start in range(end - 1):
+                yield angles[start:end]
+
+
+def _with_sums(
+    ring: TrigonometricRing, polynomial: Any, run: Sequence[Any]
+) -> tuple[Any, list[Any]]:
+    """The polynomial in angles x, x + y, x + y + z ... of a run x, y, z, and its generators."""
+    gens, replacements, meaning = ring.ring.gens, [], list(ring.generators)
+    for k in range(1, len(run)):
+        (s, c), (s_before, c_before) = ring.angles[run[k]], ring.angles[run[k - 1]]
+        # y = (x + y) - x, where the generators of y now stand for x + y.
+        cosine = gens[c] * gens[c_before] + gens[s] * gens[s_before]
+        sine = gens[s] * gens[c_before] - gens[c] * gens[s_before]
+        replacements += [(gens[c], cosine), (gens[s], sine)]
+        total = sum(run[: k + 1])
+        meaning[s], meaning[c] = sympy.sin(total), sympy.cos(total)
+    return ring.reduced(polynomial.compose(replacements)), meaning
+
+
+def _form(ring: TrigonometricRing, polynomial: Any, meaning: Sequence[Any]) -> Any:
+    terms = dict(polynomial.items())
+    for s, c in ring.angles.values():
+        _restore_squares(terms, s, c)
+    total: Sum = {}
+    for monomial, coefficient in terms.items():
+        factors = frozenset((meaning[k], power) for k, power in enumerate(monomial) if power)
+        total[factors] = sympy.Rational(int(coefficient.numerator), int(coefficient.denominator))
+    if len(total) <= _MAX_TERMS:
+        while _merge_one(total):
+            pass
+    return _collected(total)
+
+
+def _restore_squares(terms: dict[Any, Any], s: int, c: int) -> None:
+    """A - A cos^2 x is A sin^2 x."""
+    for monomial in sorted(terms, reverse=True):
+        if monomial[c] >= 2 and monomial in terms:
+            without = _changed(monomial, {c: -2})
+            if terms.get(without) == -terms[monomial]:
+                coefficient = terms.pop(without)
+                del terms[monomial]
+                turned = _changed(without, {s: 2})
+                terms[turned] = terms.get(turned, 0) + coefficient
+
+
+def _changed(monomial: Any, changes: dict[int, int]) -> Any:
+    return tuple(power + changes.get(k, 0) for k, power in enumerate(monomial))
+
+
+def _merge_one(total: Sum) -> bool:
+    """Replace one pair of products by the sine or cosine of a sum; whether there was one."""
+    for product, coefficient in total.items():
+        angles = [f for f, _ in product if f.func in (sympy.sin, sympy.cos)]
+        angles.sort(key=sympy.default_sort_key)
+        for f in angles:
+            for g in angles:
+                merged = _merged(total, product, coefficient, f, g)
+                if merged is not None:
+                    partner, factor, rest = merged
+                    del total[product], total[partner]
+                    sign, function = factor.as_coeff_Mul()
+                    key = _times(rest, function, 1)
+                    total[key] = total.get(key, 0) + sign * coefficient
+                    if total[key] == 0:
+                        del total[key]
+                    return True
+    return False
+
+
+def _merged(
+    total: Sum, product: Product, coefficient: Any, f: Any, g: Any
+) -> tuple[Product, Any, Product] | None:
+    """The partner of a product with factors f and g, what both have in place of them, the rest."""
+    x, y = f.args[0], g.args[0]
+    if x == y or f.func is sympy.sin:
+        return None
+    rest = _times(_times(product, f, -1), g, -1)
+    if g.func is sympy.cos:
+        partner = _times(_times(rest, sympy.sin(x), 1), sympy.sin(y), 1)
+        sums = {-1: sympy.cos(x + y), 1: sympy.cos(x - y)}
+    else:  # cos x sin y with sin x cos y
+        partner = _times(_times(rest, sympy.sin(x), 1), sympy.cos(y), 1)
+        sums = {1: sympy.sin(x + y), -1: sympy.sin(y - x)}
+    other = total.get(partner)
+    if other is None or abs(other) != abs(coefficient):
+        return None
+    return partner, sums[int(sympy.sign(other * coefficient))], rest
+
+
+def _times(product: Product, factor: Any, power: int) -> Product:
+    powers = dict(product)
+    powers[factor] = powers.get(factor, 0) + power
+    return frozenset((f, p) for f, p in powers.items() if p)
+
+
+def _collected(total: Sum) -> Any:
+    """The sum as an expression: common factors before it, sines and cosines with one coefficient."""
+    number, common, rest = _factored(total)
+    groups: dict[Product, Sum] = {}
+    for product, coefficient in rest.items():
+        turning = frozenset((f, p) for f, p in product if f.func in (sympy.sin, sympy.cos))
+        groups.setdefault(turning, {})[product - turning] = coefficient
+    inside = sympy.Add(*(_with_coefficient(*item) for item in groups.items()))
+    return sympy.Mul(number, *_powers(common), inside)
+
+
+def _with_coefficient(turning: Product, coefficient: Sum) -> Any:
+    number, common, rest = _factored(coefficient)
+    inside = sympy.Add(*(sympy.Mul(c, *_powers(product)) for product, c in rest.items()))
+    # All in one product: SymPy multiplies a number into a sum that it is alone with.
+    return sympy.Mul(number, *_powers(turning), *_powers(common), inside)
+
+
+def _factored(total: Sum) -> tuple[Any, Product, Sum]:
+    """A number and a product that all terms share, and what remains of the sum."""
+    if not total:
+        return sympy.Integer(0), frozenset(), {}
+    sizes = {abs(coefficient) for coefficient in total.values()}
+    number = sizes.pop() if len(sizes) == 1 else sympy.Integer(1)
+    if 2 * sum(bool(coefficient < 0) for coefficient in total.values()) > len(total):
+        number = -number
+    shared = reduce(lambda a, b: a & b, ({f for f, _ in product} for product in total))
+    common = frozenset((f, min(dict(product)[f] for product in total)) for f in shared)
+    rest = {}
+    for product, coefficient in total.items():
+        remaining = product
+        for factor, power in common:
+            remaining = _times(remaining, factor, -power)
+        rest[remaining] = coefficient / number
+    return number, common, rest
+
+
+def _powers(product: Product) -> list[Any]:
+    return [factor**power for factor, power in product]
