@@ -67,6 +67,7 @@ def documented_parameters(section: str) -> dict[str, str]:
 def test_parameter_tables_are_those_of_the_nodes(section):
     pytest.importorskip('rclpy', reason='rclpy is not installed')
     from kron_dynamics.ros import node_parameters as declared
+    from kron_dynamics.ros.parameters import NO_LIMIT
 
     if section == 'dynamics_node':
         common, per_joint = declared.DYNAMICS, declared.dynamics_joint_parameters(['<joint>'])
@@ -74,7 +75,7 @@ def test_parameter_tables_are_those_of_the_nodes(section):
         common, per_joint = declared.SIMULATOR, declared.simulator_joint_parameters(['<joint>'])
     expected = {}
     for parameter in (*common, *per_joint):
-        default = 'not set' if isinstance(parameter.default, type) else str(parameter.default)
+        default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
         expected[parameter.name] = (
             default.lower() if parameter.kind is bool else default or 'empty'
         )

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kron_dynamics.control import (
@@ -37,8 +39,7 @@ def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> Tr
         ParameterError: a gain or an effort limit is missing or cannot be used.
     """
     joints = robot.joint_names
-    kp = parameters.per_joint('gains.{joint}.kp', joints)
-    kd = parameters.per_joint('gains.{joint}.kd', joints)
+    kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
     effort_limit = effort_limits(parameters, robot)
     law: ControlLaw
     if parameters.value('control_law') == 'pd':
@@ -47,7 +48,7 @@ def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> Tr
         law = ComputedTorque(
             robot, kp, kd, compensate_friction=parameters.value('compensate_friction')
         )
-    rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints, required=False)
+    rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
     return TrackingController(
         robot,
         law,
@@ -60,6 +61,19 @@ def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> Tr
     )
 
 
+def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatArray:
+    """One gain of every joint; a controller without either is none."""
+    values = parameters.per_joint(f'gains.{{joint}}.{gain}', joints)
+    unset = [
+        f'gains.{joint}.{gain}'
+        for joint, value in zip(joints, values, strict=True)
+        if value <= 0.0
+    ]
+    if unset:
+        raise ParameterError(f'parameters {", ".join(unset)} are 0, expected gains above 0')
+    return values
+
+
 def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
     """Return the greatest efforts that may be commanded, shape (n,), N m or N.
 
@@ -68,7 +82,7 @@ def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
     Raises:
         ParameterError: a joint has no limit in either, or a limit of zero.
     """
-    given = parameters.per_joint('effort_limit.{joint}', robot.joint_names, required=False)
+    given = parameters.per_joint('effort_limit.{joint}', robot.joint_names)
     limit = np.minimum(robot.model.effort_limit, given)
     for name, value in zip(robot.joint_names, limit, strict=True):
         if not 0.0 < value < np.inf:

@@ -10,8 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
-from kron_dynamics.model import read_urdf_file
-from kron_dynamics.robot import Robot, loads
+from kron_dynamics.robot import Robot, load, loads
 from kron_dynamics.ros.parameters import ParameterSet
 
 LATCHED = QoSProfile(
@@ -25,13 +24,10 @@ def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
     Raises:
         ModelError: the description given is unusable.
     """
-    text = parameters.value('robot_description')
-    if not text:
-        path = parameters.value('robot_description_file')
-        if not path:
-            return None
-        text = read_urdf_file(path)
-    return robot_from_text(parameters, text)
+    text, path = (parameters.value(f'robot_description{suffix}') for suffix in ('', '_file'))
+    if text:
+        return robot_from_text(parameters, text)
+    return load(path, gravity=_gravity(parameters)) if path else None
 
 
 def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
@@ -40,8 +36,11 @@ def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
     Raises:
         ModelError: the description is unusable.
     """
-    gravity = [parameters.value(f'gravity.{axis}') for axis in 'xyz']
-    return loads(text, gravity=gravity)
+    return loads(text, gravity=_gravity(parameters))
+
+
+def _gravity(parameters: ParameterSet) -> list[float]:
+    return [parameters.value(f'gravity.{axis}') for axis in 'xyz']
 
 
 def subscribe_description(node: Node, on_text: Callable[[str], None]) -> None:

@@ -7,9 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kron_dynamics.ros.parameters import Parameter
-
-_HUGE = 1e15
+from kron_dynamics.ros.parameters import NO_LIMIT, Parameter
 
 
 def _read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
@@ -142,28 +140,32 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
     parameters = []
     for joint in joints:
         parameters += [
-            Parameter(f'gains.{joint}.kp', float, 'Position gain, 1/s^2.', 0.0, _HUGE),
-            Parameter(f'gains.{joint}.kd', float, 'Velocity gain, 1/s.', 0.0, _HUGE),
+            Parameter(
+                f'gains.{joint}.kp', 0.0, 'Position gain, 1/s^2; to be set above 0.', 0.0, NO_LIMIT
+            ),
+            Parameter(
+                f'gains.{joint}.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0, NO_LIMIT
+            ),
             Parameter(
                 f'reference_start_tolerance.{joint}',
                 0.01,
                 'Distance allowed between measured position and start of a reference, rad or m.',
                 0.0,
-                _HUGE,
+                NO_LIMIT,
             ),
             Parameter(
                 f'effort_limit.{joint}',
-                float,
+                NO_LIMIT,
                 'Effort limit where the URDF has a larger one or none, N m or N.',
                 0.0,
-                _HUGE,
+                NO_LIMIT,
             ),
             Parameter(
                 f'effort_rate_limit.{joint}',
-                float,
-                'Greatest change of the commanded effort, N m/s or N/s. Not set: no limit.',
+                NO_LIMIT,
+                'Greatest change of the commanded effort, N m/s or N/s.',
                 0.0,
-                _HUGE,
+                NO_LIMIT,
             ),
         ]
     return parameters
@@ -175,15 +177,19 @@ def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
     for joint in joints:
         parameters += [
             Parameter(
-                f'initial_position.{joint}', 0.0, 'Start position, rad or m.', -_HUGE, _HUGE
+                f'initial_position.{joint}', 0.0, 'Start position, rad or m.', -NO_LIMIT, NO_LIMIT
             ),
             Parameter(
-                f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, _HUGE
+                f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, NO_LIMIT
             ),
-            Parameter(f'position_noise.{joint}', 0.0, 'Standard deviation, rad or m.', 0.0, _HUGE),
             Parameter(
-                f'velocity_noise.{joint}', 0.0, 'Standard deviation, rad/s or m/s.', 0.0, _HUGE
+                f'position_noise.{joint}', 0.0, 'Standard deviation, rad or m.', 0.0, NO_LIMIT
             ),
-            Parameter(f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, _HUGE),
+            Parameter(
+                f'velocity_noise.{joint}', 0.0, 'Standard deviation, rad/s or m/s.', 0.0, NO_LIMIT
+            ),
+            Parameter(
+                f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, NO_LIMIT
+            ),
         ]
     return _read_once(*parameters)

@@ -23,12 +23,8 @@ from rclpy.parameter import Parameter as RosParameter
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 
-_TYPES = {
-    bool: RosParameter.Type.BOOL,
-    int: RosParameter.Type.INTEGER,
-    float: RosParameter.Type.DOUBLE,
-    str: RosParameter.Type.STRING,
-}
+# A limit of this size is none. Parameters are numbers within a range, so infinity is not to be had.
+NO_LIMIT = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,8 @@ class Parameter:
 
     Attributes:
         name: with groups separated by dots.
-        default: value where none is given; a type instead means that there is no default.
+        default: value where none is given. There is always one: a parameter without a value
+            would make ROS withhold the values of all others asked for with it.
         description: what it does, with the unit.
         lower: least value allowed.
         upper: greatest value allowed.
@@ -56,7 +53,7 @@ class Parameter:
     @property
     def kind(self) -> type:
         """Python type of the value."""
-        return self.default if isinstance(self.default, type) else type(self.default)
+        return type(self.default)
 
     def descriptor(self) -> ParameterDescriptor:
         """Return what ROS tools show of the parameter."""
@@ -102,13 +99,10 @@ class ParameterSet:
             if parameter.name in self._known:
                 continue
             self._known[parameter.name] = parameter
-            default = (
-                _TYPES[parameter.kind]
-                if isinstance(parameter.default, type)
-                else parameter.default
-            )
             try:
-                self._node.declare_parameter(parameter.name, default, parameter.descriptor())
+                self._node.declare_parameter(
+                    parameter.name, parameter.default, parameter.descriptor()
+                )
             except (InvalidParameterTypeException, InvalidParameterValueException) as error:
                 del self._known[parameter.name]
                 raise ParameterError(' '.join(str(error).split())) from None
@@ -124,34 +118,21 @@ class ParameterSet:
                 continue
             if self._locked is not None and self._node.has_parameter(change.name):
                 return SetParametersResult(successful=False, reason=self._locked)
-            if change.type_ == RosParameter.Type.NOT_SET:
-                continue
             problem = known.problem(change.value)
             if problem is not None:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
 
     def value(self, name: str) -> Any:
-        """Return a parameter's value; None where it was declared without one and not given."""
-        return self._node.get_parameter_or(name, RosParameter(name)).value
+        """Return a parameter's value."""
+        return self._node.get_parameter(name).value
 
-    def per_joint(
-        self, pattern: str, joints: Sequence[str], *, required: bool = True
-    ) -> FloatArray:
-        """Return one number a joint, shape (n,); inf for absent ones that are not required.
+    def per_joint(self, pattern: str, joints: Sequence[str]) -> FloatArray:
+        """Return one number a joint, shape (n,); inf for `NO_LIMIT`.
 
         Args:
             pattern: parameter name with `{joint}` in it.
             joints: the joints in order.
-            required: whether each must have been given.
-
-        Raises:
-            ParameterError: a required parameter was not given.
         """
-        names = [pattern.format(joint=joint) for joint in joints]
-        values = [self.value(name) for name in names]
-        if required:
-            missing = [n for n, value in zip(names, values, strict=True) if value is None]
-            if missing:
-                raise ParameterError(f'parameters {missing} are not set')
-        return np.array([np.inf if value is None else value for value in values], dtype=float)
+        values = np.array([self.value(pattern.format(joint=joint)) for joint in joints], float)
+        return np.where(values >= NO_LIMIT, np.inf, values)

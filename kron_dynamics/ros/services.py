@@ -88,7 +88,7 @@ def provide_services(
         def answer(request: Any, response: Any) -> Any:
             present = robot()
             if present is None:
-                response.message = 'the node is not configured: it has no robot description'
+                response.message = 'the node is not configured'
                 return response
             try:
                 compute(present, request, response)

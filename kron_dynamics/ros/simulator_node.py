@@ -105,13 +105,14 @@ class SimulatorNode(Node):
         self._periods = 0
         self._origin = 0.0 if self._with_clock else self.get_clock().now().nanoseconds * 1e-9
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._epoch = self._wall_time()
-        self.create_timer(self._period / self._factor, self._tick, clock=self._steady)
         self.get_logger().info(
             f"simulating '{robot.model.name}': joints {', '.join(joints)}; "
             f'{1.0 / self._period:g} Hz, step {self._step:g} s, '
             f'real time factor {self._factor:g}'
         )
+        # The first line of a log takes a while: time starts after it.
+        self._epoch = self._wall_time()
+        self.create_timer(self._period / self._factor, self._tick, clock=self._steady)
 
     def _wall_time(self) -> float:
         """Steady time in s, of the clock that the timer goes by."""
