@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import Kernel, KernelCollection, KernelReport
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.symbolic import SymbolicRobot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 _ARGUMENTS: dict[Callable[..., Any], tuple[str, ...]] = {
@@ -57,6 +59,11 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Names of the independent joints: the order of the coordinates."""
         return self.model.joint_names
+
+    @cached_property
+    def symbolic(self) -> SymbolicRobot:
+        """The same quantities in closed form, as SymPy matrices."""
+        return SymbolicRobot(self.model)
 
     def frame(self, link: str) -> RobotFrame:
         """Return a link's frame.

@@ -22,7 +22,7 @@ LAYERS = (
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame',),
+    ('frame', 'symbolic'),
     ('robot',),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'simulation'),

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from kron_dynamics import __version__
-from kron_dynamics.cli import analyze, demo, info
+from kron_dynamics.cli import analyze, demo, derive, info
 from kron_dynamics.exceptions import KronDynamicsError
 
 PROGRAM = 'kron_dynamics'
@@ -66,11 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> _Parser:
     parser = _Parser(
         prog=PROGRAM,
-        description='Closed-form robot dynamics from a URDF: look at a robot, replay a recording, '
-        'see a machine controlled.',
+        description='Closed-form robot dynamics from a URDF: look at a robot, print its equations, '
+        'replay a recording, see a machine controlled.',
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for command in (info, analyze, demo):
+    for command in (info, derive, analyze, demo):
         command.add_parser(commands)
     return parser

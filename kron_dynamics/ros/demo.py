@@ -7,14 +7,17 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 import rclpy
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.bag import read_bag
 from kron_dynamics.demo import LawResult, Motion, bench_reclaiming, evaluate
@@ -57,7 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     model = load_model(urdf)
     print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
     print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
-    rclpy.init(args=[])
+    # rclpy's own handlers would take the topics away under a run that is to be stopped.
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     try:
         node = rclpy.create_node('demo')
         recorder = BagRecorder(node, output / 'bag')
@@ -88,6 +94,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     verdict = 'failed' if problems else 'passed'
     print(f'demo {verdict} in {time.monotonic() - began:.0f} s')
     return 1 if problems else 0
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    """End as Ctrl-C does, so that no process is left behind; the exit code tells the signal."""
+    raise SystemExit(128 + number)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 
-# A limit of this size is none. Parameters are numbers within a range, so infinity is not to be had.
+# A limit of this size is none: parameters have a range, so infinity is not to be had.
 NO_LIMIT = 1e15
 
 

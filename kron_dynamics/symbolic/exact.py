@@ -61,12 +61,13 @@ def exact_rotation(rotation: FloatArray) -> ScalarArray:
     """
     if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
         return frozen([sympy.Integer(round(entry)) for entry in rotation.flat], (3, 3))
-    (_, r01, r02), (r10, r11, r12), (r20, r21, r22) = rotation
-    cos_pitch = float(np.hypot(rotation[0, 0], r10))
+    R = rotation
+    cos_pitch = np.hypot(R[0, 0], R[1, 0])
+    pitch = np.arctan2(-R[2, 0], cos_pitch)
     if cos_pitch > _EPSILON:
-        angles = np.arctan2(r21, r22), np.arctan2(-r20, cos_pitch), np.arctan2(r10, rotation[0, 0])
+        angles = np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])
     else:  # roll and yaw turn about one axis
-        angles = np.arctan2(-r12, r11), np.arctan2(-r20, cos_pitch), 0.0
+        angles = np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0
     (cr, sr), (cp, sp), (cy, sy) = (_cosine_and_sine(float(angle)) for angle in angles)
     entries = [
         *(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),

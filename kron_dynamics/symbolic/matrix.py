@@ -14,7 +14,7 @@ from kron_dynamics.symbolic.exact import exact_number
 from kron_dynamics.symbolic.simplification import simplified
 from kron_dynamics.typing import ScalarArray
 
-_SHOWN_DIGITS = 15
+_SHOWN_DIGITS = 15  # those of `exact_number`
 _LONGEST_FRACTION = 10, 5  # numerator and denominator stay below
 
 
@@ -31,12 +31,18 @@ def presentable(expression: Any) -> Any:
     What is computed is exact; what is shown has at most 15 digits.
     """
     numerator, denominator = _LONGEST_FRACTION
-    decimals = {
-        number: sympy.Float(number, _SHOWN_DIGITS)
-        for number in expression.atoms(sympy.Rational)
-        if not number.is_Integer and not (abs(number.p) < numerator and number.q < denominator)
-    }
-    return expression.xreplace(decimals)
+    return expression.xreplace(
+        {
+            number: _decimal(number)
+            for number in expression.atoms(sympy.Rational)
+            if not number.is_Integer and not (abs(number.p) < numerator and number.q < denominator)
+        }
+    )
+
+
+def _decimal(number: Any) -> Any:
+    shown = exact_number(float(number))
+    return shown if shown.is_Integer else sympy.Float(shown, _SHOWN_DIGITS)
 
 
 class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy has no types

@@ -48,16 +48,12 @@ class Parameters:
         self.values[symbol] = value
         return symbol
 
-    def vector(
-        self, values: FloatArray, letter: str, owner: str, components: Sequence[str] = _AXES
-    ) -> ScalarArray:
-        """Return what stands for a vector, same shape."""
-        numbers = exact_array(values)
+    def vector(self, numbers: ScalarArray, letter: str, owner: str) -> ScalarArray:
+        """Return what stands for an exact vector, shape (3,)."""
         entries = [
-            self.of(x, letter, owner, component)
-            for x, component in zip(numbers, components, strict=True)
+            self.of(x, letter, owner, axis) for x, axis in zip(numbers, _AXES, strict=True)
         ]
-        return frozen(entries, numbers.shape)
+        return frozen(entries, (3,))
 
     def each(self, values: FloatArray, letter: str, owners: Sequence[str]) -> ScalarArray:
         """Return what stands for one number of each joint, same shape."""
@@ -67,9 +63,8 @@ class Parameters:
         ]
         return frozen(entries, values.shape)
 
-    def inertia(self, tensor: FloatArray, owner: str) -> ScalarArray:
-        """Return what stands for an inertia tensor, shape (3, 3), symmetric."""
-        numbers = exact_array(tensor)
+    def inertia(self, numbers: ScalarArray, owner: str) -> ScalarArray:
+        """Return what stands for an exact inertia tensor, shape (3, 3), symmetric."""
         upper = {
             (i, j): self.of(numbers[i, j], 'I', owner, _AXES[i] + _AXES[j])
             for i in range(3)
@@ -82,7 +77,7 @@ class Parameters:
         """Return what stands for gravity, shape (3,): g up or down an axis, or components."""
         numbers = exact_array(gravity)
         if np.count_nonzero(numbers) != 1:
-            return self.vector(gravity, 'g', '')
+            return self.vector(numbers, 'g', '')
         along = int(np.flatnonzero(numbers)[0])
         strength = self.of(abs(numbers[along]), 'g')
         entries = [sympy.Integer(0)] * 3
@@ -125,7 +120,7 @@ def _joint(joint: Joint, parameters: Parameters) -> Joint:
     return replace(
         joint,
         rotation=exact_rotation(joint.rotation),
-        translation=parameters.vector(joint.translation, 'l', joint.name),
+        translation=parameters.vector(exact_array(joint.translation), 'l', joint.name),
         axis=exact_direction(joint.axis),
         multiplier=exact_number(joint.multiplier),
         offset=exact_number(joint.offset),
@@ -133,11 +128,18 @@ def _joint(joint: Joint, parameters: Parameters) -> Joint:
 
 
 def _body(body: Body, link: str, parameters: Parameters) -> Body:
+    mass = exact_number(body.mass)
+    center, inertia = exact_array(body.center_of_mass), exact_array(body.inertia)
+    if len(body.links) > 1 and mass != 0:
+        # Lumping divided by the mass; the moments about the origin are still decimals.
+        center = exact_array(body.first_moment) / mass
+        second = exact_array(body.second_moment) - mass * np.outer(center, center)
+        inertia = np.trace(second) * np.eye(3, dtype=int) - second
     return replace(
         body,
-        mass=parameters.of(exact_number(body.mass), 'm', link),
-        center_of_mass=parameters.vector(body.center_of_mass, 'c', link),
-        inertia=parameters.inertia(body.inertia, link),
+        mass=parameters.of(mass, 'm', link),
+        center_of_mass=parameters.vector(center, 'c', link),
+        inertia=parameters.inertia(inertia, link),
     )
 
 
@@ -145,5 +147,5 @@ def _frame(frame: Frame, link: str, parameters: Parameters) -> Frame:
     return replace(
         frame,
         rotation=exact_rotation(frame.rotation),
-        translation=parameters.vector(frame.translation, 'p', link),
+        translation=parameters.vector(exact_array(frame.translation), 'p', link),
     )

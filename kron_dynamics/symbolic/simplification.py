@@ -171,7 +171,7 @@ def _times(product: Product, factor: Any, power: int) -> Product:
 
 
 def _collected(total: Sum) -> Any:
-    """The sum as an expression: common factors before it, sines and cosines with one coefficient."""
+    """The sum as an expression, common factors before it, equal sines and cosines once."""
     number, common, rest = _factored(total)
     groups: dict[Product, Sum] = {}
     for product, coefficient in rest.items():

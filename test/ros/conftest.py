@@ -187,7 +187,7 @@ def start(launcher):
 # shared here; rclpy's are not, as its threads do not survive a fork. Every node is a process with
 # an exit code of its own nevertheless.
 _FORKS = """
-import json, os, sys
+import json, os, sys, traceback
 from importlib import import_module
 import kron_dynamics.control
 codes, running = {}, {}
@@ -202,7 +202,13 @@ for key, node, arguments, log in json.load(sys.stdin):
         output = os.open(log, os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.exit(import_module('kron_dynamics.ros.' + node).main(['--ros-args', *arguments]))
+        code = 70
+        try:
+            code = import_module('kron_dynamics.ros.' + node).main(['--ros-args', *arguments])
+        except BaseException:
+            traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(code)  # an orderly end would copy and clear what is shared
     running[child] = key
 while running:
     reap()

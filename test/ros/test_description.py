@@ -80,9 +80,12 @@ def test_the_executable_itself_ends_so(start, node):
 
 def test_a_description_by_topic_may_come_late_and_may_come_wrong(start, connect):
     """Both nodes wait; a bad description is refused with the reason, a good one then works."""
-    simulator = start('simulator_node', 'late', remap={'~/commands': 'dynamics_node/commands'})
+    # Gravity as in the other tests of this robot, whose kernels are there.
+    gravity = {'gravity.x': 9.0, 'gravity.z': 0.0}
+    remap = {'~/commands': 'dynamics_node/commands'}
+    simulator = start('simulator_node', 'late', joints=gravity, remap=remap)
     gains = {f'gains.{j}.k{k}': 4.0 for j in ('shoulder', 'elbow') for k in 'pd'}
-    controller = start('dynamics_node', 'late', joints=gains, state_timeout=2.0)
+    controller = start('dynamics_node', 'late', joints={**gravity, **gains}, state_timeout=2.0)
     client = connect('late')
     client.wait_for(lambda: 'waiting for' in simulator.output, 'simulator that waits')
     client.next_status()

@@ -8,6 +8,7 @@ import math
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,39 +19,35 @@ from std_msgs.msg import Float64MultiArray
 
 import kron_dynamics as kd
 from kron_dynamics.ros.conversions import seconds
+from kron_dynamics.simulation import JointSensors
 
 pytestmark = pytest.mark.ros
 
 URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
 JOINTS = ('shoulder', 'elbow')
-LIMITS = [100.0, 50.0]
 PERIOD = 0.02
 # Hanging along x: the arm, whose joints turn about z, carries weight.
 GRAVITY = {'gravity.x': 9.0, 'gravity.y': 0.0, 'gravity.z': 0.0}
 START = {'initial_position.shoulder': 0.5, 'initial_position.elbow': -0.25}
-
-
-def own_clock(namespace):
-    """Simulated time, kept from the other nodes of these tests."""
-    return {'/clock': f'/{namespace}/clock'}
+ROBOT = kd.load(URDF, gravity=(9.0, 0.0, 0.0))
 
 
 class Simulator:
     """A running simulator and what it says."""
 
-    def __init__(self, start, connect, namespace, *, joints=None, remap=None, **settings):
+    def __init__(self, start, connect, namespace, *, joints=None, **settings):
         self.client = connect(namespace)
         self.states = self.client.hear(JointState, 'joint_states')
         self.clocks = self.client.hear(Clock, 'clock')
         self._commands = self.client.publisher(Float64MultiArray, 'simulator_node/commands')
         self.answers = self.client.publisher(JointState, 'simulator_node/command_state')
         settings = {'publish_rate': 1.0 / PERIOD, 'step': 0.01, **settings}
-        remap = {**own_clock(namespace), **(remap or {})}
         if 'robot_description' not in settings:
             settings['robot_description_file'] = str(URDF)
-        self.process = start(
-            'simulator_node', namespace, joints=joints or {}, remap=remap, **settings
-        )
+            joints = {**GRAVITY, **START, **(joints or {})}
+        # Simulated time is kept from the other nodes of these tests.
+        remap = {'/clock': f'/{namespace}/clock'}
+        self.process = start('simulator_node', namespace, joints=joints, remap=remap, **settings)
 
     def command(self, *effort):
         self._commands.publish(Float64MultiArray(data=effort))
@@ -84,28 +81,73 @@ def test_stamps_are_of_the_wall_clock_and_the_order_is_the_models(yard):
     assert tuple(yard.states[-1].name) == yard.robot.joint_names
 
 
-def test_clock_and_stamps_are_one_time_at_the_pace_asked_for(start, connect):
-    pace = 5.0
+PACE, SEED, RESOLUTION = 4.0, 7, 0.01
+# Standard deviations of the noise.
+NOISE = {
+    'position': np.array([0.0, 0.05]),
+    'velocity': np.array([0.2, 0.0]),
+    'effort': np.array([0.0, 3.0]),
+}
+
+
+@pytest.fixture(scope='module')
+def noisy(launcher, connect):
+    """A braked arm with poor sensors, in simulated time."""
+    joints = {'position_resolution.shoulder': RESOLUTION}
+    for quantity, deviations in NOISE.items():
+        for joint, deviation in zip(JOINTS, deviations.tolist(), strict=True):
+            joints[f'{quantity}_noise.{joint}'] = deviation
     machine = Simulator(
-        start, connect, 'clocked', publish_clock=True, real_time_factor=pace, publish_rate=40.0
+        launcher,
+        connect,
+        'noisy',
+        joints=joints,
+        seed=SEED,
+        publish_clock=True,
+        real_time_factor=PACE,
+        publish_rate=40.0,
     )
     machine.client.wait_for(lambda: machine.states, 'first state')
-    began = time.monotonic()
-    first = seconds(machine.states[0].header.stamp)
-    machine.client.wait_for(lambda: len(machine.states) > 200, 'states')
-    elapsed = time.monotonic() - began
-    stamps = [seconds(state.header.stamp) for state in machine.states]
-    np.testing.assert_allclose(np.diff(stamps) / 0.025, np.round(np.diff(stamps) / 0.025))
+    machine.began = time.monotonic()
+    machine.client.wait_for(lambda: len(machine.states) > 300, 'states')
+    machine.elapsed = time.monotonic() - machine.began
+    yield machine
+    machine.process.stop()
+
+
+def test_clock_and_stamps_are_one_time_at_the_pace_asked_for(noisy):
+    stamps = [seconds(state.header.stamp) for state in noisy.states]
+    periods = np.diff(stamps) * 40.0
+    np.testing.assert_allclose(periods, np.round(periods))
     assert stamps[0] > 0.0
     # The clock tells the stamps; a busy computer may lose a few of either.
-    clocks = {seconds(message.clock) for message in machine.clocks}
+    clocks = {seconds(message.clock) for message in noisy.clocks}
     assert len(clocks.intersection(stamps)) > 0.8 * max(len(clocks), len(stamps))
-    assert 1.5 * elapsed < stamps[-1] - first < 1.2 * pace * elapsed
+    assert 1.5 * noisy.elapsed < stamps[-1] - stamps[0] < 1.2 * PACE * noisy.elapsed
+
+
+def test_sensor_errors_are_those_of_the_parameters_and_of_the_seed(noisy):
+    """At each moment, whatever was published in between."""
+    plant = SimpleNamespace(
+        q=np.array([0.5, -0.25]), qd=np.zeros(2), effort=ROBOT.gravity_vector([0.5, -0.25])
+    )
+    sensors = JointSensors(
+        position_resolution=np.array([RESOLUTION, 0.0]),
+        **{f'{quantity}_noise': deviations for quantity, deviations in NOISE.items()},
+        seed=SEED,
+    )
+    last = seconds(noisy.states[-1].header.stamp)
+    expected = [sensors.measure(plant) for _ in range(round(last * 40.0))]
+    for state in noisy.states:
+        sample = expected[round(seconds(state.header.stamp) * 40.0) - 1]
+        np.testing.assert_allclose(state.position, sample.position, atol=1e-12)
+        np.testing.assert_allclose(state.velocity, sample.velocity, atol=1e-12)
+        np.testing.assert_allclose(state.effort, sample.effort, atol=1e-9)
 
 
 @pytest.fixture(scope='module')
 def coasting(launcher, connect):
-    """An arm that turns in the horizontal plane, without brakes."""
+    """An arm without brakes."""
     machine = Simulator(launcher, connect, 'coasting', command_timeout=1.0, timeout_action='coast')
     yield machine
     machine.process.stop(signal.SIGTERM)
@@ -139,12 +181,11 @@ def test_without_commands_a_coasting_machine_has_no_effort(coasting):
 
 
 def test_brakes_carry_the_machine_from_the_start_and_stop_it(start, connect):
-    machine = Simulator(start, connect, 'braked', joints={**GRAVITY, **START}, command_timeout=0.3)
-    robot = kd.load(URDF, gravity=(9.0, 0.0, 0.0))
+    machine = Simulator(start, connect, 'braked', command_timeout=0.3)
     q, qd, effort = machine.collect(10)
     assert (q == [0.5, -0.25]).all()
     assert not qd.any()
-    np.testing.assert_allclose(effort, np.tile(robot.gravity_vector([0.5, -0.25]), (10, 1)))
+    np.testing.assert_allclose(effort, np.tile(ROBOT.gravity_vector([0.5, -0.25]), (10, 1)))
     # Released by a command, the arm falls; without more commands it is stopped and held.
     machine.commanding_until((0.0, 0.0), lambda s: abs(s.velocity[0]) > 0.5, 'fall')
 
@@ -154,54 +195,7 @@ def test_brakes_carry_the_machine_from_the_start_and_stop_it(start, connect):
     machine.client.wait_for(held, 'brakes')
     q, _, effort = machine.collect(10)
     assert np.ptp(q, axis=0).max() < 1e-3
-    np.testing.assert_allclose(effort[-1], robot.gravity_vector(q[-1]), atol=0.5)
-
-
-def test_sensor_errors_are_those_of_the_parameters_and_of_the_seed(start, connect):
-    resolution, deviations = 0.01, (0.05, 0.2, 3.0)
-    joints = {**START, 'position_resolution.shoulder': resolution}
-    names = ('position_noise.elbow', 'velocity_noise.shoulder', 'effort_noise.elbow')
-    joints.update(zip(names, deviations, strict=True))
-    machines = [
-        Simulator(
-            start,
-            connect,
-            f'noisy_{i}',
-            joints=joints,
-            seed=seed,
-            publish_clock=True,
-            real_time_factor=4.0,
-        )
-        for i, seed in enumerate((7, 7, 8))
-    ]
-
-    def samples():
-        for machine in machines:
-            machine.client.spin()
-        return [{seconds(s.header.stamp): s for s in machine.states} for machine in machines]
-
-    def common():
-        """Stamps that all three have told."""
-        return set.intersection(*(set(told) for told in samples()))
-
-    machines[0].client.wait_for(lambda: len(common()) > 300, 'samples of the same moments')
-    stamps, samples = common(), samples()
-
-    def told(by, stamp):
-        state = samples[by][stamp]
-        return [*state.position, *state.velocity, *state.effort]
-
-    assert all(told(0, stamp) == told(1, stamp) for stamp in stamps)
-    assert not any(told(0, stamp) == told(2, stamp) for stamp in stamps)
-    rows = np.array([told(0, stamp) for stamp in samples[0]])
-    quanta = rows[:, 0] / resolution
-    np.testing.assert_allclose(quanta, np.round(quanta), atol=1e-9)
-    # Without noise of their own: the braked arm at rest.
-    assert (rows[:, 0] == 0.5).all()
-    assert not rows[:, 3].any()
-    for column, mean, deviation in zip((1, 2, 5), (-0.25, 0.0, 0.0), deviations, strict=True):
-        assert abs(rows[:, column].std() / deviation - 1.0) < 0.2
-        assert abs(rows[:, column].mean() - mean) < 0.25 * deviation
+    np.testing.assert_allclose(effort[-1], ROBOT.gravity_vector(q[-1]), atol=0.5)
 
 
 def test_in_lockstep_time_waits_for_the_answer(start, connect):
@@ -212,7 +206,7 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
         lockstep=True,
         publish_clock=True,
         real_time_factor=10.0,
-        command_timeout=3.0,
+        command_timeout=1.5,
     )
     client, states = machine.client, machine.states
     client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])

@@ -52,10 +52,10 @@ def test_pd_is_the_same_gains_at_the_inertia_of_the_activation(bench, assert_clo
 
 
 def test_gains_are_those_of_the_parameters(bench, assert_close):
-    bench.prepare(q=HELD, joints={'gains.lift.kp': 1.0, 'gains.slide.kd': 0.0})
+    bench.prepare(q=HELD, joints={'gains.lift.kp': 1.0, 'gains.slide.kd': 0.5})
     bench.command()
     q, qd = STATES[1]
-    wanted = np.array([4.0, 1.0, 16.0]) * (HELD - q) - np.array([3.0, 5.0, 0.0]) * qd
+    wanted = np.array([4.0, 1.0, 16.0]) * (HELD - q) - np.array([3.0, 5.0, 0.5]) * qd
     assert_close(bench.command(q, qd), bench.robot.inverse_dynamics(q, qd, wanted))
 
 

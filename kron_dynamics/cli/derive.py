@@ -1,0 +1,139 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics derive`: the equations of a robot in closed form."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sympy
+
+from kron_dynamics.cli.options import Commands, add_gravity
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.robot import load
+from kron_dynamics.symbolic import SymbolicFrame, SymbolicRobot, plain, simplified
+
+DESCRIPTION = """\
+Print the equations of a robot in closed form, M qdd + C* (qd (x) qd) + g = tau, with the joints'
+names as symbols: entry by entry (from 0; what is not listed is 0), or as LaTeX. Closed forms grow
+fast: print a robot of more than three or four joints with --simplify, and only what is needed.
+"""
+
+# By symbol: the method and, for LaTeX, how the quantity is written.
+ROBOT_QUANTITIES: dict[str, tuple[Callable[[SymbolicRobot], Any], str]] = {
+    'M': (SymbolicRobot.mass_matrix, r'\mathbf{M}'),
+    'dM': (
+        SymbolicRobot.mass_matrix_derivative,
+        r'\frac{\partial \mathbf{M}}{\partial \mathbf{q}}',
+    ),
+    'C*': (SymbolicRobot.velocity_free_coriolis_matrix, r'\mathbf{C}^{*}'),
+    'C*red': (SymbolicRobot.reduced_coriolis_matrix, r'\mathbf{C}^{*}_{red}'),
+    'C': (SymbolicRobot.coriolis_matrix, r'\mathbf{C}'),
+    'c': (SymbolicRobot.coriolis_vector, r'\mathbf{c}'),
+    'g': (SymbolicRobot.gravity_vector, r'\mathbf{g}'),
+    'tau': (SymbolicRobot.inverse_dynamics, r'\boldsymbol{\tau}'),
+    'T': (SymbolicRobot.kinetic_energy, 'T'),
+    'V': (SymbolicRobot.potential_energy, 'V'),
+}
+FRAME_QUANTITIES: dict[str, tuple[Callable[[SymbolicFrame], Any], str]] = {
+    'pose': (SymbolicFrame.pose, r'\mathbf{T}'),
+    'J': (SymbolicFrame.jacobian, r'\mathbf{J}'),
+    'H': (SymbolicFrame.kinematic_hessian, r'\mathbf{H}'),
+}
+DEFAULT_QUANTITIES = ('M', 'C*', 'g')
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        'derive',
+        help='equations of a robot in closed form, as text or LaTeX',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    symbols = [*ROBOT_QUANTITIES, *FRAME_QUANTITIES]
+    parser.add_argument(
+        '--quantity',
+        metavar='SYMBOL',
+        nargs='+',
+        choices=symbols,
+        help=f'what to print, of {", ".join(symbols)} (default: {" ".join(DEFAULT_QUANTITIES)}; '
+        f'with --frame: {" ".join(FRAME_QUANTITIES)})',
+    )
+    parser.add_argument(
+        '--frame',
+        metavar='LINK',
+        help=f"link of {', '.join(FRAME_QUANTITIES)}: its origin, base axes (default: the tip's)",
+    )
+    parser.add_argument(
+        '--symbolic-parameters',
+        action='store_true',
+        help='masses, inertias, lengths and gravity as symbols, with a list of their values',
+    )
+    parser.add_argument('--simplify', action='store_true', help='look for short forms')
+    parser.add_argument('--latex', action='store_true', help='print LaTeX')
+    add_gravity(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print closed forms.
+
+    Raises:
+        ModelError: If the robot is unusable.
+        UnknownFrameError: If it does not have the link.
+        ParameterError: If a link is given, but no quantity of a link is asked for.
+    """
+    robot = load(arguments.urdf, gravity=arguments.gravity)
+    symbolic = robot.symbolic
+    if arguments.symbolic_parameters:
+        symbolic = symbolic.with_parameters('symbolic')
+    link = arguments.frame or robot.model.tip_link
+    frame = symbolic.frame(link)
+    if arguments.frame and not FRAME_QUANTITIES.keys() & (arguments.quantity or FRAME_QUANTITIES):
+        raise ParameterError(
+            f"--frame {link} is for {', '.join(FRAME_QUANTITIES)}, none of which --quantity names"
+        )
+    quantities = arguments.quantity or (FRAME_QUANTITIES if arguments.frame else DEFAULT_QUANTITIES)
+    write = _latex if arguments.latex else _text
+    comment = '%' if arguments.latex else '#'
+    print(f'{comment} {robot.model.name}, coordinates {", ".join(robot.joint_names)}')
+    for quantity in quantities:
+        if quantity in FRAME_QUANTITIES:
+            derive_frame, name = FRAME_QUANTITIES[quantity]
+            closed_form, about = derive_frame(frame), f' of {link}'
+        else:
+            derive, name = ROBOT_QUANTITIES[quantity]
+            closed_form, about = derive(symbolic), ''
+        if arguments.simplify:
+            closed_form = simplified(closed_form, symbolic.q)
+        shape = getattr(closed_form, 'shape', None)
+        print(f'\n{comment} {quantity}{about}{f", shape {shape}" if shape else ""}')
+        print(write(symbolic, name if arguments.latex else quantity, closed_form))
+    if symbolic.values:
+        print(f'\n{comment} parameters')
+        for symbol, value in symbolic.values.items():
+            print(write(symbolic, symbolic.latex(symbol) if arguments.latex else symbol, value))
+    return 0
+
+
+def _text(symbolic: SymbolicRobot, name: str, closed_form: Any) -> str:
+    """One line for each entry that is not zero."""
+    if not isinstance(closed_form, sympy.MatrixBase):
+        return f'{name} = {plain(closed_form)}'
+    rows, columns = closed_form.shape
+    lines = [
+        f'{name}[{f"{i}, {j}" if columns > 1 else i}] = {plain(closed_form[i, j])}'
+        for i in range(rows)
+        for j in range(columns)
+        if closed_form[i, j] != 0
+    ]
+    return '\n'.join(lines or [f'{name} = 0'])
+
+
+def _latex(symbolic: SymbolicRobot, name: str, closed_form: Any) -> str:
+    return f'{name} = {symbolic.latex(closed_form)}'

@@ -1,0 +1,147 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration from end to end, and how it stops when it is told to."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag import analyze_bag, read_bag
+
+pytestmark = pytest.mark.ros
+
+JOINTS = ('travel', 'slew', 'luff')
+PATIENCE = 150.0
+
+
+@pytest.fixture(scope='module')
+def begin(ros):
+    """Start the demonstration, which chooses a domain of its own."""
+    environment = {key: value for key, value in os.environ.items() if key != 'ROS_DOMAIN_ID'}
+    script = 'import sys; from kron_dynamics.cli import main; sys.exit(main())'
+
+    def start(folder):
+        return subprocess.Popen(
+            [sys.executable, '-c', script, 'demo']
+            + ['--output', str(folder), '--real-time-factor', '8'],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    return start
+
+
+@pytest.fixture(scope='module')
+def demo(begin, tmp_path_factory):
+    """Output folder, printed lines, and errors of a demonstration that ran to its end."""
+    folder = tmp_path_factory.mktemp('demo') / 'output'
+    process = begin(folder)
+    try:
+        printed, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 0, printed + errors
+    return folder, printed.splitlines(), errors
+
+
+def test_the_demonstration_passes_and_tells_where_everything_is(demo):
+    folder, lines, errors = demo
+    assert errors == ''
+    assert lines[-1].startswith('demo passed in ')
+    assert f'plot      {folder / "tracking.png"}' in lines
+    assert (folder / 'tracking.png').read_bytes().startswith(b'\x89PNG')
+    for law in ('computed_torque', 'pd'):
+        assert f'{law:<16} starting' in lines
+        assert f'{law:<16} done' in lines
+        (rates,) = [line for line in lines if line.startswith(f'{law}: joint states')]
+        assert min(map(float, re.findall(r'([0-9.]+) Hz', rates))) > 45.0
+    for log in folder.glob('*.log'):
+        assert not re.search(r'\[(WARN|ERROR|FATAL)\]|Traceback', log.read_text()), log
+
+
+def test_computed_torque_is_ten_times_better_on_every_joint(demo):
+    _, lines, _ = demo
+    for joint in JOINTS:
+        (row,) = [line for line in lines if line.split()[:1] == [joint]]
+        match = re.fullmatch(rf'{joint} +(\S+) (m\w+) RMS +(\S+) \2 RMS +(\d+)x', row)
+        assert match, row
+        own, other, ratio = float(match[1]), float(match[3]), float(match[4])
+        assert other / own > 10.0
+        np.testing.assert_allclose(ratio, other / own, rtol=0.02)
+
+
+def test_the_bag_agrees_with_the_model(demo):
+    """Without noise, less than 1 % of each effort is unexplained."""
+    folder, _, _ = demo
+    analysis = analyze_bag(folder / 'bag')
+    runs = {run.replay.topic: run for run in analysis.runs}
+    assert set(runs) == {'/computed_torque/joint_states', '/pd/joint_states'}
+    computed = runs['/computed_torque/joint_states']
+    assert tuple(joint.name for joint in computed.joints) == JOINTS
+    for joint in computed.joints:
+        assert joint.source == 'measured'
+        assert joint.effort_rms > 1e4
+        assert joint.ratio < 0.01
+    for tip in computed.tip:
+        assert tip.difference_rms < 0.01 * tip.recorded_rms
+
+
+def children_of(pid):
+    found = []
+    for status in Path('/proc').glob('[0-9]*/status'):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue  # it has just ended
+        if f'\nPPid:\t{pid}\n' in text:
+            found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ('number', 'expected'),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    ids=['SIGINT', 'SIGTERM'],
+)
+def test_interrupted_in_the_middle_it_leaves_no_process_behind(begin, tmp_path, number, expected):
+    folder = tmp_path / 'output'
+    process = begin(folder)
+    log = folder / 'computed_torque_dynamics_node.log'
+    end = time.monotonic() + PATIENCE
+    try:
+        while not (log.exists() and 'following a reference' in log.read_text()):
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.05)
+        nodes = children_of(process.pid)
+        assert len(nodes) == 2
+        process.send_signal(number)
+        printed, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == expected
+    assert errors == ''
+    assert 'computed_torque  starting' in printed
+    assert not [pid for pid in nodes if Path(f'/proc/{pid}').exists()]
+    # What was recorded so far can be read.
+    assert read_bag(folder / 'bag').joint_states['/computed_torque/joint_states']
+
+
+def test_an_output_folder_that_is_in_use_is_refused(begin, tmp_path):
+    (tmp_path / 'something').touch()
+    process = begin(tmp_path)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    (line,) = errors.splitlines()
+    assert 'is not empty' in line
