@@ -66,8 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> _Parser:
     parser = _Parser(
         prog=PROGRAM,
-        description='Closed-form robot dynamics from a URDF: look at a robot, print its equations, '
-        'replay a recording, see a machine controlled.',
+        description='Closed-form robot dynamics from a URDF: look at a robot, print its '
+        'equations, replay a recording, see a machine controlled.',
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')

@@ -94,13 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
         symbolic = symbolic.with_parameters('symbolic')
     link = arguments.frame or robot.model.tip_link
     frame = symbolic.frame(link)
-    if arguments.frame and not FRAME_QUANTITIES.keys() & (arguments.quantity or FRAME_QUANTITIES):
+    default = FRAME_QUANTITIES if arguments.frame else DEFAULT_QUANTITIES
+    quantities = tuple(arguments.quantity or default)
+    if arguments.frame and not FRAME_QUANTITIES.keys() & quantities:
         raise ParameterError(
-            f"--frame {link} is for {', '.join(FRAME_QUANTITIES)}, none of which --quantity names"
+            f'--frame {link} is for {", ".join(FRAME_QUANTITIES)}, none of which --quantity names'
         )
-    quantities = arguments.quantity or (FRAME_QUANTITIES if arguments.frame else DEFAULT_QUANTITIES)
-    write = _latex if arguments.latex else _text
-    comment = '%' if arguments.latex else '#'
+    write, comment = (_latex, '%') if arguments.latex else (_text, '#')
     print(f'{comment} {robot.model.name}, coordinates {", ".join(robot.joint_names)}')
     for quantity in quantities:
         if quantity in FRAME_QUANTITIES:
@@ -111,13 +111,15 @@ def run(arguments: argparse.Namespace) -> int:
             closed_form, about = derive(symbolic), ''
         if arguments.simplify:
             closed_form = simplified(closed_form, symbolic.q)
-        shape = getattr(closed_form, 'shape', None)
-        print(f'\n{comment} {quantity}{about}{f", shape {shape}" if shape else ""}')
+        if isinstance(closed_form, sympy.MatrixBase):
+            about += f', shape {closed_form.shape}'
+        print(f'\n{comment} {quantity}{about}')
         print(write(symbolic, name if arguments.latex else quantity, closed_form))
     if symbolic.values:
         print(f'\n{comment} parameters')
-        for symbol, value in symbolic.values.items():
-            print(write(symbolic, symbolic.latex(symbol) if arguments.latex else symbol, value))
+    for symbol, value in symbolic.values.items():
+        name = symbolic.latex(symbol) if arguments.latex else str(symbol)
+        print(write(symbolic, name, value))
     return 0
 
 

@@ -17,9 +17,9 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 # Accelerations as the default machine is rated; distances small enough to watch in a minute.
 MOVES = (
     ('travel', 1.0, 0.05),
-    ('slew', 0.1, 0.0014),
+    ('slew', 0.08, 0.0014),
     ('luff', -0.008, 0.0002),
-    ('slew', -0.1, 0.0014),
+    ('slew', -0.08, 0.0014),
 )
 # Share of the joints' velocity limits that the moves use.
 _VELOCITY_SHARE = 0.9

@@ -50,9 +50,7 @@ class Parameters:
 
     def vector(self, numbers: ScalarArray, letter: str, owner: str) -> ScalarArray:
         """Return what stands for an exact vector, shape (3,)."""
-        entries = [
-            self.of(x, letter, owner, axis) for x, axis in zip(numbers, _AXES, strict=True)
-        ]
+        entries = [self.of(x, letter, owner, axis) for x, axis in zip(numbers, _AXES, strict=True)]
         return frozen(entries, (3,))
 
     def each(self, values: FloatArray, letter: str, owners: Sequence[str]) -> ScalarArray:

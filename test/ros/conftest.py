@@ -17,8 +17,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-import kron_dynamics as kd
-
 try:
     import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
@@ -28,15 +26,11 @@ try:
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.parameter import Parameter
     from rclpy.signals import SignalHandlerOptions
-    from sensor_msgs.msg import JointState
-    from trajectory_msgs.msg import JointTrajectory
 except ImportError as missing:
     # The core is tested without ROS too.
     collect_ignore_glob = ['test_*.py']
     warnings.warn(f'the nodes are not tested: {missing}', stacklevel=1)
 
-ROOT = Path(__file__).parents[2]
-CONFIGURATION = ROOT / 'config' / 'stacker_reclaimer.yaml'
 # Wall time that anything may take on a busy computer, s; kernels may have to be compiled.
 PATIENCE = 60.0
 STOPPED_WITHIN = 15.0
@@ -316,16 +310,21 @@ class Client:
 
     def _on_diagnostics(self, message):
         for status in message.status:
-            self._status[status.name] = status
+            self._status[status.name] = message.header.stamp, status
 
     def status(self, node='dynamics_node'):
         """What the node said last on /diagnostics, or None."""
-        return self._status.get(f'{self.namespace}/{node}: control')
+        return self._status.get(f'{self.namespace}/{node}: control', (None, None))[1]
 
     def next_status(self, node='dynamics_node'):
-        """What the node says next on /diagnostics."""
-        self._status.clear()
-        return self.wait_for(lambda: self.status(node), 'diagnostics')
+        """What the node says on /diagnostics from now on, by its own clock: that of the wall."""
+        now = time.time()
+
+        def fresh():
+            stamp, status = self._status.get(f'{self.namespace}/{node}: control', (None, None))
+            return status if stamp and stamp.sec + 1e-9 * stamp.nanosec > now else None
+
+        return self.wait_for(fresh, 'diagnostics')
 
     def transition(self, label, node='dynamics_node'):
         """Whether a lifecycle transition succeeds."""
@@ -358,48 +357,3 @@ def connect(launcher):
     yield make
     for client in clients:
         client.close()
-
-
-class Yard:
-    """The stacker-reclaimer with its configuration: simulator and node, as a user starts them."""
-
-    def __init__(self, launcher, client):
-        self._launcher = launcher
-        self.client = client
-        self.robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
-        self.states = client.hear(JointState, 'joint_states')
-        self.commands = client.hear(JointState, 'dynamics_node/command_state')
-        self.references = client.publisher(JointTrajectory, 'dynamics_node/reference')
-        self.simulator = self.start_simulator()
-        self.controller = self._start('dynamics_node', diagnostics_period=0.05)
-
-    def start_simulator(self, **settings):
-        remap = {'~/commands': 'dynamics_node/commands'}
-        self.simulator = self._start('simulator_node', remap=remap, **settings)
-        return self.simulator
-
-    def _start(self, node, **settings):
-        return self._launcher(
-            node,
-            self.client.namespace,
-            files=[CONFIGURATION],
-            robot_description_file=str(ROOT / 'urdf' / 'stacker_reclaimer.urdf'),
-            **settings,
-        )
-
-    def wait_until_active(self):
-        def active():
-            status = self.client.status()
-            return status is not None and status.message == 'active'
-
-        self.client.wait_for(active, 'active node')
-
-
-@pytest.fixture(scope='session')
-def yard(launcher, connect):
-    """Simulator and node for the session; both must have ended in order at its end."""
-    both = Yard(launcher, connect('yard'))
-    both.wait_until_active()
-    yield both
-    both.controller.stop(trouble=['fault: joint states are not fresh'])
-    both.simulator.stop()

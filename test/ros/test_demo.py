@@ -85,7 +85,7 @@ def test_the_bag_agrees_with_the_model(demo):
     """Without noise, less than 1 % of each effort is unexplained."""
     folder, _, _ = demo
     analysis = analyze_bag(folder / 'bag')
-    runs = {run.replay.topic: run for run in analysis.runs}
+    runs = {run.replay.run.topic: run for run in analysis.runs}
     assert set(runs) == {'/computed_torque/joint_states', '/pd/joint_states'}
     computed = runs['/computed_torque/joint_states']
     assert tuple(joint.name for joint in computed.joints) == JOINTS

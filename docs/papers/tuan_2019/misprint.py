@@ -1,0 +1,67 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a line of the page's tables says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+# Whose fault a misprint most likely is: of the text the page works from, or of the paper itself.
+TRANSCRIPTION, PAPER = 'transcription', 'paper'
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A place where the text is wrong.
+
+    Attributes:
+        equation: its number.
+        printed: what stands there, LaTeX.
+        right: what should, LaTeX.
+        fault: of the transcription or of the paper.
+        check: what both are compared for, LaTeX.
+        printed_error: largest error of what is printed, or why it has no value.
+        right_error: largest error of what is right.
+    """
+
+    equation: str
+    printed: str
+    right: str
+    fault: str
+    check: str
+    printed_error: Any
+    right_error: Any
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An equation between Hessians.
+
+    Attributes:
+        equation: its number.
+        squared: largest error of the printed form times (qd (x) qd).
+        matrix: largest error of the printed form as a matrix.
+        change: what makes it exact as a matrix, LaTeX.
+        exact: largest error of that.
+    """
+
+    equation: str
+    squared: Any
+    matrix: Any
+    change: str
+    exact: Any
+
+
+def sizes_do_not_fit(function: Callable[[], Any]) -> str:
+    """Return that a product has no value, after seeing that it has none.
+
+    Raises:
+        AssertionError: it has one.
+    """
+    try:
+        function()
+    except ValueError:
+        return 'sizes do not fit'
+    raise AssertionError('the product has a value')

@@ -1,0 +1,300 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sections 2 and 3 of [T] on the stacker: frames a = 0, b = 2, c = 3, exact numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics import kinematics
+from kron_dynamics.kinematics import relative
+from kron_dynamics.kronecker import (
+    block_skew,
+    contract_last,
+    khang_derivative,
+    kronecker,
+    skew,
+    swap_columns,
+)
+
+from .misprint import PAPER, TRANSCRIPTION, Misprint, Relation, sizes_do_not_fit
+from .stacker import State
+
+A, B, C = 'frame_0', 'mast', 'frame_3'
+N = 3
+E, ENN = np.eye(N, dtype=int), np.eye(N * N, dtype=int)
+SQUARE = r'(\dot{\mathbf{q}} \otimes \dot{\mathbf{q}})'
+
+
+class Motion:
+    """Jacobians, Hessians and placements at a state, [T]'s letters.
+
+    J_Tb: of b seen from a, axes of a. bJ_Tc: of c seen from b, axes of a. A trailing _b or _c
+    after the letter of the frame: axes of that frame.
+    """
+
+    def __init__(self, state: State) -> None:
+        """Evaluate everything."""
+        self.state = state
+        self.model, self.q = state.robot.model, state.q
+        self.square = kronecker(state.qd, state.qd)
+        jacobian, hessian = relative.relative_jacobian, relative.relative_hessian
+        self.J_Tb, self.J_Rb = self._halves(jacobian, B, A)
+        self.J_Tc, self.J_Rc = self._halves(jacobian, C, A)
+        self.bJ_Tc, self.bJ_Rc = self._halves(jacobian, C, B, A)
+        self.H_Tb, self.H_Rb = self._halves(hessian, B, A)
+        self.H_Tc, self.H_Rc = self._halves(hessian, C, A)
+        self.bH_Tc, self.bH_Rc = self._halves(hessian, C, B, A)
+        self.A_b = state.at(relative.rotation_between(self.model, self.q, A, B))
+        self.A_c = state.at(relative.rotation_between(self.model, self.q, A, C))
+        self.d = self.A_b @ state.at(relative.relative_pose(self.model, self.q, C, B)[:3, 3])
+        lever = self.model.bodies[2].center_of_mass - self.model.frame(C).translation
+        self.p_c = state.at(lever)
+        self.p = self.A_c @ self.p_c
+        self.J_TG = state.at(kinematics.jacobian(self.model, self.q, C, lever)[:3])
+        self.H_TG = state.at(kinematics.kinematic_hessian(self.model, self.q, C, lever)[:3])
+        # Derivatives of body-axes Jacobians.
+        derivative = relative.relative_jacobian_derivative
+        self.H_Rb_b = self._halves(derivative, B, A, B)[1]
+        self.H_Rc_c = self._halves(derivative, C, A, C)[1]
+        self.bH_Rc_c = self._halves(derivative, C, B, C)[1]
+
+    def _halves(self, function: Any, *links: str) -> tuple[Any, Any]:
+        matrix = self.state.at(function(self.model, self.q, *links))
+        return matrix[:3], matrix[3:]
+
+
+def misprints(state: State) -> list[Misprint]:
+    """Return the misprints of sections 2 and 3, in the order of the text."""
+    m = Motion(state)
+    kinematic = [_eq_17(m), _eq_36(m), _eq_43(m), _eq_45(m)]
+    return [*kinematic, _eq_83(m), _eq_85(m), _eq_86(m), _eq_89(m), _eq_90(m)]
+
+
+def _eq_17(m: Motion) -> Misprint:
+    J, qd = m.J_Tc, m.state.qd
+    right = block_skew(J) @ kronecker(E, qd)
+    assert (J @ qd).shape != right.shape
+    return Misprint(
+        '(17)',
+        r'$\mathbf{A}\mathbf{a} = \tilde{\mathbf{A}}(\mathbf{E}_3 \otimes \mathbf{a})$',
+        r'$\widetilde{\mathbf{A}\mathbf{a}} = '
+        r'\tilde{\mathbf{A}}(\mathbf{E}_3 \otimes \mathbf{a})$',
+        TRANSCRIPTION,
+        r'$\mathbf{A} = \mathbf{J}_{T_3}$, $\mathbf{a} = \dot{\mathbf{q}}$',
+        'sizes do not fit',
+        abs(skew(J @ qd) - right).max(),
+    )
+
+
+def _eq_36(m: Motion) -> Misprint:
+    # Axes of (a) in (b): the columns of A_a^(b), so the rows of A_b^(a).
+    x, y, z = rotation = kinematics.forward_kinematics(m.model, m.q, C)[:3, :3]
+    dx, dy, dz = (khang_derivative(axis, m.q) for axis in rotation)
+    printed = m.state.at([y @ dz, z @ dz, z @ dz])
+    right = m.state.at([y @ dz, z @ dx, x @ dy])
+    return Misprint(
+        '(36)',
+        r'rows 2, 3: $\mathbf{z}_a^T\,\partial\mathbf{z}_a/\partial\mathbf{q}$',
+        r'$\mathbf{z}_a^T\,\partial\mathbf{x}_a/\partial\mathbf{q}$, '
+        r'$\mathbf{x}_a^T\,\partial\mathbf{y}_a/\partial\mathbf{q}$',
+        TRANSCRIPTION,
+        r'$\mathbf{J}_{R_3}$',
+        abs(printed - m.J_Rc).max(),
+        abs(right - m.J_Rc).max(),
+    )
+
+
+def _eq_43(m: Motion) -> Misprint:
+    rotation = kinematics.forward_kinematics(m.model, m.q, C)[:3, :3]
+    A_dot = m.state.at(contract_last(khang_derivative(rotation, m.q), m.state.qd))
+    relative_velocity = (m.J_TG - m.J_Tc) @ m.state.qd
+    return Misprint(
+        '(43)',
+        r'$\mathbf{v}_b + \dot{\mathbf{A}}_b\,\mathbf{p}_b^{(a)}$',
+        r'$\mathbf{v}_b + \dot{\mathbf{A}}_b\mathbf{A}_b^T\mathbf{A}_b\,\mathbf{p}_b^{(b)}$',
+        TRANSCRIPTION,
+        r'$\mathbf{v}_{G_3}$',
+        abs(A_dot @ m.p - relative_velocity).max(),
+        abs(A_dot @ m.A_c.T @ m.A_c @ m.p_c - relative_velocity).max(),
+    )
+
+
+def _eq_45(m: Motion) -> Misprint:
+    lever = kronecker(m.p, E)
+    return Misprint(
+        '(45)',
+        r'$\mathbf{J}_R(\mathbf{p} \otimes \mathbf{E}_n)$',
+        r'$\tilde{\mathbf{J}}_R(\mathbf{p} \otimes \mathbf{E}_n)$',
+        f'one {TRANSCRIPTION}',
+        r'$\mathbf{J}_{TG_3}$',
+        sizes_do_not_fit(lambda: m.J_Rc @ lever),
+        abs(m.J_Tc + block_skew(m.J_Rc) @ lever - m.J_TG).max(),
+    )
+
+
+def _eq_83(m: Motion) -> Misprint:
+    qd, qdd, d = m.state.qd, m.state.qdd, m.d.reshape(3, 1)
+    W = skew(m.J_Rb @ qd)
+    alpha_b = m.J_Rb @ qdd + m.H_Rb @ m.square
+    right = m.J_Tb @ qdd + m.H_Tb @ m.square + skew(alpha_b) @ m.d + 2 * W @ m.bJ_Tc @ qd
+    right = right + W @ W @ m.d + m.bJ_Tc @ qdd + m.bH_Tc @ m.square
+    return Misprint(
+        '(83)',
+        r'$\tilde{\boldsymbol{\omega}}\tilde{\boldsymbol{\omega}}\,{}^b\mathbf{d}_c\,'
+        r'{}^b\mathbf{d}_c$',
+        r'$\tilde{\boldsymbol{\omega}}\tilde{\boldsymbol{\omega}}\,{}^b\mathbf{d}_c$',
+        TRANSCRIPTION,
+        r'${}^a\mathbf{a}_c$',
+        sizes_do_not_fit(lambda: W @ W @ d @ d),
+        abs(right - m.J_Tc @ qdd - m.H_Tc @ m.square).max(),
+    )
+
+
+def _eq_85(m: Motion) -> Misprint:
+    qd, qdd = m.state.qd, m.state.qdd
+    W = skew(m.J_Rc @ qd)
+    alpha = m.J_Rc @ qdd + m.H_Rc @ m.square
+    right = m.J_Tc @ qdd + m.H_Tc @ m.square + skew(alpha) @ m.p + W @ W @ m.p
+    return Misprint(
+        '(85)',
+        r'$\tilde{\boldsymbol{\mu}}_c\,\mathbf{p}_{G_c}$',
+        r'$\tilde{\boldsymbol{\alpha}}_c\,\mathbf{p}_{G_c}$',
+        TRANSCRIPTION,
+        r'${}^a\mathbf{a}_{G_c}$',
+        r'$\boldsymbol{\mu}$ is defined nowhere',
+        abs(right - m.J_TG @ qdd - m.H_TG @ m.square).max(),
+    )
+
+
+def _eq_86(m: Motion) -> Misprint:
+    sizes_do_not_fit(lambda: m.J_Rb @ kronecker(m.bJ_Tc, E))
+    return Misprint(
+        '(86)-(88)',
+        r'$\mathbf{J}_R(\mathbf{J} \otimes \mathbf{E}_n)$',
+        r'$\tilde{\mathbf{J}}_R(\mathbf{J} \otimes \mathbf{E}_n)$, every time',
+        f'one {TRANSCRIPTION}',
+        rf'$\mathbf{{H}}_{{T_c}}{SQUARE}$',
+        'sizes do not fit',
+        abs((sum(_parts_86(m)) - m.H_Tc) @ m.square).max(),
+    )
+
+
+_TILDE = r'$\mathbf{A}_b^{(c)}\,\tilde{\mathbf{J}}_{R_b}^{(b)}$, or no tilde (sizes do not fit)'
+_TILDE_OVER_PRODUCT = (
+    r'$\tilde{\mathbf{P}}$, $\mathbf{P} = \mathbf{A}_b^{(c)}\mathbf{J}_{R_b}^{(b)}$'
+)
+
+
+def _tildes(m: Motion) -> tuple[Any, Any]:
+    """The block skew matrix as in the text of (89) and (90), and of the whole product."""
+    A_bc, J = m.A_c.T @ m.A_b, m.A_b.T @ m.J_Rb
+    bJ = m.A_c.T @ m.bJ_Tc
+    sizes_do_not_fit(lambda: A_bc @ J @ kronecker(bJ, E))
+    return A_bc @ block_skew(J), block_skew(A_bc @ J)
+
+
+def _eq_89(m: Motion) -> Misprint:
+    expected = m.A_c.T @ m.H_Tc
+    printed, right = (sum(_parts_89(m, turning)) for turning in _tildes(m))
+    return Misprint(
+        '(89)',
+        f'{_TILDE}; no ${SQUARE}$ on either side',
+        f'{_TILDE_OVER_PRODUCT}; both sides times ${SQUARE}$',
+        f'{TRANSCRIPTION}; the factor: {PAPER}',
+        rf'$\mathbf{{H}}^{{*}}_{{T_c}}{SQUARE}$',
+        abs((printed - expected) @ m.square).max(),
+        abs((right - expected) @ m.square).max(),
+    )
+
+
+def _eq_90(m: Motion) -> Misprint:
+    printed, right = (sum(_parts_90(m, turning)) for turning in _tildes(m))
+    return Misprint(
+        '(90)',
+        _TILDE,
+        _TILDE_OVER_PRODUCT,
+        TRANSCRIPTION,
+        rf'$\mathbf{{H}}^{{(c)}}_{{R_c}}{SQUARE}$',
+        abs((printed - m.H_Rc_c) @ m.square).max(),
+        abs((right - m.H_Rc_c) @ m.square).max(),
+    )
+
+
+def _parts_86(m: Motion) -> tuple[Any, Any, Any]:
+    """What (86) adds: without turning, half of Coriolis twice, centripetal."""
+    return _transported(m.H_Tb, m.H_Rb, block_skew(m.J_Rb), m.bJ_Tc, m.d, m.bH_Tc)
+
+
+def _parts_89(m: Motion, turning: Any) -> tuple[Any, Any, Any]:
+    to_c = m.A_c.T
+    H_R, bJ = to_c @ m.A_b @ m.H_Rb_b, to_c @ m.bJ_Tc
+    return _transported(to_c @ m.H_Tb, H_R, turning, bJ, to_c @ m.d, to_c @ m.bH_Tc)
+
+
+def _transported(
+    H_T: Any, H_R: Any, turning: Any, bJ: Any, d: Any, bH: Any
+) -> tuple[Any, Any, Any]:
+    coriolis = 2 * turning @ kronecker(bJ, E)
+    centripetal = turning @ kronecker(turning, E) @ kronecker(d, ENN)
+    return H_T - skew(d) @ H_R + bH, coriolis, centripetal
+
+
+def _parts_90(m: Motion, turning: Any) -> tuple[Any, Any]:
+    to_c = m.A_c.T
+    return to_c @ m.A_b @ m.H_Rb_b + m.bH_Rc_c, turning @ kronecker(to_c @ m.bJ_Rc, E)
+
+
+def _parts_88(H_T: Any, H_R: Any, J_R: Any, p: Any) -> tuple[Any, Any]:
+    turning = block_skew(J_R)
+    return H_T - skew(p) @ H_R, turning @ kronecker(turning, E) @ kronecker(p, ENN)
+
+
+def relations(state: State) -> list[Relation]:
+    """Return (84) and (86)-(91), misprints put right, after (qd (x) qd) and as matrices."""
+    m = Motion(state)
+
+    def relation(number: int, parts: Any, expected: Any, change: str, exact: Any) -> Relation:
+        printed = sum(parts)
+        return Relation(
+            f'({number})',
+            abs((printed - expected) @ m.square).max(),
+            abs(printed - expected).max(),
+            change,
+            abs(exact - expected).max(),
+        )
+
+    omega, b_omega = m.J_Rb @ m.state.qd, m.bJ_Rc @ m.state.qd
+    alpha = (m.J_Rb + m.bJ_Rc) @ m.state.qdd + (m.H_Rb + m.bH_Rc) @ m.square
+    error_84 = alpha + skew(omega) @ b_omega - m.J_Rc @ m.state.qdd - m.H_Rc @ m.square
+    turning = _tildes(m)[1]
+    rest, coriolis, centripetal = parts_86 = _parts_86(m)
+    exact_86 = rest + (coriolis + swapped(coriolis)) / 2 + swapped(centripetal)
+    parts_87 = m.H_Rb, m.bH_Rc, block_skew(m.J_Rb) @ kronecker(m.bJ_Rc, E)
+    parts_88 = _parts_88(m.H_Tc, m.H_Rc, m.J_Rc, m.p)
+    rest, coriolis, centripetal = parts_89 = _parts_89(m, turning)
+    exact_89 = rest + (coriolis + swapped(coriolis)) / 2 + centripetal
+    parts_90 = _parts_90(m, turning)
+    parts_91 = _parts_88(m.A_c.T @ m.H_Tc, m.H_Rc_c, m.A_c.T @ m.J_Rc, m.p_c)
+    half = r'$(\mathbf{E} + \mathbf{K})$ for 2'
+    last = r'last term times $\mathbf{K}$'
+    as_is = 'none'
+    vectors = 'vectors'
+    return [
+        Relation('(84)', abs(error_84).max(), vectors, as_is, vectors),
+        relation(
+            86, parts_86, m.H_Tc, f'{half}; centripetal term times $\\mathbf{{K}}$', exact_86
+        ),
+        relation(87, parts_87, m.H_Rc, as_is, sum(parts_87)),
+        relation(88, parts_88, m.H_TG, last, parts_88[0] + swapped(parts_88[1])),
+        relation(89, parts_89, m.A_c.T @ m.H_Tc, half, exact_89),
+        relation(90, parts_90, m.H_Rc_c, last, parts_90[0] + swapped(parts_90[1])),
+        relation(91, parts_91, m.A_c.T @ m.H_TG, as_is, sum(parts_91)),
+    ]
+
+
+def swapped(matrix: Any) -> Any:
+    """Return a Hessian times K."""
+    return swap_columns(matrix, N)

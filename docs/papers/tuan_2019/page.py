@@ -1,0 +1,212 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page itself, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from kron_dynamics import dynamics
+from kron_dynamics.symbolic import SymbolicRobot
+
+from . import equations, motion
+from .misprint import Misprint, Relation
+from .stacker import (
+    LETTERS,
+    Q,
+    State,
+    a3,
+    d2,
+    in_letters,
+    load_stacker,
+    simplified,
+    tex,
+    with_products,
+)
+
+# Rows (d, theta, a, alpha) of the paper's Table 1, T = Rz(theta) Tz(d) Tx(a) Rx(alpha).
+RIGHT_ANGLE = sympy.pi / 2
+TABLE_1 = (
+    (Q[0], 0, 0, RIGHT_ANGLE),
+    (d2, Q[1], 0, RIGHT_ANGLE),
+    (0, Q[2], a3, 0),
+)
+
+INTRODUCTION = """\
+<!-- Made by `python -m tuan_2019` in docs/papers; a test makes it again and compares. -->
+
+# [T]: the stacker of Tuan, Pham, Do and Phan (2019), derived
+
+The example of section 5 of [T] (N. T. M. Tuan et al., *Kinematic and dynamic analysis of multibody
+systems using the Kronecker product*, Vietnam J. Sci. Technol. 57(1), 2019, 112-127,
+doi 10.15625/2525-2518/57/1/12285), derived by `kron_dynamics` from
+[urdf/paper_stacker.urdf](../../urdf/paper_stacker.urdf) with symbols for its parameters, and what
+is misprinted in the text. Of the formulas, only those in the tables of misprints are typed.
+
+$S_i = \\sin q_i$, $C_i = \\cos q_i$. Column $(i, j)$ of an $r \\times n^2$ matrix is column
+$(i-1)n + j$ and belongs to $\\dot{q}_i \\dot{q}_j$.
+"""
+
+MISPRINTS = """\
+## Where the text is wrong
+
+Each printed form and each right one is evaluated on the stacker at one state, exactly, in rational
+numbers: $q_1 = 2$ m, $S_2 = 3/5$, $C_2 = 4/5$, $S_3 = 5/13$, $C_3 = 12/13$,
+$\\dot{\\mathbf{q}} = [1/2, -1/3, 1/4]^T$, $\\ddot{\\mathbf{q}} = [1/5, 2/3, -1/2]^T$, with the
+numbers of the URDF. Frame a is frame 0, b the mast's (frame 1 turned by $q_2$), c frame 3. The
+error is the largest of all entries, in SI units; 0 is exactly 0. *Transcription*: the fault is in
+the text this page works from, and most likely not in print.
+"""
+
+RELATIONS = """\
+## Accelerations and Hessians of relative motion, (84), (86)-(91)
+
+With the misprints put right, all hold for every $\\dot{\\mathbf{q}}$, which is what they are
+printed for; most do not hold as matrices, since $\\dot{\\mathbf{q}} \\otimes \\dot{\\mathbf{q}}$
+has equal elements. $\\mathbf{K}$ swaps columns $(i, j)$ and $(j, i)$.
+"""
+
+
+def page() -> str:
+    """Return the page.
+
+    Raises:
+        AssertionError: the frames of the URDF are not those of Table 1.
+    """
+    symbolic, state = load_stacker(), State()
+    misprints = [*motion.misprints(state), *equations.misprints(state, symbolic)]
+    parts = [
+        INTRODUCTION,
+        *_machine(symbolic),
+        *_kinematics(symbolic),
+        *_dynamics(symbolic),
+        MISPRINTS,
+        _misprint_table(misprints),
+        RELATIONS,
+        _relation_table(motion.relations(state)),
+    ]
+    return '\n'.join(part.rstrip('\n') + '\n' for part in parts)
+
+
+def _machine(symbolic: SymbolicRobot) -> list[str]:
+    pose = sympy.eye(4)
+    for k, row in enumerate(TABLE_1, start=1):
+        pose = pose * denavit_hartenberg(*row)
+        frame = in_letters(symbolic.frame(f'frame_{k}').pose())
+        assert simplified(sympy.ImmutableMatrix(frame - pose)) == sympy.zeros(4, 4)
+    rows = [
+        (str(k), *(f'${tex(sympy.sympify(x))}$' for x in row))
+        for k, row in enumerate(TABLE_1, start=1)
+    ]
+    table_1 = _table(('body', '$d_i$', r'$\theta_i$', '$a_i$', r'$\alpha_i$'), rows)
+    values = [
+        (f'${tex(sympy.sympify(LETTERS[str(symbol)]))}$', f'`{symbol}`', f'{float(value):g}')
+        for symbol, value in symbolic.values.items()
+        if str(symbol) in LETTERS
+    ]
+    return [
+        '## The machine\n\nTable 1 of [T], Denavit-Hartenberg rows; the frames of the URDF are '
+        'these, entry by entry:',
+        table_1,
+        "The paper's letters, the program's names for them, and the numbers of the URDF (SI):",
+        _table(('[T]', 'program', 'number'), values),
+        'The mass centre of the boom is at $[l_3 - a_3, 0, 0]^T$ in frame 3, that of the mast at '
+        '$[0, y_{G2}, 0]^T$ in frame 2.',
+    ]
+
+
+def denavit_hartenberg(d: Any, theta: Any, a: Any, alpha: Any) -> Any:
+    """Return Rz(theta) Tz(d) Tx(a) Rx(alpha), shape (4, 4)."""
+    ct, st, ca, sa = sympy.cos(theta), sympy.sin(theta), sympy.cos(alpha), sympy.sin(alpha)
+    rows = [
+        [ct, -st * ca, st * sa, a * ct],
+        [st, ct * ca, -ct * sa, a * st],
+        [0, sa, ca, d],
+        [0, 0, 0, 1],
+    ]
+    return sympy.Matrix(rows)
+
+
+def _kinematics(symbolic: SymbolicRobot) -> list[str]:
+    frame = symbolic.frame('frame_3')
+    pose, J, H = (
+        in_letters(form) for form in (frame.pose(), frame.jacobian(), frame.kinematic_hessian())
+    )
+    return [
+        '## Kinematics of frame 3\n\nPosition of its origin:',
+        _equation(r'\mathbf{d}_3', pose[:3, 3]),
+        'Translational Jacobian, (102):',
+        _equation(r'\mathbf{J}_{T_3}', J[:3, :]),
+        'Translational Hessian, (103):',
+        _equation(r'\mathbf{H}_{T_3}', H[:3, :]),
+        'Rotational Jacobian, (104):',
+        _equation(r'\mathbf{J}_{R_3}', J[3:, :]),
+        'Rotational Hessian, (105):',
+        _equation(r'\mathbf{H}_{R_3}', H[3:, :]),
+    ]
+
+
+def _dynamics(symbolic: SymbolicRobot) -> list[str]:
+    C_star = with_products(
+        in_letters(symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q))
+    )
+    reduced = with_products(in_letters(symbolic.reduced_coriolis_matrix()))
+    symmetric = with_products(in_letters(symbolic.velocity_free_coriolis_matrix()))
+    return [
+        '## Dynamics\n\nMass matrix, (106):',
+        _equation(r'\mathbf{M}', in_letters(symbolic.mass_matrix())),
+        r'Velocity-free Coriolis matrix by eq. (101), (107), with $P = m_3 l_3$ and '
+        r'$D = m_3 l_3^2 + I_{3y} - I_{3x}$:',
+        _equation(r'\mathbf{C}^{*}', C_star),
+        r'$\mathbf{C}^{*}$ is not unique, since $\dot{\mathbf{q}} \otimes \dot{\mathbf{q}}$ has '
+        'equal elements. Unique are the reduced form, columns (1,1), (1,2), (1,3), (2,2), (2,3), '
+        '(3,3), which multiplies each product of rates once:',
+        _equation(r'\mathbf{C}^{*}_{red}', reduced),
+        'and the symmetrised form, whose entries are the Christoffel symbols of the first kind '
+        '(`velocity_free_coriolis_matrix`):',
+        _equation(r'\mathbf{C}^{*}_{sym}', symmetric),
+        'Gravity is not in [T]. The slewing axis $z_1 = -y_0$ carries the height $d_2$ of the '
+        'mast, so up is $-y_0$; then the efforts that hold the machine are:',
+        _equation(r'\mathbf{g}', in_letters(symbolic.gravity_vector())),
+    ]
+
+
+def _equation(name: str, matrix: Any) -> str:
+    return f'$$\n{name} = {tex(sympy.Matrix(matrix))}\n$$'
+
+
+def _misprint_table(misprints: Sequence[Misprint]) -> str:
+    titles = ('where', 'printed', 'right', 'fault of', 'compared', 'error printed', 'error right')
+    rows = [
+        (m.equation, m.printed, m.right, m.fault, m.check, _error(m.printed_error))
+        + (_error(m.right_error),)
+        for m in misprints
+    ]
+    return _table(titles, rows)
+
+
+def _relation_table(relations: Sequence[Relation]) -> str:
+    titles = (
+        'equation',
+        r'error times $\dot{\mathbf{q}} \otimes \dot{\mathbf{q}}$',
+        'error as matrices',
+        'change that makes the matrices equal',
+        'error then',
+    )
+    rows = [
+        (r.equation, _error(r.squared), _error(r.matrix), r.change, _error(r.exact))
+        for r in relations
+    ]
+    return _table(titles, rows)
+
+
+def _error(error: Any) -> str:
+    return error if isinstance(error, str) else f'{float(error):.3g}'
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [titles, ['---'] * len(titles), *rows]
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)

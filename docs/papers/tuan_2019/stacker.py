@@ -1,0 +1,127 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The stacker of [T] in the paper's letters, and one exact state of it for checks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
+
+import kron_dynamics as kd
+from kron_dynamics.symbolic import SymbolicRobot, simplified
+
+ROOT = Path(__file__).resolve().parents[3]
+URDF = ROOT / 'urdf' / 'paper_stacker.urdf'
+# Up is -y0, so gravity pulls along +y0.
+GRAVITY = (0, 9.81, 0)
+
+# The program's names of what the URDF says, in the paper's letters. The axes of the mast's link
+# and of the paper's frame 2 differ by a right angle: y and z change places.
+LETTERS = {
+    'm_carriage': 'm1',
+    'm_mast': 'm2',
+    'm_boom': 'm3',
+    'l_q3_z': 'd2',
+    'p_frame_2_z': 'd2',
+    'p_frame_3_x': 'a3',
+    'c_mast_z': 'd2 + y_G2',
+    'c_boom_x': 'l3',
+    'I_mast_xx': 'I2x',
+    'I_mast_zz': 'I2y',
+    'I_mast_yy': 'I2z',
+    'I_boom_xx': 'I3x',
+    'I_boom_yy': 'I3y',
+    'I_boom_zz': 'I3z',
+    'g': 'g',
+}
+m1, m2, m3, d2, a3, l3, y_G2, g = sympy.symbols('m1 m2 m3 d2 a3 l3 y_G2 g')
+I2x, I2y, I2z, I3x, I3y, I3z = sympy.symbols('I2x I2y I2z I3x I3y I3z')
+P, D = sympy.symbols('P D')
+PRODUCTS = {P: m3 * l3, D: m3 * l3**2 + I3y - I3x}
+Q = sympy.symbols('q1 q2 q3')
+S2, C2, S3, C3 = sympy.sin(Q[1]), sympy.cos(Q[1]), sympy.sin(Q[2]), sympy.cos(Q[2])
+
+_LATEX = {
+    symbol: rf'{symbol.name[0]}_{{{symbol.name[1:].strip("_")}}}'
+    for symbol in (m1, m2, m3, d2, a3, l3, y_G2, I2x, I2y, I2z, I3x, I3y, I3z)
+}
+
+
+def load_stacker() -> SymbolicRobot:
+    """Return the stacker with symbols for its parameters."""
+    return kd.load(URDF, gravity=GRAVITY).symbolic.with_parameters('symbolic')
+
+
+def in_letters(matrix: Any) -> Any:
+    """Return a closed form of the program, shortened, in the paper's letters."""
+    renamed = {
+        sympy.Symbol(ours): sympy.sympify(theirs, {'y_G2': y_G2, 'g': g})
+        for ours, theirs in LETTERS.items()
+    }
+    return simplified(sympy.ImmutableMatrix(matrix).xreplace(renamed), Q)
+
+
+def with_products(matrix: Any) -> Any:
+    """Return a matrix with P and D for the products they stand for."""
+    return matrix.xreplace({simplified(PRODUCTS[D]): D}).subs(PRODUCTS[P], P)
+
+
+def tex(expression: Any) -> str:
+    """Return LaTeX with S_2 for sin q_2 and so on."""
+    text = sympy.latex(expression, symbol_names=_LATEX, fold_func_brackets=True)
+
+    def short(match: re.Match[str]) -> str:
+        function, power, index = match.groups()
+        return f'{function[0].upper()}_{index}' + (f'^{power}' if power else '')
+
+    return re.sub(r'\\(sin|cos)(?:\^\{(\d)\})? \{q_\{(\d)\}\}', short, text)
+
+
+class State:
+    """One state of the stacker with the numbers of the URDF, all of them rational.
+
+    Attributes:
+        robot: with exact numbers.
+        qd: rates.
+        qdd: accelerations.
+    """
+
+    def __init__(self) -> None:
+        """Choose a state whose sines and cosines are rational."""
+        self.robot = kd.load(URDF, gravity=GRAVITY).symbolic
+        numbers = kd.load(URDF, gravity=GRAVITY).symbolic.with_parameters('symbolic').values
+        self._values = {
+            sympy.sympify(theirs): numbers[sympy.Symbol(ours)]
+            for ours, theirs in LETTERS.items()
+            if theirs.isidentifier()
+        }
+        self.qd = _rationals('1/2', '-1/3', '1/4')
+        self.qdd = _rationals('1/5', '2/3', '-1/2')
+        trigonometry = zip(
+            (S2, C2, S3, C3), _rationals('3/5', '4/5', '5/13', '12/13'), strict=True
+        )
+        self._values |= {Q[0]: sympy.Integer(2), **dict(trigonometry)}
+
+    @property
+    def q(self) -> Any:
+        """The coordinates' symbols, shape (3,)."""
+        return np.array(Q, dtype=object)
+
+    def at(self, expressions: Any) -> Any:
+        """Return expressions, numbers of the same shape, at this state."""
+        array = np.array(expressions, dtype=object)
+        values = [sympy.sympify(x).xreplace(self._values) for x in array.flat]
+        assert all(value.is_Rational for value in values)
+        return np.array(values, dtype=object).reshape(array.shape)
+
+    def largest(self, expressions: Any) -> Any:
+        """Return the largest magnitude among expressions at this state."""
+        return max(abs(value) for value in self.at(expressions).flat)
+
+
+def _rationals(*texts: str) -> Any:
+    return np.array([sympy.Rational(text) for text in texts], dtype=object)

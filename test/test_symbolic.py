@@ -1,0 +1,347 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Closed forms: equal to the equations on floats, exact, readable, and short on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kron_dynamics as kd
+from kron_dynamics import dynamics, kinematics
+from kron_dynamics.kronecker import khang_derivative
+from kron_dynamics.model import load_model
+from kron_dynamics.symbolic import SymbolicMatrix, SymbolicRobot, simplification, simplified
+from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
+
+STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
+BOTH = ('numeric', 'symbolic')
+# Methods of Robot and RobotFrame that are no quantities.
+NO_QUANTITY = {'frame', 'kernel_report', 'prepare'}
+
+
+def closed_forms(robot: SymbolicRobot, link: str) -> dict[str, Any]:
+    """Every closed form of a robot and of one of its links, not simplified."""
+    forms = {}
+    for owner, prefix in ((robot, ''), (robot.frame(link), 'frame.')):
+        for name in quantities(kd.RobotFrame if prefix else kd.Robot):
+            forms[prefix + name] = getattr(owner, name)()
+    return forms
+
+
+def quantities(owner: type) -> list[str]:
+    """Names of the methods that give a quantity."""
+    return [
+        name
+        for name, member in vars(owner).items()
+        if callable(member) and not name.startswith('_') and name not in NO_QUANTITY
+    ]
+
+
+FUNCTIONS = {sympy.sin: np.sin, sympy.cos: np.cos, sympy.tanh: np.tanh}
+
+
+def numbers(robot: SymbolicRobot, form: Any, **arrays: Any) -> Any:
+    """A closed form at a state, float array; equal parts are evaluated once."""
+    known = {symbol: float(value) for symbol, value in robot.values.items()}
+    for name, array in arrays.items():
+        known |= dict(zip(getattr(robot, name), map(float, array), strict=True))
+
+    def value(node: Any) -> float:
+        if node not in known:
+            if node.is_Number:
+                known[node] = float(node)
+            elif node.is_Add:
+                known[node] = sum(map(value, node.args))
+            elif node.is_Pow:
+                known[node] = value(node.base) ** float(node.exp)
+            elif node.is_Mul:
+                known[node] = np.prod([value(factor) for factor in node.args])
+            else:
+                known[node] = FUNCTIONS[node.func](value(node.args[0]))
+        return known[node]
+
+    entries = list(form) if isinstance(form, sympy.MatrixBase) else [form]
+    return np.array([value(entry) for entry in entries])
+
+
+@pytest.fixture(scope='module')
+def stacker() -> SymbolicRobot:
+    return kd.load(STACKER).symbolic
+
+
+@pytest.fixture(scope='module')
+def planar(robot_text: Any) -> SymbolicRobot:
+    return kd.loads(robot_text('planar_2r'), gravity=(0, -9.81, 0)).symbolic
+
+
+@pytest.mark.parametrize('parameters', BOTH)
+@pytest.mark.parametrize('name', ['planar_2r', 'gripper'])
+def test_every_quantity_is_that_of_the_floats(
+    robot_text: Any, name: str, parameters: str, rng: np.random.Generator, assert_close: Any
+) -> None:
+    armature = {'shoulder': 0.3} if name == 'planar_2r' else None
+    model = load_model(robot_text(name), gravity=(1.0, -9.0, 2.0), armature=armature)
+    robot, link = SymbolicRobot(model, parameters), model.tip_link
+    arrays = {
+        key: rng.uniform(-1.2, 1.2, len(getattr(robot, key)))
+        for key in ('q', 'qd', 'qdd', 'qddd', 'tau', 'force', 'moment')
+    }
+    q, qd, qdd, qddd, tau, force, moment = arrays.values()
+    expected = {
+        'forward_dynamics': dynamics.forward_dynamics(model, q, qd, tau),
+        'inertial_parameters': dynamics.inertial_parameters(model),
+        'joint_friction': dynamics.joint_friction(model, qd),
+        'frame.pose': kinematics.forward_kinematics(model, q, link),
+        'frame.velocity': kinematics.frame_velocity(model, q, qd, link),
+        'frame.acceleration': kinematics.frame_acceleration(model, q, qd, qdd, link),
+        'frame.jerk': kinematics.frame_jerk(model, q, qd, qdd, qddd, link),
+        'frame.external_wrench': dynamics.external_wrench(
+            model, q, link, force, moment, axes=model.root_link
+        ),
+    }
+    states: dict[str, tuple[Any, ...]] = {'qdd': (q, qd, qdd), 'qd': (q, qd), 'q': (q,)}
+    takes = {'inverse_dynamics': 'qdd', 'regressor': 'qdd'}
+    takes |= dict.fromkeys(('coriolis_matrix', 'coriolis_vector', 'bias_forces'), 'qd')
+    takes |= {'kinetic_energy': 'qd', 'frame.jacobian_dot': 'qd'}
+    for quantity, form in closed_forms(robot, link).items():
+        if quantity not in expected:
+            state = states[takes.get(quantity, 'q')]
+            if quantity.startswith('frame.'):
+                function = getattr(kinematics, quantity.removeprefix('frame.'))
+                expected[quantity] = function(model, *state, link)
+            else:
+                expected[quantity] = getattr(dynamics, quantity)(model, *state)
+        assert_close(
+            numbers(robot, form, **arrays), np.ravel(expected[quantity]), 1e-11, floor=1e-9
+        )
+        if isinstance(form, SymbolicMatrix):
+            shape = np.shape(expected[quantity])
+            assert form.shape == (shape if len(shape) == 2 else (*shape, 1))
+
+
+@settings(max_examples=4)
+@given(data=st.data())
+def test_random_trees_with_axes_and_frames_askew(
+    random_robots: Any, assert_close: Any, data: Any
+) -> None:
+    model, state = data.draw(random_robots.filter(lambda drawn: drawn[0].n <= 2))
+    for parameters in BOTH:
+        robot = SymbolicRobot(model, parameters)
+        arrays = {'q': state.q, 'qd': state.qd, 'qdd': state.qdd}
+        tau = dynamics.inverse_dynamics(model, *arrays.values())
+        form = robot.inverse_dynamics().simplified()
+        assert_close(numbers(robot, form, **arrays), tau, 1e-10, floor=1e-3)
+        C = dynamics.velocity_free_coriolis_matrix(model, state.q)
+        form = robot.velocity_free_coriolis_matrix().simplified()
+        assert_close(numbers(robot, form, **arrays), C.ravel(), 1e-10, floor=1e-3)
+
+
+def test_planar_2r_is_the_textbooks_exactly(planar: SymbolicRobot) -> None:
+    half, quarter, eighth = (sympy.Rational(1, k) for k in (2, 4, 8))
+    elbow = planar.q[1]
+    m12 = 2 * (quarter**2 + quarter * sympy.cos(elbow)) + eighth
+    m11 = 4 * half**2 + half + 2 * (1 + quarter**2 + 2 * quarter * sympy.cos(elbow)) + eighth
+    textbook = sympy.Matrix([[m11, m12], [m12, 2 * quarter**2 + eighth]])
+    assert (planar.mass_matrix().simplified() - textbook).expand() == sympy.zeros(2, 2)
+
+
+def test_laws_hold_exactly_with_axes_and_frames_askew(robot_text: Any) -> None:
+    # Rounded rotations would leave terms of 1e-16 in all of these.
+    robot = kd.loads(robot_text('spatial_3r')).symbolic
+    M, q, n = robot.mass_matrix(), robot.q, robot.n
+    assert simplified(M - M.T) == sympy.zeros(n, n)
+    R = robot.frame(robot.model.tip_link).pose()[:3, :3]
+    assert simplified(R * R.T) == sympy.eye(3)
+    M_dot = sum((M.diff(x) * rate for x, rate in zip(q, robot.qd, strict=True)), 0 * M)
+    N = M_dot - 2 * robot.coriolis_matrix()
+    assert simplified(N + N.T) == sympy.zeros(n, n)
+    frame = robot.frame(robot.model.tip_link)
+    H = sympy.Matrix(khang_derivative(frame.jacobian().tolist(), q))
+    assert simplified(frame.kinematic_hessian() - H) == sympy.zeros(6, n * n)
+    V = robot.potential_energy()
+    g = sympy.Matrix([V.diff(x) for x in q])
+    assert simplified(robot.gravity_vector() - g) == sympy.zeros(n, 1)
+
+
+def test_symbols_give_the_numbers_back_exactly(stacker: SymbolicRobot) -> None:
+    general = stacker.with_parameters('symbolic')
+    for name in ('mass_matrix', 'velocity_free_coriolis_matrix', 'inverse_dynamics'):
+        form = getattr(general, name)().simplified()
+        difference = form.subs(dict(general.values)) - getattr(stacker, name)()
+        assert simplified(difference) == sympy.zeros(*form.shape), name
+
+
+def test_parameters_are_named_after_links_and_joints(stacker: SymbolicRobot) -> None:
+    values = {
+        str(symbol): value for symbol, value in stacker.with_parameters('symbolic').values.items()
+    }
+    assert values['m_slew_deck'] == 267000
+    assert values['c_slew_deck_x'] == -sympy.Rational(1, 2)
+    assert values['I_slew_deck_zz'] == 6586000
+    assert values['l_luff_z'] == 5
+    assert values['p_bucket_wheel_x'] == 60
+    assert values['g'] == sympy.Rational('9.80665')
+    assert 'd_slew' in values
+    assert 'f_luff' in values
+    # What is 0 in the URDF stays 0, and lumping leaves no rounding behind.
+    assert not {'c_slew_deck_y', 'I_slew_deck_xy', 'l_luff_x', 'a_slew'} & set(values)
+    assert values['m_boom'] * values['c_boom_x'] == -253900
+    assert stacker.values == {}
+
+
+def test_gravity_off_the_axes_has_components(robot_text: Any) -> None:
+    robot = kd.loads(robot_text('planar_2r'), gravity=(1, 0, -9)).symbolic
+    values = robot.with_parameters('symbolic').values
+    gravity = {str(s): value for s, value in values.items() if str(s).startswith('g')}
+    assert gravity == {'g_x': 1, 'g_z': -9}
+
+
+def test_entries_are_exact_and_print_without_litter(stacker: SymbolicRobot) -> None:
+    for form in closed_forms(stacker, 'bucket_wheel').values():
+        assert form.atoms(sympy.Float) == set()
+    text = str(stacker.mass_matrix().simplified())
+    assert '1150000, (-370000*sin(luff) + 253900*cos(luff) + 133500)*sin(slew)' in text
+    assert '17367800*sin(luff)*cos(luff)' in text
+    pose = str(stacker.frame('rail').pose())
+    assert pose == 'Matrix([\n[1, 0, 0, 0],\n[0, 1, 0, 0],\n[0, 0, 1, 0],\n[0, 0, 0, 1]])'
+
+
+def test_decimals_are_shown_and_short_fractions_stay(planar: SymbolicRobot) -> None:
+    x = planar.q[0]
+    form = SymbolicMatrix.of(np.array([x / 2, 0.1 * x, x / 3 - 3.125, 2.0 * x]), {})
+    assert form[1] == x / 10
+    assert form[3] == 2 * x
+    text = str(form).replace('shoulder', 'x')
+    assert text == 'Matrix([\n[x/2],\n[0.1*x],\n[x/3 - 3.125],\n[2*x]])'
+
+
+def test_latex_writes_joints_as_indices_and_rates_with_dots(stacker: SymbolicRobot) -> None:
+    general = stacker.with_parameters('symbolic')
+    latex = general.coriolis_vector().simplified().latex()
+    for text in (r'\dot{q}_{\mathrm{slew}}', r'q_{\mathrm{luff}}', r'm_{\mathrm{boom}}'):
+        assert text in latex
+    assert r'c_{\mathrm{boom},x}' in latex
+    assert stacker.latex(stacker.qdd[0]) == r'\ddot{q}_{\mathrm{travel}}'
+    assert stacker.latex(stacker.tau[0]) == r'\tau_{\mathrm{travel}}'
+    assert stacker.gravity_vector()._repr_latex_().startswith(r'$\displaystyle \left[')
+    assert '3628460.5' in stacker.gravity_vector().simplified().latex()
+
+
+def arm(joints: str, link: str = 'boom') -> str:
+    """One link on a joint of the given name."""
+    return f"""<robot name="arm"><link name="base"/><link name="{link}"><inertial>
+      <origin xyz="0.5 0 0"/><mass value="2"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="{joints}" type="continuous"><parent link="base"/><child link="{link}"/>
+      <axis xyz="0 1 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ('joint', 'name', 'latex'),
+    [
+        ('q1', 'q1_d', r'\dot{q}_{1}'),
+        ('theta_2', 'theta_2_d', r'\dot{\theta}_{2}'),
+        ('x', 'x_d', r'\dot{x}'),
+        ('shoulder-pan joint', 'shoulder_pan_joint_d', r'\dot{q}_{\mathrm{shoulder\_pan\_joint}}'),
+    ],
+)
+def test_names_of_joints_become_symbols(joint: str, name: str, latex: str) -> None:
+    robot = kd.loads(arm(joint)).symbolic
+    assert str(robot.qd[0]) == name
+    assert robot.latex(robot.qd[0]) == latex
+
+
+def test_a_joint_named_like_a_parameter_is_not_taken_for_it() -> None:
+    robot = kd.loads(arm('m_boom')).symbolic.with_parameters('symbolic')
+    assert str(robot.q[0]) == 'm_boom'
+    assert {str(symbol) for symbol in robot.values} >= {'m_boom_', 'c_boom_x'}
+    g = robot.gravity_vector().simplified()[0]
+    assert str(g) == '-c_boom_x*g*m_boom_*cos(m_boom)'
+
+
+def test_unknown_names_are_refused(stacker: SymbolicRobot) -> None:
+    with pytest.raises(kd.UnknownFrameError, match="'nowhere'"):
+        stacker.frame('nowhere')
+    with pytest.raises(kd.ParameterError, match="'letters', expected one of numeric, symbolic"):
+        stacker.with_parameters('letters')
+
+
+X, Y, Z, A, B = sympy.symbols('x y z a b')
+SIN, COS = sympy.sin, sympy.cos
+
+
+@pytest.mark.parametrize(
+    ('expression', 'short'),
+    [
+        (SIN(X) ** 2 + COS(X) ** 2, 1),
+        (A - A * COS(X) ** 2, A * SIN(X) ** 2),
+        (A * COS(X) * COS(Y) - A * SIN(X) * SIN(Y), A * COS(X + Y)),
+        (COS(X) * COS(Y) + SIN(X) * SIN(Y), COS(X - Y)),
+        (SIN(X) * COS(Y) + COS(X) * SIN(Y), SIN(X + Y)),
+        (SIN(X) * COS(Y) - COS(X) * SIN(Y), SIN(X - Y)),
+        (SIN(X + Y + Z).expand(trig=True), SIN(X + Y + Z)),
+        (((A * COS(X) + COS(X + Y)) ** 2).expand(trig=True), (A * COS(X) + COS(X + Y)) ** 2),
+        (A * B * SIN(X) + A * SIN(X), A * (B + 1) * SIN(X)),
+        ((A + 1) ** 2 - A**2 - 2 * A - 1, 0),
+        (1 / (SIN(X) ** 2 + COS(X) ** 2 + A), 1 / (1 + A)),
+        (sympy.tanh(X + X * 0 + SIN(Y) ** 2 + COS(Y) ** 2), sympy.tanh(X + 1)),
+        ((sympy.sqrt(2) * SIN(X) + sympy.sqrt(6)) ** 2, None),
+    ],
+    ids=str,
+)
+def test_simplified_forms_are_short_and_equal(expression: Any, short: Any) -> None:
+    found = simplified(expression, (X, Y, Z))
+    at = {X: 0.3, Y: -1.1, Z: 0.7, A: 1.7, B: 0.4}
+    assert float(found.subs(at)) == pytest.approx(float(expression.subs(at)), rel=1e-13)
+    if short is not None:
+        assert sympy.expand(found - short) == 0
+        assert sympy.count_ops(found) <= sympy.count_ops(sympy.expand(short))
+
+
+def test_what_takes_too_long_comes_back_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    expression = (A + B + X + Y) ** 9 * (SIN(X) ** 2 + COS(X) ** 2)
+    monkeypatch.setattr(simplification, 'MAX_PRODUCTS', 100)
+    both = simplified(sympy.Matrix([expression, SIN(X) ** 2 + COS(X) ** 2]))
+    assert both == sympy.Matrix([expression, 1])
+
+
+def test_simplified_matrix_keeps_its_notation(planar: SymbolicRobot) -> None:
+    M = planar.mass_matrix()
+    assert M.simplified().notation is M.notation
+    assert planar.latex(M.T) == M.T.latex() or r'\mathrm{elbow}' in planar.latex(M.T)
+
+
+@pytest.mark.parametrize('rpy', [(0.3, -1.2, 2.9), (np.pi / 4, 0, np.pi / 6), (0.4, np.pi / 2, 0)])
+def test_exact_rotations_are_orthogonal_and_near(rpy: tuple[float, ...]) -> None:
+    model = load_model(
+        arm('q1').replace('<axis', f'<origin rpy="{" ".join(map(str, rpy))}"/><axis')
+    )
+    given_rotation = model.joints[0].rotation
+    exact = exact_rotation(given_rotation)
+    product = sympy.Matrix(exact) * sympy.Matrix(exact).T
+    assert product.applyfunc(sympy.expand) == sympy.eye(3)
+    np.testing.assert_allclose(exact.astype(float), given_rotation, rtol=0, atol=1e-14)
+
+
+def test_right_and_other_common_angles_stay_what_they_are() -> None:
+    c, s = np.cos(np.pi / 4), np.sin(np.pi / 4)
+    exact = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
+    root = sympy.sqrt(2) / 2
+    assert exact.tolist() == [[root, -root, 0], [root, root, 0], [0, 0, 1]]
+    turned = exact_rotation(np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]))
+    assert turned.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize('direction', [(1, 1, 0), (0, -3, 4), (0.123456789, -0.4, 0.777)])
+def test_exact_directions_have_length_one(direction: tuple[float, ...]) -> None:
+    floats = np.array(direction) / np.linalg.norm(direction)
+    exact = exact_direction(floats)
+    assert sympy.expand(sum(x**2 for x in exact)) == 1
+    np.testing.assert_allclose(exact.astype(float), floats, rtol=0, atol=1e-15)
