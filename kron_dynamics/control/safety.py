@@ -64,6 +64,16 @@ class CommandGuard:
         )
 
     @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The n joints."""
+        return self._joint_names
+
+    @property
+    def effort_limit(self) -> FloatArray:
+        """Greatest magnitudes commanded, shape (n,), in N m or N."""
+        return np.array(self._effort_limit)
+
+    @property
     def effort_saturations(self) -> npt.NDArray[np.int64]:
         """How often each joint's command was cut to its effort limit, shape (n,)."""
         return np.array(self._effort_saturations)

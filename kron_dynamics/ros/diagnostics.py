@@ -12,6 +12,11 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
+from kron_dynamics.control import JointStateAssembler
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.parameters import ParameterSet
+
 _REMEMBERED = 1000  # control cycles in the statistics
 
 
@@ -34,6 +39,40 @@ class CycleStatistics:
             values['compute time median [ms]'] = f'{half:.3f}'
             values['compute time p99 [ms]'] = f'{most:.3f}'
         return values
+
+
+def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> dict[str, str]:
+    """Return which model it is and how fresh its joint states are, as texts.
+
+    Args:
+        robot: the machine.
+        assembler: of its joint states.
+        now: steady time, s.
+    """
+    age = assembler.state(now).ages[:2].max(initial=0.0)
+    values = {'model': robot.model.fingerprint, 'state age [s]': f'{age:.3f}'}
+    for reason, count in assembler.rejections.items():
+        values[f'joint states dropped: {reason}'] = str(count)
+    return values
+
+
+def controller_values(controller: TrackingController, settings: ParameterSet) -> dict[str, str]:
+    """Return law, limits and saturations of a controller, as texts."""
+    values = {'control law': settings.value('control_law')}
+    if controller.latch.faulted:
+        values['fault action'] = settings.value('fault_action')
+    guard = controller.guard
+    for name, limit, cut, held in zip(
+        guard.joint_names,
+        guard.effort_limit,
+        guard.effort_saturations,
+        guard.rate_saturations,
+        strict=True,
+    ):
+        values[f'effort limit of {name}'] = f'{limit:g}'
+        values[f'effort saturations of {name}'] = str(cut)
+        values[f'rate saturations of {name}'] = str(held)
+    return values
 
 
 class DiagnosticsPublisher:

@@ -21,14 +21,19 @@ from kron_dynamics.control import JointStateAssembler, SampleOutcome
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError, TrajectoryError
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.controller_factory import effort_limits, make_controller
+from kron_dynamics.ros.controller_factory import make_controller
 from kron_dynamics.ros.conversions import reference_points, seconds
 from kron_dynamics.ros.description import (
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
 )
-from kron_dynamics.ros.diagnostics import CycleStatistics, DiagnosticsPublisher
+from kron_dynamics.ros.diagnostics import (
+    CycleStatistics,
+    DiagnosticsPublisher,
+    controller_values,
+    state_values,
+)
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
 from kron_dynamics.ros.outputs import CommandOutput, TipOutput
@@ -361,26 +366,15 @@ class DynamicsNode(LifecycleNode):
         values = {'lifecycle state': self._state_machine.current_state[1], **self._notes}
         level, message, hardware = DiagnosticStatus.WARN, 'not active', ''
         if self._robot is not None and self._assembler is not None:
-            model = self._robot.model
-            hardware = model.name
-            values['model'] = model.fingerprint
-            values.update(self._statistics.values())
-            age = self._assembler.state(time.monotonic()).ages[:2].max(initial=0.0)
-            values['state age [s]'] = f'{age:.3f}'
-            for reason, count in self._assembler.rejections.items():
-                values[f'joint states dropped: {reason}'] = str(count)
-        if self._controller is not None and self._robot is not None:
-            latch, guard = self._controller.latch, self._controller.guard
+            hardware = self._robot.model.name
+            values |= state_values(self._robot, self._assembler, time.monotonic())
+            values |= self._statistics.values()
+        if self._controller is not None:
+            reason = self._controller.latch.reason
             level, message = DiagnosticStatus.OK, 'active'
-            if latch.faulted:
-                level, message = DiagnosticStatus.ERROR, f'fault: {latch.reason}'
-                values['fault action'] = self._settings.value('fault_action')
-            values['control law'] = self._settings.value('control_law')
-            limits = effort_limits(self._settings, self._robot)
-            for i, name in enumerate(self._robot.joint_names):
-                values[f'effort limit of {name}'] = f'{limits[i]:g}'
-                values[f'effort saturations of {name}'] = str(guard.effort_saturations[i])
-                values[f'rate saturations of {name}'] = str(guard.rate_saturations[i])
+            if reason is not None:
+                level, message = DiagnosticStatus.ERROR, f'fault: {reason}'
+            values |= controller_values(self._controller, self._settings)
         self._diagnostics.publish(level, message, hardware, values)
 
 
