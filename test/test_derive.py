@@ -1,0 +1,128 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics derive`: closed forms as text and as LaTeX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+
+import kron_dynamics as kd
+from kron_dynamics.cli import main
+
+URDF = Path(__file__).parents[1] / 'urdf'
+STACKER = str(URDF / 'stacker_reclaimer.urdf')
+PAPER = str(URDF / 'paper_stacker.urdf')
+
+
+@pytest.fixture
+def derive(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run the command, expect success, return the lines."""
+
+    def run(*arguments: str) -> list[str]:
+        code = main(['derive', *arguments])
+        captured = capsys.readouterr()
+        assert (code, captured.err) == (0, '')
+        return captured.out.splitlines()
+
+    return run
+
+
+def test_default_is_m_c_star_and_g(derive: Any) -> None:
+    lines = derive(STACKER, '--simplify')
+    assert lines[0] == '# stacker_reclaimer, coordinates travel, slew, luff'
+    titles = [line for line in lines[1:] if line.startswith('#')]
+    assert titles == ['# M, shape (3, 3)', '# C*, shape (3, 9)', '# g, shape (3, 1)']
+    assert 'M[0, 0] = 1150000' in lines
+    assert 'M[0, 1] = (-370000*sin(luff) + 253900*cos(luff) + 133500)*sin(slew)' in lines
+    assert 'g[2] = 3628460.5*sin(luff) - 2489908.435*cos(luff)' in lines
+    # What is zero is not listed.
+    assert not any(line.startswith(('M[1, 2]', 'g[0]', 'C*[0, 0]')) for line in lines)
+
+
+def test_text_is_what_sympy_reads(derive: Any) -> None:
+    text = dict(line.split(' = ') for line in derive(PAPER, '--quantity', 'M')[3:])
+    M = kd.load(PAPER).symbolic.mass_matrix()
+    for entry, expression in text.items():
+        i, j = map(int, entry[2:-1].split(', '))
+        read = sympy.nsimplify(expression, rational=True)
+        assert sympy.expand(read - M[i, j]) == 0
+    assert len(text) == 7
+
+
+def test_quantities_come_in_the_order_asked_for(derive: Any) -> None:
+    wanted = ['tau', 'T', 'V', 'dM', 'C*red', 'C', 'c', 'H', 'J', 'pose']
+    lines = derive(PAPER, '--simplify', '--quantity', *wanted)
+    titles = [line[2:].split(',')[0] for line in lines[1:] if line.startswith('#')]
+    assert titles == [*wanted[:-3], 'H of frame_3', 'J of frame_3', 'pose of frame_3']
+    assert 'C*red[2, 3] = 12906.875*sin(q3)*cos(q3)' in lines
+    assert 'c[2] = 12906.875*q2_d**2*sin(q3)*cos(q3)' in lines
+
+
+def test_gravity_is_taken(derive: Any) -> None:
+    lines = derive(PAPER, '--quantity', 'g', 'V', '--simplify', '--gravity', '0', '10', '0')
+    assert 'g[2] = 20425*cos(q3)' in lines
+    assert 'V = 20425*sin(q3) + 46485' in lines
+    assert 'g = 0' in derive(PAPER, '--quantity', 'g', '--gravity', '0', '0', '0')
+
+
+def test_frame_alone_gives_its_kinematics(derive: Any) -> None:
+    lines = derive(PAPER, '--frame', 'frame_2', '--simplify')
+    titles = [line for line in lines[1:] if line.startswith('#')]
+    assert titles == [
+        '# pose of frame_2, shape (4, 4)',
+        '# J of frame_2, shape (6, 3)',
+        '# H of frame_2, shape (6, 9)',
+    ]
+    assert 'pose[1, 3] = -3.2' in lines
+    assert 'J[4, 1] = -1' in lines
+    assert 'H = 0' in lines
+
+
+def test_symbolic_parameters_come_with_their_values(derive: Any) -> None:
+    arguments = '--symbolic-parameters', '--simplify', '--gravity', '0', '9.81', '0'
+    lines = derive(PAPER, '--quantity', 'g', *arguments)
+    assert 'g[2] = c_boom_x*g*m_boom*cos(q3)' in lines
+    values = lines[lines.index('# parameters') + 1 :]
+    assert {'m_boom = 430', 'c_boom_x = 4.75', 'g = 9.81'} <= set(values)
+
+
+def test_latex_is_an_equation_a_quantity(derive: Any) -> None:
+    arguments = '--symbolic-parameters', '--simplify', '--latex'
+    lines = derive(PAPER, '--quantity', 'C*', 'tau', '--gravity', '0', '9.81', '0', *arguments)
+    assert lines[0] == '% paper_stacker, coordinates q1, q2, q3'
+    (coriolis,) = (line for line in lines if line.startswith(r'\mathbf{C}^{*} = '))
+    assert (
+        r'\left[\begin{matrix}0 & 0 & 0 & 0 & - c_{\mathrm{boom},x} m_{\mathrm{boom}}' in coriolis
+    )
+    (tau,) = (line for line in lines if line.startswith(r'\boldsymbol{\tau} = '))
+    assert r'\ddot{q}_{1}' in tau
+    assert r'm_{\mathrm{boom}} = 430' in lines
+
+
+def test_a_link_without_a_quantity_of_links_is_refused(capsys: Any) -> None:
+    assert main(['derive', PAPER, '--frame', 'frame_2', '--quantity', 'M', 'g']) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.startswith('kron_dynamics: error: --frame frame_2 is for pose, J, H, none')
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'code', 'named'),
+    [
+        ([PAPER, '--frame', 'nowhere'], 1, "'nowhere'"),
+        (['nowhere.urdf'], 1, "'nowhere.urdf'"),
+        ([PAPER, '--quantity', 'Q'], 2, "'Q'"),
+        ([], 2, 'URDF'),
+    ],
+)
+def test_errors_are_one_line(arguments: list[str], code: int, named: str, capsys: Any) -> None:
+    assert main(['derive', *arguments]) == code
+    captured = capsys.readouterr()
+    (line,) = captured.err.splitlines()
+    assert line.startswith('kron_dynamics: error: ')
+    assert named in line
+    assert captured.out == ''
