@@ -39,10 +39,6 @@ class AccelerationEstimator:
         self._time: float | None = None
         self._smooth = np.zeros(robot.n)
 
-    def reset(self) -> None:
-        """Forget the velocities seen so far."""
-        self._time = None
-
     def estimate(
         self,
         time: float,
@@ -72,6 +68,7 @@ class AccelerationEstimator:
         """Low-passed derivative: the rate at which the low-passed velocity follows."""
         elapsed = None if self._time is None else time - self._time
         self._time = time
+        # A clock that steps back begins anew.
         if elapsed is None or elapsed < 0.0:
             self._smooth = np.array(qd)
             return None

@@ -266,10 +266,8 @@ class DynamicsNode(LifecycleNode):
             )
             return
         controller = self._controller if self._active else None
-        if outcome is SampleOutcome.RESTARTED:
-            tip.reset()
-            if controller is not None:
-                self._fault(controller, 'stamps of joint_states stepped back', now)
+        if outcome is SampleOutcome.RESTARTED and controller is not None:
+            self._fault(controller, 'stamps of joint_states stepped back', now)
         self._time = stamp or self.get_clock().now().nanoseconds * 1e-9
         present = assembler.state(now)
         if not present.ready:

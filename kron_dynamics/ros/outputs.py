@@ -67,10 +67,6 @@ class TipOutput:
         self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1)
         self._acceleration = node.create_publisher(AccelStamped, '~/tip_acceleration', 1)
 
-    def reset(self) -> None:
-        """Forget earlier states: the clock stepped back."""
-        self._estimator.reset()
-
     def destroy(self) -> None:
         """Take the topics back."""
         self._node.destroy_publisher(self._twist)

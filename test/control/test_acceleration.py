@@ -88,13 +88,6 @@ def test_time_that_steps_back_starts_the_filter_anew(estimator):
     np.testing.assert_array_equal(filtered.estimate(3.1, Q, QD, EFFORT, None), [0.0, 0.0])
 
 
-def test_reset_forgets(estimator):
-    filtered = estimator('filtered')
-    follow(filtered, [10.0, 10.1], lambda t: QD * t)
-    filtered.reset()
-    assert filtered.estimate(10.2, Q, QD, EFFORT, None) is None
-
-
 def test_the_arrays_of_the_caller_are_not_kept(estimator):
     filtered, velocity = estimator('filtered'), QD.copy()
     filtered.estimate(0.0, Q, velocity, EFFORT, None)

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from rcl_interfaces.srv import GetParameters
-from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 import kron_dynamics as kd
@@ -170,8 +170,10 @@ def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(ros, mon
             assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
             assert node.trigger_configure() == TransitionCallbackReturn.ERROR
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        names = ('gains.turn.kp', 'gains.turn.kd', 'effort_limit.turn')
+        node.set_parameters([Parameter(name, value=9.0) for name in names])
         with monkeypatch.context() as patch:
-            patch.setattr(dynamics_node, 'make_controller', None)
+            patch.setattr(LifecycleNode, 'on_activate', None)  # the last step of an activation
             now = time.monotonic()
             node._assembler.update(['turn'], [0.0], [0.0], [], stamp=1.0, now=now)
             assert node.trigger_activate() == TransitionCallbackReturn.ERROR
