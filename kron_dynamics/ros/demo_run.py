@@ -32,7 +32,9 @@ from kron_dynamics.typing import FloatArray
 SETTLE = 3.0  # s of the machine's time that count after the end of the motion
 _DELAY = 1.0  # s of the machine's time between sending a reference and its start
 _START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
-_SILENCE_TIMEOUT = 5.0  # s of wall time without a joint state
+# s of wall time without a joint state. Here time waits for the answer to each state, so that only
+# a busy computer is silent, which is no reason to give up.
+_SILENCE_TIMEOUT = 5.0
 _DEPTH = QoSProfile(depth=1000)
 
 
@@ -92,6 +94,7 @@ class DemoRun:
             *('-r', '~/command_state:=dynamics_node/command_state'),
             *('-p', 'publish_clock:=true'),
             *('-p', 'lockstep:=true'),
+            *('-p', f'command_timeout:={_SILENCE_TIMEOUT}'),
             *simulator_arguments,
         ]
         controller = [
@@ -100,6 +103,7 @@ class DemoRun:
             *('-p', 'allow_commands_in_sim_time:=true'),
             *('-p', f'control_law:={self.law}'),
             *('-p', 'diagnostics_period:=0.25'),
+            *('-p', f'state_timeout:={_SILENCE_TIMEOUT}'),
         ]
         for name, arguments in (('simulator_node', simulator), ('dynamics_node', controller)):
             log = logs / f'{self.law}_{name}.log'

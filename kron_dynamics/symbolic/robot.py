@@ -27,9 +27,11 @@ class SymbolicRobot:
     _ddd. Entries come as the equations make them; `SymbolicMatrix.simplified` gives short forms.
     Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations.
 
-    Closed forms grow fast with the number of joints. Three joints take milliseconds; six take
-    a second for M, ten for C* and the inverse dynamics, and fill pages; the kernels of `Robot`
-    are what to compute with.
+    Closed forms grow fast with the number of joints. Three joints take milliseconds. Six take a
+    few seconds each for M, C* and the inverse dynamics, up to twenty more for the short forms,
+    and what is not simplified prints as megabytes of text. Eight take minutes; what would take
+    longer is left as it is by `SymbolicMatrix.simplified`. The kernels of `Robot` are what to
+    compute with.
 
     Attributes:
         model: the robot's model with exact numbers or symbols in it.

@@ -14,6 +14,7 @@ the form with fewest operations is kept after
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 
@@ -21,8 +22,8 @@ import sympy
 
 from kron_dynamics.symbolic.trigonometric import TooLarge, TrigonometricRing
 
-# Multiplications of terms that one expression may take: some seconds.
-MAX_PRODUCTS = 400_000
+# Operations on terms that one expression may take: some seconds.
+MAX_OPERATIONS = 1_000_000
 # Terms up to which other variables are tried, and sums of angles sought.
 _MAX_TERMS = 200
 _MAX_ANGLES = 4
@@ -35,7 +36,7 @@ Sum = dict[Product, Any]
 def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
     """Return a short form of an expression, or of each entry of a matrix; equal, exactly.
 
-    An expression that would take more than `MAX_PRODUCTS` multiplications comes back as it is.
+    An expression that would take more than `MAX_OPERATIONS` comes back as it is.
 
     Args:
         expression: of SymPy, without floats.
@@ -43,7 +44,7 @@ def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
     """
     is_matrix = isinstance(expression, sympy.MatrixBase)
     entries = list(expression) if is_matrix else [expression]
-    ring = TrigonometricRing(entries, lambda inner: simplified(inner, order), MAX_PRODUCTS)
+    ring = TrigonometricRing(entries, lambda inner: simplified(inner, order), MAX_OPERATIONS)
     forms: dict[Any, Any] = {}
     for entry in entries:
         if entry not in forms:
@@ -65,8 +66,9 @@ def _shortest_form(ring: TrigonometricRing, polynomial: Any, order: Sequence[Any
             if angle in order and any(m[s] or m[c] for m in polynomial)
         ]
         used.sort(key=order.index)
-        for run in _runs(used):
-            forms.append(_form(ring, *_with_sums(ring, polynomial, run)))
+        with suppress(TooLarge):
+            for run in _runs(used):
+                forms.append(_form(ring, *_with_sums(ring, polynomial, run)))
     return min(forms, key=sympy.count_ops)
 
 
@@ -100,8 +102,10 @@ def _form(ring: TrigonometricRing, polynomial: Any, meaning: Sequence[Any]) -> A
         _restore_squares(terms, s, c)
     total: Sum = {}
     for monomial, coefficient in terms.items():
-        factors = frozenset((meaning[k], power) for k, power in enumerate(monomial) if power)
-        total[factors] = sympy.Rational(int(coefficient.numerator), int(coefficient.denominator))
+        if coefficient:
+            factors = frozenset((meaning[k], power) for k, power in enumerate(monomial) if power)
+            number = sympy.Rational(int(coefficient.numerator), int(coefficient.denominator))
+            total[factors] = number
     if len(total) <= _MAX_TERMS:
         while _merge_one(total):
             pass

@@ -18,7 +18,7 @@ from sympy.polys.rings import PolyRing
 
 
 class TooLarge(Exception):  # noqa: N818  # caught where it is expected, never shown
-    """The polynomial would take more multiplications than allowed."""
+    """The polynomial would take more operations than allowed."""
 
 
 class TrigonometricRing:
@@ -30,19 +30,20 @@ class TrigonometricRing:
     """
 
     def __init__(
-        self, expressions: Iterable[Any], inner: Callable[[Any], Any], max_products: int
+        self, expressions: Iterable[Any], inner: Callable[[Any], Any], max_operations: int
     ) -> None:
         """Find the generators.
 
         Args:
             expressions: of SymPy, without floats.
             inner: simplifies what stands inside other functions and in denominators.
-            max_products: multiplications of terms allowed for one polynomial.
+            max_operations: operations on terms allowed for one polynomial.
         """
         self._inner = inner
-        self._max_products = max_products
-        self._products = 0
+        self._max_operations = max_operations
+        self._operations = 0
         self._opaque: dict[Any, Any] = {}
+        self._expanded: dict[Any, Any] = {}
         angles, others = self._find(expressions)
         self.generators = [f(angle) for angle in angles for f in (sympy.sin, sympy.cos)] + others
         self.angles = {angle: (2 * k, 2 * k + 1) for k, angle in enumerate(angles)}
@@ -68,7 +69,11 @@ class TrigonometricRing:
                 continue
             seen.add(node)
             if node.func in (sympy.sin, sympy.cos):
-                angles[node.args[0]] = None
+                if _is_sum_of_symbols(node.args[0]):
+                    self._expanded[node] = sympy.expand_trig(node)
+                    waiting.append(self._expanded[node])
+                else:
+                    angles[node.args[0]] = None
             elif node.is_Add or node.is_Mul:
                 waiting.extend(node.args)
             elif node.is_Pow and node.exp.is_Integer and node.exp > 0:
@@ -90,9 +95,9 @@ class TrigonometricRing:
         """Return the polynomial of an expression, in its unique form.
 
         Raises:
-            TooLarge: it takes more multiplications than allowed.
+            TooLarge: it takes more operations than allowed.
         """
-        self._products = 0
+        self._operations = 0
         return self._convert(expression)
 
     def _convert(self, node: Any) -> Any:
@@ -104,15 +109,14 @@ class TrigonometricRing:
         if node.is_Rational:
             return self.ring(QQ(int(node.p), int(node.q)))
         if node.is_Add:
-            total = self.ring.zero
-            for term in node.args:
-                total = total + self._convert(term)
-            return total
+            return self._sum([self._convert(term) for term in node.args])
         if node.is_Mul:
             product = self.ring.one
             for factor in sorted(map(self._convert, node.args), key=len):
                 product = self.multiply(product, factor)
             return product
+        if node in self._expanded:
+            return self._convert(self._expanded[node])
         if node in self._opaque:
             item = self._opaque[node]
             power = -node.exp if node.is_Pow and node.exp.is_Integer else 1
@@ -140,12 +144,24 @@ class TrigonometricRing:
         """Return the product of two polynomials, in its unique form.
 
         Raises:
-            TooLarge: the polynomial being built takes more multiplications than allowed.
+            TooLarge: the polynomial being built takes more operations than allowed.
         """
-        self._products += len(a) * len(b)
-        if self._products > self._max_products:
-            raise TooLarge
+        self._spend(len(a) * len(b))
         return self.reduced(a * b)
+
+    def _sum(self, polynomials: Iterable[Any]) -> Any:
+        total = self.ring.zero.copy()
+        for polynomial in polynomials:
+            self._spend(len(polynomial))
+            for monomial, coefficient in polynomial.items():
+                total[monomial] = total.get(monomial, QQ(0)) + coefficient
+        total.strip_zero()
+        return total
+
+    def _spend(self, operations: int) -> None:
+        self._operations += operations
+        if self._operations > self._max_operations:
+            raise TooLarge
 
     def reduced(self, polynomial: Any) -> Any:
         """Return a polynomial with the squares of sines and square roots replaced."""
@@ -155,10 +171,20 @@ class TrigonometricRing:
             for monomial, coefficient in polynomial.items():
                 rest = (*monomial[:k], monomial[k] % 2, *monomial[k + 1 :])
                 by_power.setdefault(monomial[k] // 2, self.ring.zero.copy())[rest] = coefficient
-            polynomial = self.ring.zero
+            parts = []
             for power, part in by_power.items():
-                polynomial = polynomial + part * self._squares[k] ** power
+                square = self._squares[k] ** power
+                self._spend(len(part) * len(square))
+                parts.append(part * square)
+            polynomial = self._sum(parts)
         return polynomial
+
+
+def _is_sum_of_symbols(angle: Any) -> bool:
+    """Whether an angle is made of others, so that its sine and cosine are made of theirs."""
+    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(angle)]
+    whole = all(number.is_Integer and item.is_Symbol for number, item in terms)
+    return whole and not angle.is_Symbol
 
 
 def _is_square_root(node: Any) -> bool:

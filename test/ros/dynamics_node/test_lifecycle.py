@@ -48,6 +48,17 @@ def test_transitions_by_hand(bench):
     assert {item.key: item.value for item in status.values}['lifecycle state'] == 'unconfigured'
 
 
+def test_diagnostics_come_at_the_period_of_the_parameter(bench):
+    """20 a second, where the default is one."""
+    bench.configure()
+    began = time.monotonic()
+    for _ in range(5):
+        bench.client.next_status()
+    assert time.monotonic() - began < 2.5
+    assert bench.client.status().message == 'not active'
+    assert bench.client.status().hardware_id == 'rrp'
+
+
 def test_activation_without_states_is_refused(bench):
     bench.configure()
     assert not bench.client.transition('activate')
