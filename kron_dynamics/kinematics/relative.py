@@ -64,14 +64,21 @@ def _branches(
     return _branch(model, placements, reference, shared), _branch(model, placements, link, shared)
 
 
-def relative_columns(model: RobotModel, q: ArrayLike, link: str, reference: str) -> PathColumns:
-    """Return the Jacobian columns of a link's origin as seen from the reference, base axes.
+def relative_columns(
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    point: ArrayLike | None = None,
+) -> PathColumns:
+    """Return the Jacobian columns of a link's point as seen from the reference, base axes.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
         reference: name of the link it is seen from.
+        point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -85,7 +92,8 @@ def relative_columns(model: RobotModel, q: ArrayLike, link: str, reference: str)
             joints.append(k)
             angular.append(z)
             linear.append(sign * placements[k].linear_axis + cross(z, down.end - origin))
-    return PathColumns(tuple(joints), tuple(linear), tuple(angular))
+    columns = PathColumns(tuple(joints), tuple(linear), tuple(angular))
+    return columns if point is None else columns.shifted(down.rotation @ np.asarray(point))
 
 
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
@@ -131,7 +139,12 @@ def _in_axes(model: RobotModel, q: ArrayLike, axes: str, matrix: ScalarArray) ->
 
 
 def relative_jacobian(
-    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
 ) -> ScalarArray:
     """Return ^aJ_c^(k) of link c as seen from reference a, in the axes of k, shape (6, n).
 
@@ -143,16 +156,22 @@ def relative_jacobian(
         link: c.
         reference: a.
         axes: k; None for the reference's.
+        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
 
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    J = assemble_jacobian(model, q, relative_columns(model, q, link, reference))
+    J = assemble_jacobian(model, q, relative_columns(model, q, link, reference, point))
     return _in_axes(model, q, axes or reference, J)
 
 
 def relative_hessian(
-    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
 ) -> ScalarArray:
     """Return A_a^(k) d(^aJ_c^(a))/dq of link c as seen from a, in the axes of k, shape (6, n*n).
 
@@ -167,16 +186,22 @@ def relative_hessian(
         link: c.
         reference: a.
         axes: k; None for the reference's.
+        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
 
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    H = assemble_hessian(model, q, relative_columns(model, q, link, reference))
+    H = assemble_hessian(model, q, relative_columns(model, q, link, reference, point))
     return _in_axes(model, q, axes or reference, H)
 
 
 def relative_jacobian_derivative(
-    model: RobotModel, q: ArrayLike, link: str, reference: str, axes: str | None = None
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
 ) -> ScalarArray:
     """Return d(^aJ_c^(k))/dq, shape (6, n*n), Khang's layout.
 
@@ -189,13 +214,14 @@ def relative_jacobian_derivative(
         link: c.
         reference: a.
         axes: k; None for the reference's.
+        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
 
     Raises:
         UnknownFrameError: the model has no such link.
     """
     axes = axes or reference
-    J = relative_jacobian(model, q, link, reference, axes)
-    H = relative_hessian(model, q, link, reference, axes)
+    J = relative_jacobian(model, q, link, reference, axes, point)
+    H = relative_hessian(model, q, link, reference, axes, point)
     turning = block_skew(relative_jacobian(model, q, axes, reference, axes)[3:])
     E = np.eye(model.n, dtype=int)
     return np.concatenate(

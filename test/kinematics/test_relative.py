@@ -134,6 +134,31 @@ def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close
     assert_close(H_TG @ K, H_TG, 1e-13, floor=1.0)  # symmetric: second derivatives of a point
 
 
+@given(data=st.data())
+def test_point_of_a_link_in_any_axes(
+    data: Any, random_robots: Any, derivative: Any, assert_close: Any
+) -> None:
+    """J_TG and H_TG in base and in body axes, (46)-(48) and (66): derivatives of the point."""
+    model, s = data.draw(random_robots)
+    n, point = model.n, np.array([0.3, -0.2, 0.5])
+    c, a, k = pick(data, model, 3)
+
+    def place(q: np.ndarray) -> np.ndarray:
+        pose = relative_pose(model, q, c, a)
+        return pose[:3, 3] + pose[:3, :3] @ point
+
+    J = relative_jacobian(model, s.q, c, a, point=point)
+    assert_close(J[:3], derivative(place, s.q), 1e-9, floor=1.0)
+    A = rotation_between(model, s.q, k, a)
+    assert_close(relative_jacobian(model, s.q, c, a, k, point)[:3], A @ J[:3], 1e-13, floor=1.0)
+    seen = derivative(lambda q: relative_jacobian(model, q, c, a, point=point), s.q)
+    H = relative_hessian(model, s.q, c, a, point=point)
+    assert_close(H, seen.reshape(6, n * n), 1e-9, floor=1.0)
+    written = derivative(lambda q: relative_jacobian(model, q, c, a, k, point), s.q)
+    dJ = relative_jacobian_derivative(model, s.q, c, a, k, point)
+    assert_close(dJ, written.reshape(6, n * n), 1e-9, floor=1.0)
+
+
 def test_body_axes_hessian_of_velocity_is_not_that_of_acceleration(
     model: Any, state: Any, assert_close: Any
 ) -> None:

@@ -173,12 +173,16 @@ def efforts(messages):
 def test_the_simulator_is_killed_and_comes_back(yard):
     client, robot = yard.client, yard.robot
     joints = robot.joint_names
+    client.wait_for(lambda: yard.states, 'states')
     travel = JointTrajectory(joint_names=joints)
     travel.points = [JointTrajectoryPoint(positions=list(yard.states[-1].position))]
     travel.points[0].positions[0] += 1.0
     travel.points[0].time_from_start.sec = 6
-    # An answer tells that the node knows the publisher too.
-    assert client.lifecycle_state() == 'active'
+    # A computer that was busy for a moment is no fault here; an answer tells, too, that the node
+    # knows the publisher.
+    client.wait_for(
+        lambda: client.call(Trigger, 'dynamics_node/clear_fault').success, 'healthy node'
+    )
     yard.references.publish(travel)
     client.wait_for(lambda: yard.states[-1].velocity[0] > 0.05, 'motion')
     client.wait_for(lambda: len(yard.commands) > 10, 'commands')
@@ -193,10 +197,12 @@ def test_the_simulator_is_killed_and_comes_back(yard):
     assert {item.key: item.value for item in status.values}['fault action'] == 'hold_gravity'
     last = yard.states[-1]
     weight = robot.gravity_vector(last.position)
-    client.wait_for(
-        lambda: np.allclose(yard.commands[-1].effort, weight, rtol=1e-9, atol=1e-3),
-        'hold_gravity at the last position',
-    )
+
+    def held():
+        efforts = yard.commands[-1].effort if yard.commands else np.nan
+        return np.allclose(efforts, weight, rtol=1e-9, atol=1e-3)
+
+    client.wait_for(held, 'hold_gravity at the last position')
     refused = client.call(Trigger, 'dynamics_node/clear_fault')
     assert not refused.success
     assert 'joint states are not fresh' in refused.message
