@@ -11,7 +11,7 @@ from kron_dynamics.control.computed_torque import (
     GravityHold,
     ProportionalDerivative,
 )
-from kron_dynamics.control.faults import FaultAction, FaultLatch, Watchdog
+from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.joint_states import (
     AssembledState,
     JointStateAssembler,
@@ -37,7 +37,6 @@ __all__ = [
     'ProportionalDerivative',
     'SampleOutcome',
     'Trajectory',
-    'Watchdog',
     'check_trajectory',
     'limit_violations',
     'point_to_point',

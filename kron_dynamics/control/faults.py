@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-import numpy as np
-
 from kron_dynamics.exceptions import ParameterError
 
 
@@ -26,39 +24,6 @@ class FaultAction(str, Enum):
     def _missing_(cls, value: object) -> FaultAction:
         choices = ', '.join(repr(action.value) for action in cls)
         raise ParameterError(f'fault action is {value!r}, expected one of {choices}')
-
-
-class Watchdog:
-    """Tells whether a stream of samples is fresh.
-
-    All times are readings, in s, of one steady clock: one that never steps back.
-    """
-
-    def __init__(self, timeout: float) -> None:
-        """Make a watchdog that has not been fed.
-
-        Args:
-            timeout: Age, in s, above which the stream counts as lost; above 0.
-
-        Raises:
-            ParameterError: If the timeout is not a positive finite number.
-        """
-        if not 0.0 < timeout < np.inf:
-            raise ParameterError(f'watchdog timeout is {timeout} s, expected a time above 0')
-        self.timeout = timeout
-        self._last = -np.inf
-
-    def feed(self, now: float) -> None:
-        """Take note of a sample that came at ``now``."""
-        self._last = now
-
-    def age(self, now: float) -> float:
-        """Return the time since the last sample, in s; inf before the first."""
-        return now - self._last
-
-    def expired(self, now: float) -> bool:
-        """Return whether the stream is lost: too old, never begun, or of unknown age (NaN)."""
-        return not self.age(now) <= self.timeout
 
 
 class FaultLatch:

@@ -2,41 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from kron_dynamics.control import FaultAction, FaultLatch, Watchdog
+from kron_dynamics.control import FaultAction, FaultLatch
 from kron_dynamics.exceptions import ParameterError
-
-
-def test_watchdog_is_expired_until_fed():
-    dog = Watchdog(0.5)
-    assert dog.age(100.0) == np.inf
-    assert dog.expired(100.0)
-
-
-def test_watchdog_expires_after_its_timeout():
-    dog = Watchdog(0.5)
-    dog.feed(10.0)
-    assert dog.age(10.25) == 0.25
-    assert not dog.expired(10.5)
-    assert dog.expired(10.51)
-    dog.feed(10.6)
-    assert not dog.expired(10.6)
-
-
-def test_unknown_age_is_expired():
-    dog = Watchdog(0.5)
-    dog.feed(10.0)
-    assert dog.expired(np.nan)
-    dog.feed(np.nan)
-    assert dog.expired(10.0)
-
-
-@pytest.mark.parametrize('timeout', [0.0, -1.0, np.nan, np.inf])
-def test_watchdog_timeout_must_be_a_time(timeout):
-    with pytest.raises(ParameterError, match='timeout'):
-        Watchdog(timeout)
 
 
 def test_latch_begins_healthy():
