@@ -16,12 +16,13 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test lint colcon lock clean
+.PHONY: help setup demo test bench lint colcon lock clean
 
 help:
 	@echo 'make setup    Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
 	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test     lint, then all tests; ARGS goes to pytest'
+	@echo 'make bench    single calls and batches timed in turn with Pinocchio'
 	@echo 'make lint     format, style and types'
 	@echo 'make colcon   the workspace built by colcon into install/'
 	@echo 'make lock     requirements.lock made again from requirements.in (needs uv)'
@@ -36,6 +37,9 @@ demo: setup
 test: lint
 	@echo 'test: pytest'
 	@$(BIN)/python -m pytest $(ARGS)
+
+bench: setup
+	@$(BIN)/python benchmarks/calls.py
 
 lint: setup
 	@echo 'lint: ruff check'
