@@ -13,6 +13,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
 from kron_dynamics.kinematics.jacobian import PathColumns, body_columns
 from kron_dynamics.kronecker import cross
+from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -49,8 +50,7 @@ class CompositeInertia:
     @property
     def rotational(self) -> ScalarArray:
         """Rotational inertia tr(S) E - S about the origin, shape (3, 3), kg m^2."""
-        trace: ScalarArray = np.trace(self.second) * np.eye(3, dtype=int)
-        return trace - self.second
+        return rotational_inertia(self.second)
 
 
 def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:

@@ -9,6 +9,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import place_bodies
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross
+from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -72,8 +73,7 @@ def _newton_euler(
         # Constant moments live in body axes, so that is where they are multiplied.
         R = placed.rotation
         w_b, wd_b, a_b = w @ R, wd @ R, a @ R
-        S, h = body.second_moment, body.first_moment
-        inertia = np.trace(S) * np.eye(3, dtype=int) - S
+        h, inertia = body.first_moment, rotational_inertia(body.second_moment)
         force = body.mass * a_b + cross(wd_b, h) + cross(w_b, cross(w_b, h))
         moment = cross(h, a_b) + inertia @ wd_b + cross(w_b, inertia @ w_b)
         wrenches.append((R @ force, R @ moment))

@@ -11,6 +11,7 @@ from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
+from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -26,8 +27,7 @@ def inertial_parameters(model: RobotModel) -> FloatArray:
     """
     rows = []
     for body in model.bodies:
-        S = body.second_moment
-        inertia = np.trace(S) * np.eye(3, dtype=int) - S
+        inertia = rotational_inertia(body.second_moment)
         rows.append([body.mass, *body.first_moment, *inertia[np.triu_indices(3)]])
     return np.concatenate([np.ravel(rows), model.armature])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.model.robot_model import Body, read_only
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, ScalarArray
 
 # Relative to the largest principal moment. CAD exports round to three or four digits, and a thin
 # plate (izz = ixx + iyy exactly) then misses the triangle inequality by that rounding.
@@ -51,6 +51,16 @@ def _format(principal: FloatArray) -> str:
     return '(' + ', '.join(f'{moment:.6g}' for moment in principal) + ')'
 
 
+def rotational_inertia(second_moment: ScalarArray) -> ScalarArray:
+    """Return tr(S) E - S, shape (3, 3), kg m^2: the inertia that S = int r r^T dm is.
+
+    Args:
+        second_moment: S, shape (3, 3), kg m^2; the inertia is about the same point.
+    """
+    trace: ScalarArray = np.trace(second_moment) * np.eye(3, dtype=int)
+    return trace - second_moment
+
+
 def resists_turning(body: Body, axis: FloatArray) -> bool:
     """Return whether a body has inertia about an axis through its frame's origin.
 
@@ -58,8 +68,7 @@ def resists_turning(body: Body, axis: FloatArray) -> bool:
         body: the body.
         axis: unit vector, shape (3,), body frame.
     """
-    S = body.second_moment
-    return bool(np.trace(S) - axis @ S @ axis > _NEGLIGIBLE * body.mass)
+    return bool(axis @ rotational_inertia(body.second_moment) @ axis > _NEGLIGIBLE * body.mass)
 
 
 def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
