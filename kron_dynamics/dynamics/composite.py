@@ -1,26 +1,49 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Composite bodies: each joint's whole subtree as one inertia."""
+"""Inertia as moments of the mass distribution: of bodies, regrouped, and of whole subtrees.
+
+With the pseudo-inertia P = [[S, h], [h^T, m]] of a body and a field of vectors U r + u over its
+particles r (a velocity or an acceleration field), [[U, u], [0, 0]] P holds the field's moments:
+all that M, C*, g and tau ask of a body.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
-from kron_dynamics.kinematics.jacobian import PathColumns, body_columns
-from kron_dynamics.kronecker import cross
-from kron_dynamics.model.inertia import rotational_inertia
+from kron_dynamics.kinematics.forward import JointPlacement
+from kron_dynamics.kronecker import skew
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import ArrayLike, ScalarArray
+from kron_dynamics.typing import ScalarArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CompositeInertia:
-    """Moments of the mass distribution about a body's origin, in base axes.
+class FieldMoments:
+    """Moments of a vector field over a mass distribution, about the origin of its axes.
+
+    Attributes:
+        force: integral of the field, shape (3,): the momentum of a velocity field, the force
+            that an acceleration field takes.
+        matrix: Q = integral of (field) r^T, shape (3, 3).
+    """
+
+    force: ScalarArray
+    matrix: ScalarArray
+
+    @property
+    def moment(self) -> ScalarArray:
+        """Integral of r x (field), shape (3,)."""
+        Q = self.matrix
+        return np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inertia:
+    """Moments of a mass distribution about the origin of a body, in its axes.
 
     The blocks of the pseudo-inertia [[S, h], [h^T, m]].
 
@@ -34,23 +57,33 @@ class CompositeInertia:
     first: ScalarArray
     second: ScalarArray
 
-    def __add__(self, other: CompositeInertia) -> CompositeInertia:
-        """Return both together; the moments must be about one point."""
-        return CompositeInertia(
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return both together; the moments must be about one point, in the same axes."""
+        return Inertia(
             self.mass + other.mass, self.first + other.first, self.second + other.second
         )
 
-    def about(self, offset: ScalarArray) -> CompositeInertia:
-        """Return the moments about the point from which this origin is `offset` away."""
-        shift = np.outer(self.first + self.mass / 2 * offset, offset)
-        return CompositeInertia(
-            self.mass, self.first + self.mass * offset, self.second + (shift + shift.T)
+    def __sub__(self, other: Inertia) -> Inertia:
+        """Return what is left when the other is taken away."""
+        return Inertia(
+            self.mass - other.mass, self.first - other.first, self.second - other.second
         )
 
-    @property
-    def rotational(self) -> ScalarArray:
-        """Rotational inertia tr(S) E - S about the origin, shape (3, 3), kg m^2."""
-        return rotational_inertia(self.second)
+    def turned(self, rotation: ScalarArray) -> Inertia:
+        """Return the same in other axes: `rotation` holds the present ones in those."""
+        return Inertia(self.mass, rotation @ self.first, _turned(rotation, self.second))
+
+    def about(self, offset: ScalarArray) -> Inertia:
+        """Return the moments about the point from which this origin is `offset` away."""
+        shift = np.outer(self.first + self.mass / 2 * offset, offset)
+        return Inertia(self.mass, self.first + self.mass * offset, self.second + (shift + shift.T))
+
+    def moments(self, linear: ScalarArray, matrix: ScalarArray) -> FieldMoments:
+        """Return the moments of the field ``matrix @ r + linear`` over this distribution."""
+        return FieldMoments(
+            self.mass * linear + matrix @ self.first,
+            np.outer(linear, self.first) + matrix @ self.second,
+        )
 
 
 def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:
@@ -60,51 +93,64 @@ def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:
     return np.array([[upper[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)])
 
 
+def body_inertias(model: RobotModel) -> list[Inertia]:
+    """Return the inertia of every body about its frame's origin, in its axes."""
+    return [Inertia(body.mass, body.first_moment, body.second_moment) for body in model.bodies]
+
+
+def regrouped_inertias(model: RobotModel) -> list[Inertia]:
+    """Return inertias of the bodies that give the same dynamics with fewer numbers.
+
+    The base inertial parameters of Gautier and Khalil: particles on the axis of a revolute joint
+    move alike whether they belong to the body behind the joint or to the one before it, so m, h
+    and S along the axis go to the parent; a pure S does not feel sliding, so that of a prismatic
+    joint's body goes to the parent as well. What reaches the base vanishes. M, C*, g and tau do
+    not change; energies and the forces in the joints' bearings do.
+    """
+    inertias = body_inertias(model)
+    none = np.zeros(3, dtype=int)
+    for k in reversed(range(len(inertias))):
+        joint, inertia = model.joints[k], inertias[k]
+        if joint.is_prismatic:
+            shared = Inertia(0, none, inertia.second)
+        else:
+            z = joint.axis
+            along = z @ inertia.second @ z * np.outer(z, z)
+            shared = Inertia(inertia.mass, inertia.first @ z * z, along)
+        inertias[k] = inertia - shared
+        if joint.parent >= 0:
+            inertias[joint.parent] += shared.turned(joint.rotation).about(joint.translation)
+    return inertias
+
+
 def composite_inertias(
-    model: RobotModel, placements: Sequence[BodyPlacement]
-) -> list[CompositeInertia]:
-    """Return the composite of the subtree behind every joint, about that joint's body origin."""
-    composites = [
-        CompositeInertia(
-            body.mass,
-            placement.rotation @ body.first_moment,
-            _turned(placement.rotation, body.second_moment),
-        )
-        for body, placement in zip(model.bodies, placements, strict=True)
-    ]
+    model: RobotModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
+) -> list[Inertia]:
+    """Return the inertia of the subtree behind every joint, about its body's origin and axes.
+
+    Args:
+        model: the robot.
+        placements: of its bodies on their parents.
+        inertias: of its bodies.
+    """
+    composites = list(inertias)
     for k in reversed(range(len(composites))):
         parent = model.joints[k].parent
         if parent >= 0:
-            composites[parent] += composites[k].about(placements[k].offset)
+            placed = placements[k]
+            composites[parent] += composites[k].turned(placed.rotation).about(placed.offset)
     return composites
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subtree:
-    """A joint with all it carries, as the composite forms of M, C* and g need it.
+def subtree_momenta(model: RobotModel, placements: Sequence[JointPlacement]) -> list[FieldMoments]:
+    """Return the momentum of every subtree per unit rate of its joint: X_k P_k, body axes.
 
-    Attributes:
-        coordinate: the joint's coordinate.
-        columns: Jacobian columns of the body's origin, base to this joint.
-        coordinates: coordinate of each column.
-        composite: inertia of the subtree about the body's origin.
-        momentum: linear momentum per unit rate of the joint, shape (3,), base axes.
+    Args:
+        model: the robot.
+        placements: of its bodies on their parents.
     """
-
-    coordinate: int
-    columns: PathColumns
-    coordinates: tuple[int, ...]
-    composite: CompositeInertia
-    momentum: ScalarArray
-
-
-def subtrees(model: RobotModel, q: ArrayLike) -> Iterator[Subtree]:
-    """Yield the subtree of every joint, in the order of `model.joints`."""
-    placements = place_bodies(model, q)
-    composites = composite_inertias(model, placements)
-    for k, columns in enumerate(body_columns(model, placements)):
-        composite = composites[k]
-        momentum = cross(columns.angular[-1], composite.first)
-        momentum = momentum + composite.mass * columns.linear[-1]
-        coordinates = tuple(model.joints[i].coordinate for i in columns.joints)
-        yield Subtree(coordinates[-1], columns, coordinates, composite, momentum)
+    composites = composite_inertias(model, placements, regrouped_inertias(model))
+    return [
+        composite.moments(placed.linear_axis, skew(placed.angular_axis))
+        for composite, placed in zip(composites, placements, strict=True)
+    ]

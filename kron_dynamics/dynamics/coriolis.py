@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kron_dynamics.dynamics.composite import Subtree, subtrees
+import numpy as np
+
+from kron_dynamics.dynamics.composite import FieldMoments, subtree_momenta
+from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.jacobian import PathColumns, columns_in_body_axes
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
@@ -33,42 +37,39 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     """
     n = model.n
     C = zeros_like(q, (n, n * n))
-    for subtree in subtrees(model, q):
-        for a, i, j, value in _christoffel_symbols(subtree):
+    placements = place_joints(model, q)
+    columns = columns_in_body_axes(model, placements)
+    for path, momentum in zip(columns, subtree_momenta(model, placements), strict=True):
+        coordinates = [model.joints[i].coordinate for i in path.joints]
+        for a, i, j, value in _christoffel_symbols(path, momentum, coordinates):
             C[a, i * n + j] += value
     return C
 
 
-def _christoffel_symbols(subtree: Subtree) -> Iterator[tuple[int, int, int, Any]]:
-    """Yield (a, i, j, Gamma) of all triples of which this subtree's joint is the last.
+def _christoffel_symbols(
+    path: PathColumns, momentum: FieldMoments, coordinates: Sequence[int]
+) -> Iterator[tuple[int, int, int, Any]]:
+    """Yield (a, i, j, Gamma) of all triples on a path of which its last joint, k, is the last.
 
-    Joints on one path only: i is nearer the base than j or equal. Each symbol is yielded for
-    (i, j) and (j, i).
+    With X_k P = [[Q, p], [0, 0]]: Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i for
+    all a and i; and Gamma[k, i, j] = -Gamma[j, i, k] for i nearer the base than j or equal, j
+    before k. Each symbol is yielded for (i, j) and (j, i).
     """
-    columns, composite, momentum = subtree.columns, subtree.composite, subtree.momentum
-    h, S = composite.first, composite.second
-    v_k, z_k = columns.linear[-1], columns.angular[-1]
-    k, last = subtree.coordinate, len(subtree.coordinates) - 1
-    for b, i in enumerate(subtree.coordinates):
-        z_i = columns.angular[b]
-        second = S @ z_i
-        # The field of accelerations X_i X_k r gives the subtree this force and this moment.
-        force = cross(z_i, momentum)
-        moment = cross(h, cross(z_i, v_k)) + cross(second, z_k)
-        for a, v_a, z_a in zip(subtree.coordinates, columns.linear, columns.angular, strict=True):
-            value = v_a @ force + z_a @ moment
+    p, Q = momentum.force, momentum.matrix
+    N = np.trace(Q) * np.eye(3, dtype=int) - Q
+    k, last = coordinates[-1], len(coordinates) - 1
+    for b, i in enumerate(coordinates):
+        z_i = path.angular[b]
+        force, moment = cross(z_i, p), N @ z_i
+        for c, a in enumerate(coordinates):
+            value = path.linear[c] @ force + path.angular[c] @ moment
             yield a, i, k, value
             if b != last:
                 yield a, k, i, value
-        # And the fields X_i X_j r of the joints before k, seen by joint k.
-        torque = cross(z_k, second)
-        pull = cross(v_k, z_i)
-        for c in range(b, last):
-            j, v_j, z_j = subtree.coordinates[c], columns.linear[c], columns.angular[c]
-            value = momentum @ cross(z_i, v_j) + z_j @ torque + pull @ cross(z_j, h)
-            yield k, i, j, value
-            if b != c:
-                yield k, j, i, value
+            if b <= c < last:
+                yield k, i, a, -value
+                if b != c:
+                    yield k, a, i, -value
 
 
 def mass_matrix_derivative(model: RobotModel, q: ArrayLike) -> ScalarArray:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kron_dynamics.dynamics.composite import composite_inertias
+from kron_dynamics.dynamics.composite import body_inertias, composite_inertias
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
@@ -33,10 +33,11 @@ def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    placements = place_bodies(model, q)
-    composites = composite_inertias(model, placements)
+    placements = place_joints(model, q)
+    composites = composite_inertias(model, placements, body_inertias(model))
     return -sum(
-        composites[k].about(placements[k].offset).first @ model.gravity
+        composites[k].turned(placements[k].rotation).about(placements[k].offset).first
+        @ model.gravity
         for k, joint in enumerate(model.joints)
         if joint.parent < 0
     )

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from kron_dynamics.dynamics.composite import subtrees
+from kron_dynamics.dynamics.composite import subtree_momenta
+from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -21,6 +22,12 @@ def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
     """
     g = zeros_like(q, (model.n,))
-    for subtree in subtrees(model, q):
-        g[subtree.coordinate] -= subtree.momentum @ model.gravity
+    placements = place_joints(model, q)
+    down: list[ScalarArray] = []  # gravity in the axes of each body
+    for joint, placed, momentum in zip(
+        model.joints, placements, subtree_momenta(model, placements), strict=True
+    ):
+        above = down[joint.parent] if joint.parent >= 0 else model.gravity
+        down.append(above @ placed.rotation)
+        g[joint.coordinate] -= momentum.force @ down[-1]
     return g

@@ -1,15 +1,16 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics by one recursion out and back (Newton-Euler in base axes)."""
+"""Inverse dynamics by one recursion out and back (Newton-Euler in the bodies' axes)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.dynamics.composite import regrouped_inertias
+from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross
-from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -53,37 +54,22 @@ def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
 def _newton_euler(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
-    qd, qdd = as_scalars(qd), as_scalars(qdd)
-    placements = place_bodies(model, q)
-    rest = np.zeros(3, dtype=int)
+    placements = place_joints(model, q)
     # Gravity enters as an acceleration of the base against it.
-    motions = [(rest, rest, -gravity)]
-    wrenches = []
-    for joint, body, placed in zip(model.joints, model.bodies, placements, strict=True):
-        w, wd, a = motions[joint.parent + 1]
-        rate, rate2 = qd[joint.coordinate], qdd[joint.coordinate]
-        a = a + cross(wd, placed.offset) + cross(w, cross(w, placed.offset))
-        if joint.is_prismatic:
-            a = a + placed.linear_axis * rate2 + 2 * cross(w, placed.linear_axis * rate)
-        else:
-            spin = placed.angular_axis * rate
-            wd = wd + placed.angular_axis * rate2 + cross(w, spin)
-            w = w + spin
-        motions.append((w, wd, a))
-        # Constant moments live in body axes, so that is where they are multiplied.
-        R = placed.rotation
-        w_b, wd_b, a_b = w @ R, wd @ R, a @ R
-        h, inertia = body.first_moment, rotational_inertia(body.second_moment)
-        force = body.mass * a_b + cross(wd_b, h) + cross(w_b, cross(w_b, h))
-        moment = cross(h, a_b) + inertia @ wd_b + cross(w_b, inertia @ w_b)
-        wrenches.append((R @ force, R @ moment))
-    tau = zeros_like(np.concatenate([as_scalars(q), qd, qdd]), (model.n,))
-    tau += model.armature * qdd
+    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -gravity)
+    moments = [
+        inertia.moments(motion.linear[1], motion.field(1))
+        for inertia, motion in zip(regrouped_inertias(model), motions, strict=True)
+    ]
+    wrenches = [(moment.force, moment.moment) for moment in moments]
+    tau = zeros_like(np.concatenate([as_scalars(x) for x in (q, qd, qdd)]), (model.n,))
+    tau += model.armature * as_scalars(qdd)
     for k in reversed(range(len(wrenches))):
         joint, placed = model.joints[k], placements[k]
         force, moment = wrenches[k]
         tau[joint.coordinate] += placed.linear_axis @ force + placed.angular_axis @ moment
         if joint.parent >= 0:
+            force, moment = placed.rotation @ force, placed.rotation @ moment
             carried_force, carried_moment = wrenches[joint.parent]
             wrenches[joint.parent] = (
                 carried_force + force,

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import place_bodies
-from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
+from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.jacobian import assemble_jacobian, columns_in_body_axes
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
@@ -51,22 +51,17 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         qdd: their second derivatives, shape (n,).
     """
     qdd = as_scalars(qdd)
-    placements = place_bodies(model, q)
-    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)))
+    placements = place_joints(model, q)
+    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
     blocks = []
-    for placed, columns, motion in zip(
-        placements, body_columns(model, placements), motions, strict=True
-    ):
-        R = placed.rotation
+    for columns, motion in zip(columns_in_body_axes(model, placements), motions, strict=True):
         J = assemble_jacobian(model, q, columns)
-        a = (motion.linear[1] - model.gravity) @ R
-        w, wd = motion.angular[0] @ R, motion.angular[1] @ R
-        W = skew(w)
+        a, (w, wd, _) = motion.linear[1], motion.angular
         force = zeros_like(a, (3, PARAMETERS_PER_BODY))
         force[:, 0] = a
-        force[:, 1:4] = skew(wd) + W @ W
+        force[:, 1:4] = motion.field(1)
         moment = zeros_like(a, (3, PARAMETERS_PER_BODY))
         moment[:, 1:4] = -skew(a)
-        moment[:, 4:] = _inertia_columns(wd) + W @ _inertia_columns(w)
-        blocks.append(J[:3].T @ (R @ force) + J[3:].T @ (R @ moment))
+        moment[:, 4:] = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
+        blocks.append(J[:3].T @ force + J[3:].T @ moment)
     return np.concatenate([*blocks, np.diag(qdd)], axis=1)

@@ -15,16 +15,35 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class JointPlacement:
+    """A body as seen from the body it is mounted on.
+
+    Attributes:
+        rotation: shape (3, 3), axes of the body in its parent's axes.
+        offset: shape (3,), from the parent's origin to the body's, parent's axes, m. Dynamics
+            uses these short vectors, never absolute positions: a machine 600 m down its rails
+            loses no digits.
+        angular_axis: shape (3,), angular velocity per unit coordinate rate (0 if prismatic), the
+            same in the joint's and in the body's axes.
+        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 unless prismatic),
+            likewise.
+    """
+
+    rotation: ScalarArray
+    offset: ScalarArray
+    angular_axis: ScalarArray
+    linear_axis: ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BodyPlacement:
     """A body in base axes.
 
     Attributes:
         rotation: shape (3, 3), axes of the body in base axes.
-        offset: shape (3,), from the parent body's origin to this body's, base axes, m. Dynamics
-            uses these short vectors, never absolute positions: a machine 600 m down its rails
-            loses no digits.
-        angular_axis: shape (3,), angular velocity per unit coordinate rate (0 if prismatic).
-        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 unless prismatic).
+        offset: shape (3,), from the parent body's origin to this body's, base axes, m.
+        angular_axis: shape (3,), as of `JointPlacement`, base axes.
+        linear_axis: shape (3,), likewise.
     """
 
     rotation: ScalarArray
@@ -45,6 +64,29 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
     return along + turn
 
 
+def place_joints(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
+    """Return the placement of every body on its parent, in the order of `model.joints`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
+    """
+    q = as_scalars(q)
+    placements: list[JointPlacement] = []
+    rest = np.zeros(3, dtype=int)
+    for joint in model.joints:
+        position = joint.multiplier * q[joint.coordinate] + joint.offset
+        rotation, offset = joint.rotation, joint.translation
+        axis = joint.multiplier * joint.axis
+        if joint.is_prismatic:
+            offset = offset + (rotation @ joint.axis) * position
+            placements.append(JointPlacement(rotation, offset, rest, axis))
+        else:
+            rotation = rotation @ joint_rotation(joint, position)
+            placements.append(JointPlacement(rotation, offset, axis, rest))
+    return placements
+
+
 def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
     """Return the placement of every body, in the order of `model.joints`.
 
@@ -52,23 +94,20 @@ def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
-    q = as_scalars(q)
-    placements: list[BodyPlacement] = []
-    for joint in model.joints:
-        base = placements[joint.parent].rotation if joint.parent >= 0 else np.eye(3, dtype=int)
-        position = joint.multiplier * q[joint.coordinate] + joint.offset
-        rotation = base @ joint.rotation
-        axis = rotation @ joint.axis
-        offset = base @ joint.translation
-        rest = np.zeros(3, dtype=int)
-        rate_axis = joint.multiplier * axis
-        if joint.is_prismatic:
-            offset = offset + axis * position
-            placements.append(BodyPlacement(rotation, offset, rest, rate_axis))
-        else:
-            rotation = rotation @ joint_rotation(joint, position)
-            placements.append(BodyPlacement(rotation, offset, rate_axis, rest))
-    return placements
+    bodies: list[BodyPlacement] = []
+    for joint, placed in zip(model.joints, place_joints(model, q), strict=True):
+        base = bodies[joint.parent].rotation if joint.parent >= 0 else np.eye(3, dtype=int)
+        # The axes are those of the joint frame too, whose rotation takes fewer operations.
+        frame = base @ joint.rotation
+        bodies.append(
+            BodyPlacement(
+                base @ placed.rotation,
+                base @ placed.offset,
+                frame @ placed.angular_axis,
+                frame @ placed.linear_axis,
+            )
+        )
+    return bodies
 
 
 def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
+from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, place_bodies
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
@@ -38,6 +38,18 @@ class PathColumns:
         )
         return PathColumns(self.joints, linear, self.angular)
 
+    def turned(self, rotation: ScalarArray) -> PathColumns:
+        """Return the columns in other axes: `rotation` holds the present ones in those."""
+        return PathColumns(
+            self.joints,
+            tuple(rotation @ v for v in self.linear),
+            tuple(rotation @ z for z in self.angular),
+        )
+
+    def followed_by(self, joint: int, linear: ScalarArray, angular: ScalarArray) -> PathColumns:
+        """Return the columns with those of one more joint, shape (3,) each, behind them."""
+        return PathColumns((*self.joints, joint), (*self.linear, linear), (*self.angular, angular))
+
 
 def body_columns(model: RobotModel, placements: Sequence[BodyPlacement]) -> list[PathColumns]:
     """Return the Jacobian columns of every body's origin.
@@ -49,13 +61,27 @@ def body_columns(model: RobotModel, placements: Sequence[BodyPlacement]) -> list
     for k, (joint, placement) in enumerate(zip(model.joints, placements, strict=True)):
         carried = columns[joint.parent] if joint.parent >= 0 else PathColumns((), (), ())
         carried = carried.shifted(placement.offset)
-        columns.append(
-            PathColumns(
-                (*carried.joints, k),
-                (*carried.linear, placement.linear_axis),
-                (*carried.angular, placement.angular_axis),
-            )
-        )
+        columns.append(carried.followed_by(k, placement.linear_axis, placement.angular_axis))
+    return columns
+
+
+def columns_in_body_axes(
+    model: RobotModel, placements: Sequence[JointPlacement]
+) -> list[PathColumns]:
+    """Return the Jacobian columns of every body's origin, each in that body's axes.
+
+    As `body_columns`, with [T] eq. (80), (82) for the change of axes: nothing is turned further
+    than from one body to the next.
+
+    Args:
+        model: the robot.
+        placements: of its bodies on their parents.
+    """
+    columns: list[PathColumns] = []
+    for k, (joint, placed) in enumerate(zip(model.joints, placements, strict=True)):
+        carried = columns[joint.parent] if joint.parent >= 0 else PathColumns((), (), ())
+        carried = carried.shifted(placed.offset).turned(placed.rotation.T)
+        columns.append(carried.followed_by(k, placed.linear_axis, placed.angular_axis))
     return columns
 
 

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
+from kron_dynamics.kinematics.forward import JointPlacement, place_bodies, place_joints
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
-from kron_dynamics.kronecker import cross
+from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameMotion:
-    """Derivatives of a frame's motion in base axes: order 1, 2, 3 at index 0, 1, 2.
+    """Derivatives of a body's motion, in its own axes: order 1, 2, 3 at index 0, 1, 2.
+
+    Components of what an observer at rest sees: the axes turn, the derivatives do not know it.
 
     Attributes:
         linear: velocity, acceleration, jerk of the origin, shape (3,) each.
@@ -28,30 +30,38 @@ class FrameMotion:
     linear: tuple[ScalarArray, ScalarArray, ScalarArray]
     angular: tuple[ScalarArray, ScalarArray, ScalarArray]
 
-    @classmethod
-    def rest(cls, like: ArrayLike) -> FrameMotion:
-        """Return the motion of the base, in the number system of an array."""
-        zero = zeros_like(like, (3,))
-        return cls((zero, zero, zero), (zero, zero, zero))
+    def field(self, order: int) -> ScalarArray:
+        """Return U, shape (3, 3): ``linear[order] + U @ r`` is the derivative at the place r.
+
+        [N] eq. (51) for the acceleration (order 1): U = wd~ + w~ w~.
+        """
+        w, wd, wdd = self.angular
+        if order == 0:
+            return skew(w)
+        # w~ w~ = w w^T - w^2 E, written out: the squares are shared.
+        xx, yy, zz = w * w
+        xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+        squares = np.array([[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]])
+        if order == 1:
+            return skew(wd) + squares
+        W = skew(w)
+        return skew(wdd) + 2 * skew(wd) @ W + W @ (skew(wd) + squares)
 
     def carried(self, r: ScalarArray) -> FrameMotion:
-        """Return the motion of a point r (base axes, m) away and fixed on the same body."""
-        (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
-        wr = cross(w, r)
-        wwr = cross(w, wr)
-        wdr = cross(wd, r)
-        return FrameMotion(
-            (
-                v + wr,
-                a + wdr + wwr,
-                jerk + cross(wdd, r) + 2 * cross(wd, wr) + cross(w, wdr) + cross(w, wwr),
-            ),
-            self.angular,
-        )
+        """Return the motion of a point r (body axes, m) away and fixed on the same body."""
+        v, a, jerk = (linear + self.field(order) @ r for order, linear in enumerate(self.linear))
+        return FrameMotion((v, a, jerk), self.angular)
 
-    def moved(self, body: BodyPlacement, rates: ScalarArray) -> FrameMotion:
+    def turned(self, rotation: ScalarArray) -> FrameMotion:
+        """Return the same in other axes: `rotation` holds the present ones in those."""
+        v, a, jerk = (rotation @ x for x in self.linear)
+        w, wd, wdd = (rotation @ x for x in self.angular)
+        return FrameMotion((v, a, jerk), (w, wd, wdd))
+
+    def moved(self, body: JointPlacement, rates: ScalarArray) -> FrameMotion:
         """Return the motion of the next body, its joint moving with rates (qd, qdd, qddd)."""
-        (v, a, jerk), (w, wd, wdd) = self.carried(body.offset).linear, self.angular
+        before = self.carried(body.offset).turned(body.rotation.T)
+        (v, a, jerk), (w, wd, wdd) = before.linear, before.angular
         qd, qdd, qddd = rates
         s, z = body.linear_axis, body.angular_axis
         ws, wz = cross(w, s), cross(w, z)
@@ -60,31 +70,34 @@ class FrameMotion:
         return FrameMotion(
             (
                 v + s * qd,
-                a + s * qdd + 2 * ws * qd,
-                jerk + s * qddd + 3 * ws * qdd + 3 * s2 * qd,
+                a + s * qdd + ws * (2 * qd),
+                jerk + s * qddd + ws * (3 * qdd) + s2 * (3 * qd),
             ),
-            (w + z * qd, wd + z * qdd + wz * qd, wdd + z * qddd + 2 * wz * qdd + z2 * qd),
+            (w + z * qd, wd + z * qdd + wz * qd, wdd + z * qddd + wz * (2 * qdd) + z2 * qd),
         )
 
 
 def body_motions(
     model: RobotModel,
-    placements: Sequence[BodyPlacement],
+    placements: Sequence[JointPlacement],
     qd: ArrayLike,
     qdd: ArrayLike,
     qddd: ArrayLike,
+    base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
-    """Return the motion of every body's origin, base axes, in the order of `model.joints`.
+    """Return the motion of every body's origin, body axes, in the order of `model.joints`.
 
     Args:
         model: the robot.
-        placements: of its bodies.
+        placements: of its bodies on their parents.
         qd: first derivatives of the coordinates, shape (n,).
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
+        base_acceleration: of the base, shape (3,), base axes, m/s^2.
     """
     rates = np.array([as_scalars(qd), as_scalars(qdd), as_scalars(qddd)])
-    motions = [FrameMotion.rest(rates)]  # the base's, at index -1 + 1
+    zero = np.zeros(3, dtype=int)
+    motions = [FrameMotion((zero, base_acceleration, zero), (zero, zero, zero))]
     for joint, placed in zip(model.joints, placements, strict=True):
         motions.append(motions[joint.parent + 1].moved(placed, rates[:, joint.coordinate]))
     return motions[1:]
@@ -107,11 +120,12 @@ def frame_motion(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
+    zero = zeros_like(q, (3,))
     if frame.body < 0:
-        return FrameMotion.rest(q)
-    placements = place_bodies(model, q)
-    motion = body_motions(model, placements, qd, qdd, qddd)[frame.body]
-    return motion.carried(placements[frame.body].rotation @ frame.translation)
+        return FrameMotion((zero, zero, zero), (zero, zero, zero))
+    motions = body_motions(model, place_joints(model, q), qd, qdd, qddd, zero)
+    rotation = place_bodies(model, q)[frame.body].rotation
+    return motions[frame.body].carried(frame.translation).turned(rotation)
 
 
 def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
