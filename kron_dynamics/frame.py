@@ -4,14 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
 from kron_dynamics import dynamics, kinematics
-from kron_dynamics.kernels import Kernel, KernelCollection
-from kron_dynamics.kernels.collection import Argument
+from kron_dynamics.kernels import KernelCollection
+from kron_dynamics.kernels.compiled import compiled, prepare
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -24,59 +19,54 @@ class RobotFrame:
     translational, then rotational. Wrong shapes raise `ShapeError`.
     """
 
-    def __init__(self, link: str, kernels: KernelCollection) -> None:
+    def __init__(self, link: str, model: RobotModel, kernels: KernelCollection) -> None:
         """Refer to a link; use `Robot.frame`."""
         self.name = link
+        self.model = model
         self._kernels = kernels
-
-    def _kernel(self, function: Callable[..., Any], arguments: Sequence[Argument]) -> Kernel:
-        def of_this_link(*values: Any) -> Any:
-            return function(*values, self.name)
-
-        return self._kernels.get(f'{self.name}.{function.__name__}', of_this_link, arguments)
+        self._kernel_prefix = f'{link}.'
 
     def prepare(self) -> None:
         """Compile every quantity now, so that no later call waits for the compiler."""
-        zero = np.zeros(self._kernels.n)
-        self.pose(zero)
-        self.jacobian(zero)
-        self.kinematic_hessian(zero)
-        self.jacobian_dot(zero, zero)
-        self.velocity(zero, zero)
-        self.acceleration(zero, zero, zero)
-        self.jerk(zero, zero, zero, zero)
+        prepare(self)
 
+    @compiled
     def pose(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return the homogeneous pose in the base frame, (4, 4); position in m."""
-        return self._kernel(kinematics.forward_kinematics, ('q',))(q, out=out)
+        return kinematics.forward_kinematics(self.model, q, self.name)
 
+    @compiled
     def jacobian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return the Jacobian J, (6, n): ``[v; omega] = J qd``.  [T] eqs. (29), (37)."""
-        return self._kernel(kinematics.jacobian, ('q',))(q, out=out)
+        return kinematics.jacobian(self.model, q, self.name)
 
+    @compiled
     def kinematic_hessian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return H = dJ/dq, (6, n*n), column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
-        return self._kernel(kinematics.kinematic_hessian, ('q',))(q, out=out)
+        return kinematics.kinematic_hessian(self.model, q, self.name)
 
+    @compiled
     def jacobian_dot(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return dJ/dt, (6, n).  [T] eq. (8)."""
-        return self._kernel(kinematics.jacobian_dot, ('q', 'qd'))(q, qd, out=out)
+        return kinematics.jacobian_dot(self.model, q, qd, self.name)
 
+    @compiled
     def velocity(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return [v; omega], (6,), m/s and rad/s.  [T] eqs. (30), (38)."""
-        return self._kernel(kinematics.frame_velocity, ('q', 'qd'))(q, qd, out=out)
+        return kinematics.frame_velocity(self.model, q, qd, self.name)
 
+    @compiled
     def acceleration(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return [a; alpha], (6,), m/s^2 and rad/s^2, without gravity.  [T] eqs. (52), (62)."""
-        kernel = self._kernel(kinematics.frame_acceleration, ('q', 'qd', 'qdd'))
-        return kernel(q, qd, qdd, out=out)
+        return kinematics.frame_acceleration(self.model, q, qd, qdd, self.name)
 
+    @compiled
     def jerk(
         self,
         q: ArrayLike,
@@ -87,9 +77,20 @@ class RobotFrame:
         out: FloatArray | None = None,
     ) -> FloatArray:
         """Return the time derivative of `acceleration`, (6,), m/s^3 and rad/s^3."""
-        kernel = self._kernel(kinematics.frame_jerk, ('q', 'qd', 'qdd', 'qddd'))
-        return kernel(q, qd, qdd, qddd, out=out)
+        return kinematics.frame_jerk(self.model, q, qd, qdd, qddd, self.name)
 
+    @compiled
+    def control_step(
+        self, q: ArrayLike, qd: ArrayLike, *, out: tuple[FloatArray, ...] | None = None
+    ) -> dynamics.ControlStep:
+        """Return M, c, g, J and dJ/dt qd, shapes (n, n), (n,), (n,), (6, n), (6,), in one call.
+
+        What a controller in the space of this link needs in every cycle. `out` takes a tuple of
+        five arrays (a `ControlStep` of an earlier call) and is returned itself.
+        """
+        return dynamics.control_step(self.model, q, qd, self.name)
+
+    @compiled(force=3, moment=3)
     def external_wrench(
         self,
         q: ArrayLike,
@@ -103,12 +104,5 @@ class RobotFrame:
         The force (3,), N, acts at the link's origin; it and the moment (3,), N m, are in base
         axes.
         """
-
-        def in_base_axes(model: RobotModel, q: Any, force: Any, moment: Any) -> Any:
-            return dynamics.external_wrench(
-                model, q, self.name, force, moment, axes=model.root_link
-            )
-
-        name = f'{self.name}.external_wrench'
-        kernel = self._kernels.get(name, in_base_axes, ('q', ('force', 3), ('moment', 3)))
-        return kernel(q, force, moment, out=out)
+        model = self.model
+        return dynamics.external_wrench(model, q, self.name, force, moment, axes=model.root_link)

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy
 
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -187,6 +186,8 @@ def khang_derivative_at(
     Returns:
         float array of the shape that `khang_derivative` gives.
     """
+    import sympy  # only here: it takes half a second
+
     point = np.asarray(x, dtype=np.float64)
     symbols = np.array(sympy.symbols(f'x:{len(point)}', real=True), dtype=object)
     derivative = khang_derivative(function(symbols), symbols, order)
@@ -195,4 +196,6 @@ def khang_derivative_at(
 
 
 def _expressions(values: ScalarArray) -> list[list[Any]]:
+    import sympy
+
     return [[sympy.sympify(entry) for entry in row] for row in values]

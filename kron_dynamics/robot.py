@@ -4,35 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from kron_dynamics import dynamics
-from kron_dynamics.exceptions import ModelError, ShapeError
+from kron_dynamics.exceptions import ModelError
 from kron_dynamics.frame import RobotFrame
-from kron_dynamics.kernels import Kernel, KernelCollection, KernelReport
+from kron_dynamics.kernels import KernelCollection, KernelReport
+from kron_dynamics.kernels.batches import thread_count
+from kron_dynamics.kernels.compiled import compiled, prepare
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
-from kron_dynamics.symbolic import SymbolicRobot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-_ARGUMENTS: dict[Callable[..., Any], tuple[str, ...]] = {
-    dynamics.mass_matrix: ('q',),
-    dynamics.mass_matrix_derivative: ('q',),
-    dynamics.velocity_free_coriolis_matrix: ('q',),
-    dynamics.coriolis_matrix: ('q', 'qd'),
-    dynamics.coriolis_vector: ('q', 'qd'),
-    dynamics.gravity_vector: ('q',),
-    dynamics.bias_forces: ('q', 'qd'),
-    dynamics.inverse_dynamics: ('q', 'qd', 'qdd'),
-    dynamics.forward_dynamics: ('q', 'qd', 'tau'),
-    dynamics.kinetic_energy: ('q', 'qd'),
-    dynamics.potential_energy: ('q',),
-}
+if TYPE_CHECKING:
+    from kron_dynamics.symbolic import SymbolicRobot
 
 
 class Robot:
@@ -44,10 +32,16 @@ class Robot:
     `ShapeError`; NaN in gives NaN out. A kernel is compiled when it is first needed.
     """
 
-    def __init__(self, model: RobotModel) -> None:
-        """Wrap a model; use `load` or `loads`."""
+    _kernel_prefix = ''
+
+    def __init__(self, model: RobotModel, *, threads: int = 1) -> None:
+        """Wrap a model, `threads` sharing a batch; use `load` or `loads`.
+
+        Raises:
+            ParameterError: threads is negative.
+        """
         self.model = model
-        self._kernels = KernelCollection(model)
+        self._kernels = KernelCollection(model, thread_count(threads))
         self._frames: dict[str, RobotFrame] = {}
 
     @property
@@ -63,6 +57,8 @@ class Robot:
     @cached_property
     def symbolic(self) -> SymbolicRobot:
         """The same quantities in closed form, as SymPy matrices."""
+        from kron_dynamics.symbolic import SymbolicRobot  # SymPy takes half a second to import
+
         return SymbolicRobot(self.model)
 
     def frame(self, link: str) -> RobotFrame:
@@ -73,99 +69,110 @@ class Robot:
         """
         if link not in self._frames:
             self.model.frame(link)
-            self._frames[link] = RobotFrame(link, self._kernels)
+            self._frames[link] = RobotFrame(link, self.model, self._kernels)
         return self._frames[link]
 
     def kernel_report(self) -> list[KernelReport]:
         """Return what has been compiled so far."""
         return self._kernels.reports
 
-    def prepare(self) -> None:
-        """Compile every dynamics quantity now, so that no later call waits for the compiler."""
-        for function in _ARGUMENTS:
-            self._kernel(function)
+    def prepare(self, *links: str) -> None:
+        """Compile the dynamics and the kinematics of some links now, all at once.
 
-    def _kernel(self, function: Callable[..., Any]) -> Kernel:
-        return self._kernels.get(function.__name__, function, _ARGUMENTS[function])
+        No later call waits for the compiler then; the regressor alone is left for its first use.
 
+        Raises:
+            UnknownFrameError: the robot has no such link.
+            KernelBuildError: there is a compiler and it failed.
+        """
+        prepare(self, *(self.frame(link) for link in links))
+
+    @compiled
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return M, (n, n), symmetric positive definite.  [T] eq. (95)."""
-        return self._kernel(dynamics.mass_matrix)(q, out=out)
+        return dynamics.mass_matrix(self.model, q)
 
+    @compiled
     def mass_matrix_derivative(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return dM/dq, (n, n*n): column j*n + k is d M[:, j]/d q_k."""
-        return self._kernel(dynamics.mass_matrix_derivative)(q, out=out)
+        return dynamics.mass_matrix_derivative(self.model, q)
 
+    @compiled
     def velocity_free_coriolis_matrix(
         self, q: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return the symmetrised C*, (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
-        return self._kernel(dynamics.velocity_free_coriolis_matrix)(q, out=out)
+        return dynamics.velocity_free_coriolis_matrix(self.model, q)
 
+    @compiled
     def coriolis_matrix(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return the Christoffel C(q, qd), (n, n), for which dM/dt - 2C is skew."""
-        return self._kernel(dynamics.coriolis_matrix)(q, qd, out=out)
+        return dynamics.coriolis_matrix(self.model, q, qd)
 
+    @compiled
     def coriolis_vector(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return c = C qd, (n,): Coriolis and centrifugal terms."""
-        return self._kernel(dynamics.coriolis_vector)(q, qd, out=out)
+        return dynamics.coriolis_vector(self.model, q, qd)
 
+    @compiled
     def gravity_vector(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return g = dV/dq, (n,): the efforts that hold the robot still."""
-        return self._kernel(dynamics.gravity_vector)(q, out=out)
+        return dynamics.gravity_vector(self.model, q)
 
+    @compiled
     def bias_forces(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return c + g, (n,)."""
-        return self._kernel(dynamics.bias_forces)(q, qd, out=out)
+        return dynamics.bias_forces(self.model, q, qd)
 
+    @compiled
     def inverse_dynamics(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return tau = M qdd + c + g, (n,), without joint friction."""
-        return self._kernel(dynamics.inverse_dynamics)(q, qd, qdd, out=out)
+        return dynamics.inverse_dynamics(self.model, q, qd, qdd)
 
+    @compiled
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return qdd = M^-1 (tau - c - g), (n,), without joint friction."""
-        return self._kernel(dynamics.forward_dynamics)(q, qd, tau, out=out)
+        return dynamics.forward_dynamics(self.model, q, qd, tau)
 
+    @compiled
     def kinetic_energy(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return T = 1/2 qd^T M qd, (), J.  [T] eq. (94)."""
-        return self._kernel(dynamics.kinetic_energy)(q, qd, out=out)
+        energy: FloatArray = dynamics.kinetic_energy(self.model, q, qd)
+        return energy
 
+    @compiled
     def potential_energy(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return V, (), J; g is its derivative."""
-        return self._kernel(dynamics.potential_energy)(q, out=out)
+        energy: FloatArray = dynamics.potential_energy(self.model, q)
+        return energy
 
+    @compiled(on_demand=True)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""
-        kernel = self._kernels.get('regressor', dynamics.regressor, ('q', 'qd', 'qdd'))
-        return kernel(q, qd, qdd, out=out)
+        return dynamics.regressor(self.model, q, qd, qdd)
 
     def inertial_parameters(self) -> FloatArray:
         """Return pi, shape (10 b + n,): mass, first moment, inertia a body, armatures, SI."""
         return dynamics.inertial_parameters(self.model)
 
-    def joint_friction(self, qd: ArrayLike) -> FloatArray:
+    @compiled
+    def joint_friction(self, qd: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return the friction efforts, (n,): ``M qdd + c + g + friction = tau``."""
-        rates = np.asarray(qd, dtype=np.float64)
-        if rates.ndim not in (1, 2) or rates.shape[-1] != self.n:
-            raise ShapeError(
-                f'qd of joint_friction has shape {rates.shape}, expected ({self.n},) or '
-                f'(N, {self.n})'
-            )
-        return dynamics.joint_friction(self.model, rates)
+        return dynamics.joint_friction(self.model, qd)
 
 
 def load(
@@ -174,6 +181,7 @@ def load(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    threads: int = 1,
 ) -> Robot:
     """Return the robot that a URDF file describes.
 
@@ -183,13 +191,15 @@ def load(
         joints: order of the coordinates by joint name; None takes the file's, depth first.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the
             transmissions of the URDF give.
+        threads: threads that share a batch; 0 for all cores.
 
     Raises:
         ModelError: the file or the description is unusable; the message names what.
+        ParameterError: threads is negative.
     """
     text = read_urdf_file(path)
     try:
-        return loads(text, gravity=gravity, joints=joints, armature=armature)
+        return loads(text, gravity=gravity, joints=joints, armature=armature, threads=threads)
     except ModelError as error:
         raise type(error)(f'{path}: {error}') from None
 
@@ -200,6 +210,8 @@ def loads(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    threads: int = 1,
 ) -> Robot:
     """Return the robot that a URDF text describes; see `load`."""
-    return Robot(load_model(text, gravity=gravity, joints=joints, armature=armature))
+    model = load_model(text, gravity=gravity, joints=joints, armature=armature)
+    return Robot(model, threads=threads)

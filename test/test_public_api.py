@@ -46,6 +46,7 @@ def described() -> Iterator[Any]:
                 for member_name, member in vars(item).items():
                     member = getattr(member, '__func__', member)
                     member = getattr(member, 'fget', member)
+                    member = getattr(member, '__wrapped__', member)  # of a compiled method
                     if not member_name.startswith('_') and inspect.isfunction(member):
                         yield pytest.param(member, item, module, id=f'{where}.{member_name}')
             elif inspect.isfunction(inspect.unwrap(item)):

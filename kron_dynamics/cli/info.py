@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from kron_dynamics.cli.options import Commands, add_gravity
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.frame import RobotFrame
+from kron_dynamics.kernels.compiled import compiled_methods
+from kron_dynamics.kernels.timing import seconds_per_call
 from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.robot import Robot, load
 from kron_dynamics.typing import FloatArray
@@ -39,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     robot = load(arguments.urdf, gravity=arguments.gravity)
     model = robot.model
-    robot.prepare()
+    robot.prepare(model.tip_link)
     sections = (
         _summary(model),
         _tree(model),
@@ -124,11 +128,33 @@ def _mimics(model: RobotModel) -> list[str]:
 
 
 def _kernels(robot: Robot) -> list[str]:
-    rows = [('kernel', 'operations', 'code', 'made')]
+    rows = [('kernel', 'operations', 'code', 'made', 'one call')]
+    frame = robot.frame(robot.model.tip_link)
+    calls = {**_calls(robot, ''), **_calls(frame, f'{frame.name}.')}
+    rng = np.random.default_rng(0)
     for report in robot.kernel_report():
+        call = calls[report.name]
+        lengths = [3 if name in ('force', 'moment') else robot.n for name in _arguments(call)]
         made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
-        rows.append((report.name, str(report.operations), report.source, made))
+        seconds = seconds_per_call(call, [rng.uniform(-1, 1, length) for length in lengths])
+        rows.append(
+            (
+                report.name,
+                str(report.operations),
+                report.source,
+                made,
+                f'{1e9 * seconds:.0f} ns',
+            )
+        )
     return _columns(rows)
+
+
+def _calls(owner: Robot | RobotFrame, prefix: str) -> dict[str, Callable[..., object]]:
+    return {f'{prefix}{name}': getattr(owner, name) for name in compiled_methods(type(owner))}
+
+
+def _arguments(call: Callable[..., object]) -> list[str]:
+    return [name for name in inspect.signature(call).parameters if name != 'out']
 
 
 def _check_mass_matrix(robot: Robot) -> str:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of the tree: ``M qdd + C* (qd (x) qd) + g = tau``."""
 
+from kron_dynamics.dynamics.control_step import ControlStep, control_step
 from kron_dynamics.dynamics.coriolis import (
     coriolis_matrix,
     mass_matrix_derivative,
@@ -25,7 +26,9 @@ from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 
 __all__ = [
+    'ControlStep',
     'bias_forces',
+    'control_step',
     'coriolis_matrix',
     'coriolis_vector',
     'direct_coriolis_tensor',

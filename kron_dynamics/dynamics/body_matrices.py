@@ -42,12 +42,10 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    placements = place_bodies(model, q)
-    for body, placed, columns in zip(
-        model.bodies, placements, body_columns(model, placements), strict=True
-    ):
-        R = placed.rotation
-        at_center = columns.shifted(R @ body.center_of_mass)
-        J = assemble_jacobian(model, q, at_center)
-        H = assemble_hessian(model, q, at_center)
+    bodies = place_bodies(model, q)
+    for k, body in enumerate(model.bodies):
+        R = bodies[k].rotation
+        columns = body_columns(model, bodies, k, R @ body.center_of_mass)
+        J = assemble_jacobian(model, q, model.path(k), columns)
+        H = assemble_hessian(model, q, model.path(k), columns)
         yield BodyMatrices(body.mass, R @ body.inertia @ R.T, J[:3], J[3:], H[:3], H[3:])

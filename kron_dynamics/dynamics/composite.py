@@ -16,9 +16,35 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement
-from kron_dynamics.kronecker import skew
+from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrench:
+    """A force and a moment about a body's origin (or a momentum and its moment), body axes.
+
+    Attributes:
+        force: shape (3,).
+        moment: shape (3,).
+    """
+
+    force: ScalarArray
+    moment: ScalarArray
+
+    def __add__(self, other: Wrench) -> Wrench:
+        """Return both together, at one origin in the same axes."""
+        return Wrench(self.force + other.force, self.moment + other.moment)
+
+    def passed_on(self, placed: JointPlacement) -> Wrench:
+        """Return what the parent body receives: its origin, its axes."""
+        force = placed.rotation @ self.force
+        return Wrench(force, placed.rotation @ self.moment + cross(placed.offset, force))
+
+    def felt_by(self, placed: JointPlacement) -> Any:
+        """Return the component along the body's joint: what its drive bears."""
+        return placed.linear_axis @ self.force + placed.angular_axis @ self.moment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +61,11 @@ class FieldMoments:
     matrix: ScalarArray
 
     @property
-    def moment(self) -> ScalarArray:
-        """Integral of r x (field), shape (3,)."""
+    def wrench(self) -> Wrench:
+        """The force, with the integral of r x (field) for its moment."""
         Q = self.matrix
-        return np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]])
+        moment = np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]])
+        return Wrench(self.force, moment)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,19 +153,22 @@ def regrouped_inertias(model: RobotModel) -> list[Inertia]:
 def composite_inertias(
     model: RobotModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
 ) -> list[Inertia]:
-    """Return the inertia of the subtree behind every joint, about its body's origin and axes.
+    """Return the inertia of the subtree behind every joint: a table of the model.
+
+    About its body's origin, in its axes; and that of the whole at the base.
 
     Args:
         model: the robot.
         placements: of its bodies on their parents.
         inertias: of its bodies.
     """
-    composites = list(inertias)
-    for k in reversed(range(len(composites))):
-        parent = model.joints[k].parent
-        if parent >= 0:
-            placed = placements[k]
-            composites[parent] += composites[k].turned(placed.rotation).about(placed.offset)
+    none = np.zeros(3, dtype=int)
+    composites = model.table(Inertia(0, none, np.zeros((3, 3), dtype=int)))
+    for k, _ in model.outward():
+        composites[k] = inertias[k]
+    for k, joint in model.inward():
+        placed = placements[k]
+        composites[joint.parent] += composites[k].turned(placed.rotation).about(placed.offset)
     return composites
 
 
@@ -148,9 +178,13 @@ def subtree_momenta(model: RobotModel, placements: Sequence[JointPlacement]) -> 
     Args:
         model: the robot.
         placements: of its bodies on their parents.
+
+    Returns:
+        a table of the model.
     """
-    composites = composite_inertias(model, placements, regrouped_inertias(model))
-    return [
-        composite.moments(placed.linear_axis, skew(placed.angular_axis))
-        for composite, placed in zip(composites, placements, strict=True)
-    ]
+    composites = composite_inertias(model, placements, model.per_body(regrouped_inertias))
+    momenta = model.table()
+    for k, _ in model.outward():
+        placed = placements[k]
+        momenta[k] = composites[k].moments(placed.linear_axis, skew(placed.angular_axis))
+    return momenta

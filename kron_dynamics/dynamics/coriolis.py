@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import numpy as np
 
-from kron_dynamics.dynamics.composite import FieldMoments, subtree_momenta
+from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import place_joints
-from kron_dynamics.kinematics.jacobian import PathColumns, columns_in_body_axes
+from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
@@ -36,40 +33,36 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
         row a in N m or N per product of two rates.
     """
     n = model.n
-    C = zeros_like(q, (n, n * n))
+    C = zeros_like(q, (n, n, n))
     placements = place_joints(model, q)
+    momenta = subtree_momenta(model, placements)
     columns = columns_in_body_axes(model, placements)
-    for path, momentum in zip(columns, subtree_momenta(model, placements), strict=True):
-        coordinates = [model.joints[i].coordinate for i in path.joints]
-        for a, i, j, value in _christoffel_symbols(path, momentum, coordinates):
-            C[a, i * n + j] += value
-    return C
-
-
-def _christoffel_symbols(
-    path: PathColumns, momentum: FieldMoments, coordinates: Sequence[int]
-) -> Iterator[tuple[int, int, int, Any]]:
-    """Yield (a, i, j, Gamma) of all triples on a path of which its last joint, k, is the last.
-
-    With X_k P = [[Q, p], [0, 0]]: Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i for
-    all a and i; and Gamma[k, i, j] = -Gamma[j, i, k] for i nearer the base than j or equal, j
-    before k. Each symbol is yielded for (i, j) and (j, i).
-    """
-    p, Q = momentum.force, momentum.matrix
-    N = np.trace(Q) * np.eye(3, dtype=int) - Q
-    k, last = coordinates[-1], len(coordinates) - 1
-    for b, i in enumerate(coordinates):
-        z_i = path.angular[b]
-        force, moment = cross(z_i, p), N @ z_i
-        for c, a in enumerate(coordinates):
-            value = path.linear[c] @ force + path.angular[c] @ moment
-            yield a, i, k, value
-            if b != last:
-                yield a, k, i, value
-            if b <= c < last:
-                yield k, i, a, -value
-                if b != c:
-                    yield k, a, i, -value
+    for last, joint in model.outward():
+        k, own = joint.coordinate, columns[last, model.depth(last)]
+        # Of all triples whose last joint this is: with X_k P = [[Q, p], [0, 0]],
+        # Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i for any a and i, and
+        # Gamma[k, i, a] = -Gamma[a, i, k] for a before k, i nearer the base than a or equal.
+        p, Q = momenta[last].force, momenta[last].matrix
+        N = np.trace(Q) * np.eye(3, dtype=int) - Q
+        for b, _, joint_i in model.before(last):
+            i, z = joint_i.coordinate, columns[last, b].angular
+            force, moment = cross(z, p), N @ z
+            symbols = model.path_table()
+            for c, _, joint_a in model.along(last):
+                a, column = joint_a.coordinate, columns[last, c]
+                symbols[c] = column.linear @ force + column.angular @ moment
+                C[a, i, k] += symbols[c]
+                C[a, k, i] += symbols[c]
+            C[k, i, i] -= symbols[b]
+            for c, _, joint_a in model.before(last, b + 1):
+                a = joint_a.coordinate
+                C[k, i, a] -= symbols[c]
+                C[k, a, i] -= symbols[c]
+        force, moment = cross(own.angular, p), N @ own.angular
+        for c, _, joint_a in model.along(last):
+            column = columns[last, c]
+            C[joint_a.coordinate, k, k] += column.linear @ force + column.angular @ moment
+    return C.reshape(n, n * n)
 
 
 def mass_matrix_derivative(model: RobotModel, q: ArrayLike) -> ScalarArray:

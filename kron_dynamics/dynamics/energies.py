@@ -34,10 +34,5 @@ def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
         q: coordinates, shape (n,), rad or m.
     """
     placements = place_joints(model, q)
-    composites = composite_inertias(model, placements, body_inertias(model))
-    return -sum(
-        composites[k].turned(placements[k].rotation).about(placements[k].offset).first
-        @ model.gravity
-        for k, joint in enumerate(model.joints)
-        if joint.parent < 0
-    )
+    composites = composite_inertias(model, placements, model.per_body(body_inertias))
+    return -(composites[-1].first @ model.gravity)

@@ -41,4 +41,5 @@ def external_wrench(
     A = rotation_between(model, q, model.root_link, axes or link)
     J = jacobian(model, q, link, point)
     wrench = np.concatenate([A @ as_scalars(force), A @ as_scalars(moment)])
-    return np.asarray(J.T @ wrench)
+    generalized: ScalarArray = J.T @ wrench
+    return generalized

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from kron_dynamics.dynamics.inverse import bias_forces
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kinematics.scalars import as_scalars, span
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -38,14 +38,20 @@ def solve_positive_definite(M: ScalarArray, b: ScalarArray) -> ScalarArray:
         b: shape (n,).
     """
     n = len(b)
-    L, D, x = M.copy(), [None] * n, b.copy()
-    for j in range(n):
-        scaled = [L[j, k] * D[k] for k in range(j)]
-        D[j] = M[j, j] - sum(L[j, k] * scaled[k] for k in range(j))
-        for i in range(j + 1, n):
-            L[i, j] = (M[i, j] - sum(L[i, k] * scaled[k] for k in range(j))) / D[j]
-    for i in range(n):
-        x[i] = x[i] - sum(L[i, k] * x[k] for k in range(i))
-    for i in reversed(range(n)):
-        x[i] = x[i] / D[i] - sum(L[k, i] * x[k] for k in range(i + 1, n))
+    L, scaled, x = M.copy(), b.copy(), b.copy()  # D stands on the diagonal of L
+    for j in span(M, 0, n):
+        for k in span(M, 0, j):
+            scaled[k] = L[j, k] * L[k, k]
+            L[j, j] -= L[j, k] * scaled[k]
+        for i in span(M, j + 1, n):
+            for k in span(M, 0, j):
+                L[i, j] -= L[i, k] * scaled[k]
+            L[i, j] /= L[j, j]
+    for i in span(M, 0, n):
+        for k in span(M, 0, i):
+            x[i] -= L[i, k] * x[k]
+    for i in span(M, n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in span(M, i + 1, n):
+            x[i] -= L[k, i] * x[k]
     return x

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.kinematics.scalars import as_scalars, tanh
+from kron_dynamics.kinematics.scalars import as_scalars, tanh, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -24,14 +24,17 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
 
     Args:
         model: the robot.
-        qd: rates, shape (n,) or (N, n), rad/s or m/s.
+        qd: rates, shape (n,), rad/s or m/s.
 
     Returns:
-        shape of qd, N m or N.
+        shape (n,), N m or N.
     """
     qd = as_scalars(qd)
+    friction = zeros_like(qd, (model.n,))
     limit = model.velocity_limit
     passage = np.where(
         np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
     )
-    return np.asarray(model.damping * qd + model.friction * tanh(qd / passage))
+    for k, rate in enumerate(qd):
+        friction[k] += model.damping[k] * rate + model.friction[k] * tanh(rate / passage[k])
+    return friction

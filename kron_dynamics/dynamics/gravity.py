@@ -23,11 +23,9 @@ def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """
     g = zeros_like(q, (model.n,))
     placements = place_joints(model, q)
-    down: list[ScalarArray] = []  # gravity in the axes of each body
-    for joint, placed, momentum in zip(
-        model.joints, placements, subtree_momenta(model, placements), strict=True
-    ):
-        above = down[joint.parent] if joint.parent >= 0 else model.gravity
-        down.append(above @ placed.rotation)
-        g[joint.coordinate] -= momentum.force @ down[-1]
+    momenta = subtree_momenta(model, placements)
+    down = model.table(model.gravity)  # in the axes of each body
+    for k, joint in model.outward():
+        down[k] = down[joint.parent] @ placements[k].rotation
+        g[joint.coordinate] -= momenta[k].force @ down[k]
     return g

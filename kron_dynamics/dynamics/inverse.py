@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.dynamics.composite import regrouped_inertias
+from kron_dynamics.dynamics.composite import Wrench, regrouped_inertias
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
-from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -55,24 +54,19 @@ def _newton_euler(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
     placements = place_joints(model, q)
+    inertias = model.per_body(regrouped_inertias)
     # Gravity enters as an acceleration of the base against it.
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -gravity)
-    moments = [
-        inertia.moments(motion.linear[1], motion.field(1))
-        for inertia, motion in zip(regrouped_inertias(model), motions, strict=True)
-    ]
-    wrenches = [(moment.force, moment.moment) for moment in moments]
-    tau = zeros_like(np.concatenate([as_scalars(x) for x in (q, qd, qdd)]), (model.n,))
-    tau += model.armature * as_scalars(qdd)
-    for k in reversed(range(len(wrenches))):
-        joint, placed = model.joints[k], placements[k]
-        force, moment = wrenches[k]
-        tau[joint.coordinate] += placed.linear_axis @ force + placed.angular_axis @ moment
-        if joint.parent >= 0:
-            force, moment = placed.rotation @ force, placed.rotation @ moment
-            carried_force, carried_moment = wrenches[joint.parent]
-            wrenches[joint.parent] = (
-                carried_force + force,
-                carried_moment + moment + cross(placed.offset, force),
-            )
+    rest = np.zeros(3, dtype=int)
+    wrenches = model.table(Wrench(rest, rest))
+    for k, _ in model.outward():
+        wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
+    # In the number system of all three: some may be floats.
+    tau = zeros_like(as_scalars(q) + as_scalars(qd) + as_scalars(qdd), (model.n,))
+    for k, joint in model.inward():
+        tau[joint.coordinate] += wrenches[k].felt_by(placements[k])
+        wrenches[joint.parent] += wrenches[k].passed_on(placements[k])
+    accelerations = as_scalars(qdd)
+    for k in model.coordinates():
+        tau[k] += model.armature[k] * accelerations[k]
     return tau

@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.kinematics.scalars import zeros_like
-from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -26,22 +23,19 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    M = zeros_like(q, (model.n, model.n)) + np.diag(model.armature)
+    M = zeros_like(q, (model.n, model.n))
     placements = place_joints(model, q)
     momenta = subtree_momenta(model, placements)
-    # (coordinate, momentum, angular momentum) of the subtrees carried to each body, its axes.
-    carried = [
-        [(j.coordinate, m.force, m.moment)] for j, m in zip(model.joints, momenta, strict=True)
-    ]
-    for i in reversed(range(len(placements))):
-        joint, placed = model.joints[i], placements[i]
-        row = joint.coordinate
-        for position, (column, p, L) in enumerate(carried[i]):
-            value = placed.linear_axis @ p + placed.angular_axis @ L
+    carried = model.table()  # the momenta, in the axes of a body on their way
+    for i, joint in model.inward():
+        row, placed, own = joint.coordinate, placements[i], momenta[i].wrench
+        M[row, row] += own.felt_by(placed)
+        carried[i] = own.passed_on(placed)
+        for k, behind in model.behind(i):
+            column, value = behind.coordinate, carried[k].felt_by(placed)
             M[row, column] += value
-            if position > 0:
-                M[column, row] += value
-            if joint.parent >= 0:
-                p, L = placed.rotation @ p, placed.rotation @ L
-                carried[joint.parent].append((column, p, L + cross(placed.offset, p)))
+            M[column, row] += value
+            carried[k] = carried[k].passed_on(placed)
+    for k in model.coordinates():
+        M[k, k] += model.armature[k]
     return M

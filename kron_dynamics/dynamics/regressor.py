@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from kron_dynamics.kinematics.forward import place_joints
-from kron_dynamics.kinematics.jacobian import assemble_jacobian, columns_in_body_axes
+from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
@@ -50,18 +50,24 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
     """
-    qdd = as_scalars(qdd)
+    accelerations = as_scalars(qdd)
     placements = place_joints(model, q)
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
-    blocks = []
-    for columns, motion in zip(columns_in_body_axes(model, placements), motions, strict=True):
-        J = assemble_jacobian(model, q, columns)
+    columns = columns_in_body_axes(model, placements)
+    bodies = PARAMETERS_PER_BODY * len(model.joints)
+    Y = zeros_like(q, (model.n, bodies + model.n))
+    for k, _ in model.outward():
+        motion = motions[k]
         a, (w, wd, _) = motion.linear[1], motion.angular
-        force = zeros_like(a, (3, PARAMETERS_PER_BODY))
-        force[:, 0] = a
-        force[:, 1:4] = motion.field(1)
-        moment = zeros_like(a, (3, PARAMETERS_PER_BODY))
-        moment[:, 1:4] = -skew(a)
-        moment[:, 4:] = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
-        blocks.append(J[:3].T @ force + J[3:].T @ moment)
-    return np.concatenate([*blocks, np.diag(qdd)], axis=1)
+        force = np.column_stack([a, motion.field(1), np.zeros((3, 6), dtype=int)])
+        turning = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
+        moment = np.column_stack([np.zeros(3, dtype=int), -skew(a), turning])
+        for d, _, joint in model.along(k):
+            column = columns[k, d]
+            row = column.linear @ force + column.angular @ moment
+            for parameter in range(PARAMETERS_PER_BODY):
+                place = PARAMETERS_PER_BODY * k + parameter
+                Y[joint.coordinate, place] += row[parameter]
+    for k in model.coordinates():
+        Y[k, bodies + k] += accelerations[k]
+    return Y

@@ -14,27 +14,52 @@ import platform
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """A compiled kernel and what is worth knowing about it.
+    """Where a compiled kernel is, and what is worth knowing about it.
 
     Attributes:
-        digest: SHA-256 of the shared library.
+        library: SHA-256 of the shared library that holds it, and its name in the cache.
+        symbol: name of its function there.
         operations: arithmetic operations per state.
-        shape: shape of the result.
+        shapes: shape of each result.
         build_seconds: time spent recording and compiling.
     """
 
-    digest: str
+    library: str
+    symbol: str
     operations: int
-    shape: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]
     build_seconds: float
+
+
+class Built(NamedTuple):
+    """What a builder made for one key: a library in its work folder, and the entry's rest."""
+
+    library: Path
+    symbol: str
+    operations: int
+    shapes: tuple[tuple[int, ...], ...]
+    build_seconds: float
+
+
+class Found(NamedTuple):
+    """A kernel on disk: its library, its entry, and whether it was there already."""
+
+    library: Path
+    entry: CacheEntry
+    cached: bool
+
+
+# Makes libraries for the keys it is given, in the folder it is given.
+Builder = Callable[[Sequence[str], Path], Mapping[str, Built]]
 
 
 @lru_cache(maxsize=1)
@@ -45,9 +70,9 @@ def equations_digest() -> str:
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    sources = [root / 'kronecker.py', *(root / 'model').glob('*.py')]
-    for folder in ('kinematics', 'dynamics', 'kernels'):
-        sources.extend((root / folder).glob('*.py'))
+    sources = [root / f'{name}.py' for name in ('kronecker', 'robot', 'frame')]
+    for folder in ('model', 'kinematics', 'dynamics', 'kernels'):
+        sources.extend((root / folder).glob('*.[pch]*'))
     for source in sorted(sources):
         digest.update(source.read_bytes())
     return digest.hexdigest()
@@ -100,38 +125,47 @@ def _is_private(path: Path) -> bool:
 
 
 def fetch(
-    key: str, build: Callable[[Path], CacheEntry], directory: Path | None = None
-) -> tuple[Path, CacheEntry, bool]:
-    """Return a kernel's library, its entry, and whether it was there already.
+    keys: Sequence[str], build: Builder, lock: str, directory: Path | None = None
+) -> dict[str, Found]:
+    """Return the kernels of some keys, building those that are not there.
 
-    Processes that want the same kernel at once wait for the one that builds it. A library that
-    was truncated, altered or put there by somebody else is built again.
+    Processes that want the same kernels at once wait for the one that builds them. A library
+    that was truncated, altered or put there by somebody else is built again.
 
     Args:
-        key: from `cache_key`.
-        build: writes the library to the path it is given and returns its entry.
+        keys: from `cache_key`.
+        build: makes the libraries of the keys that are missing.
+        lock: a name, hexadecimal digits; who holds it may build what belongs to it.
         directory: the cache; None for `cache_directory()`.
     """
     directory = directory or cache_directory()
-    library, record = directory / f'{key}.so', directory / f'{key}.json'
-    entry = _valid_entry(library, record)
-    if entry is not None:
-        return library, entry, True
-    with _locked(directory / f'{key}.lock'):
-        entry = _valid_entry(library, record)
-        if entry is not None:
-            return library, entry, True
-        with tempfile.TemporaryDirectory(dir=directory, prefix='build_') as work:
-            made = Path(work) / 'kernel.so'
-            entry = build(made)
-            note = Path(work) / 'kernel.json'
-            note.write_text(json.dumps(asdict(entry)), encoding='ascii')
-            made.chmod(0o600)
-            # The record goes last: a library without one counts as absent.
-            record.unlink(missing_ok=True)
-            os.replace(made, library)
-            os.replace(note, record)
-    return library, entry, False
+    there = _valid_entries(keys, directory)
+    missing = [key for key in keys if key not in there]
+    if not missing:
+        return there
+    with _locked(directory / f'{lock}.lock'):
+        there |= _valid_entries(missing, directory)
+        missing = [key for key in keys if key not in there]
+        if not missing:
+            return there
+        with tempfile.TemporaryDirectory(dir=directory, prefix='build_') as folder:
+            made = build(missing, Path(folder))
+            digests: dict[Path, str] = {}
+            for key in missing:
+                library = made[key].library
+                if library not in digests:
+                    digests[library] = file_digest(library)
+                    library.chmod(0o600)
+                entry = CacheEntry(digests[library], *made[key][1:])
+                note = Path(folder) / f'{key}.json'
+                note.write_text(json.dumps(asdict(entry)), encoding='ascii')
+                there[key] = Found(directory / f'{entry.library}.so', entry, False)
+            # The records go last: a library without one counts as absent.
+            for library, digest in digests.items():
+                os.replace(library, directory / f'{digest}.so')
+            for key in missing:
+                os.replace(Path(folder) / f'{key}.json', directory / f'{key}.json')
+    return there
 
 
 def file_digest(path: Path) -> str:
@@ -139,15 +173,40 @@ def file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _valid_entry(library: Path, record: Path) -> CacheEntry | None:
+def _valid_entries(keys: Sequence[str], directory: Path) -> dict[str, Found]:
+    """The kernels that are there and may be loaded."""
+    found: dict[str, Found] = {}
+    sound: dict[str, bool] = {}
+    for key in keys:
+        entry = _read_entry(directory / f'{key}.json')
+        if entry is None:
+            continue
+        library = directory / f'{entry.library}.so'
+        if entry.library not in sound:
+            sound[entry.library] = _is_sound(library, entry.library)
+        if sound[entry.library]:
+            found[key] = Found(library, entry, True)
+    return found
+
+
+def _read_entry(record: Path) -> CacheEntry | None:
     try:
-        if not (_is_private(library) and _is_private(record)):
+        if not _is_private(record):
             return None
         fields = json.loads(record.read_text(encoding='ascii'))
-        entry = CacheEntry(**{**fields, 'shape': tuple(fields['shape'])})
-        return entry if file_digest(library) == entry.digest else None
+        shapes = tuple(tuple(int(length) for length in shape) for shape in fields['shapes'])
+        entry = CacheEntry(**{**fields, 'shapes': shapes})
+        # The name becomes part of a path.
+        return entry if set(entry.library) <= set('0123456789abcdef') else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def _is_sound(library: Path, digest: str) -> bool:
+    try:
+        return _is_private(library) and file_digest(library) == digest
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager

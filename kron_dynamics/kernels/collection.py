@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
+from kron_dynamics.kernels.compilation import Recipe, make_kernels
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.model.robot_model import RobotModel
 
@@ -14,34 +15,59 @@ from kron_dynamics.model.robot_model import RobotModel
 Argument = str | tuple[str, int]
 
 
+class Quantity(NamedTuple):
+    """What a kernel computes.
+
+    Attributes:
+        name: of the quantity; equal names must mean equal functions.
+        function: takes the model and one array an argument.
+        arguments: their names, with their lengths where these are not n.
+        result_type: named tuple of several results, None for one.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    arguments: Sequence[Argument]
+    result_type: type[tuple[Any, ...]] | None = None
+
+
 class KernelCollection:
     """The kernels of one model by name."""
 
-    def __init__(self, model: RobotModel) -> None:
-        """Start without any kernel."""
+    def __init__(self, model: RobotModel, threads: int = 1) -> None:
+        """Start without any kernel; `threads` share a batch, 0 for all cores."""
         self._model = model
         self._fingerprint = model.fingerprint
+        self._threads = threads
         self._kernels: dict[str, Kernel] = {}
 
     def get(
-        self, name: str, function: Callable[..., Any], arguments: Sequence[Argument]
+        self,
+        name: str,
+        function: Callable[..., Any],
+        arguments: Sequence[Argument],
+        result_type: type[tuple[Any, ...]] | None = None,
     ) -> Kernel:
-        """Return the kernel of a quantity, compiling it the first time.
+        """Return the kernel of a `Quantity`, compiling it the first time."""
+        if name not in self._kernels:
+            self.prepare([Quantity(name, function, arguments, result_type)])
+        return self._kernels[name]
 
-        Args:
-            name: of the quantity; equal names must mean equal functions.
-            function: takes the model and one array an argument.
-            arguments: their names, with their lengths where these are not n.
-        """
-        kernel = self._kernels.get(name)
-        if kernel is None:
-            kernel = self._kernels[name] = Kernel(
-                name,
-                [(a, self._model.n) if isinstance(a, str) else a for a in arguments],
-                lambda *values: function(self._model, *values),
-                self._fingerprint,
+    def prepare(self, quantities: Iterable[Quantity]) -> None:
+        """Make all kernels that are missing, in as few compilations as there are cores."""
+        recipes = [
+            Recipe(
+                quantity.name,
+                tuple((a, self._model.n) if isinstance(a, str) else a for a in quantity.arguments),
+                quantity.function,
+                quantity.result_type,
             )
-        return kernel
+            for quantity in quantities
+            if quantity.name not in self._kernels
+        ]
+        if recipes:
+            for kernel in make_kernels(recipes, self._model, self._fingerprint, self._threads):
+                self._kernels[kernel.report.name] = kernel
 
     @property
     def n(self) -> int:
@@ -50,5 +76,5 @@ class KernelCollection:
 
     @property
     def reports(self) -> list[KernelReport]:
-        """What has been compiled so far."""
+        """What has been made so far."""
         return [kernel.report for kernel in self._kernels.values()]

@@ -1,80 +1,215 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Source code from a trace: C for the compiler, NumPy where there is none.
+"""C source of kernels from their traces: one state at a time, and many with one state a lane.
 
 Names in the code are made from numbers alone: nothing from a robot description reaches it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import isfinite
+from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.trace import Trace
+from kron_dynamics.kernels.trace import Trace, operands
 
-SYMBOL = 'kron_kernel'
-_EXPRESSION = {
-    '+': 't{a} + t{b}',
-    '-': 't{a} - t{b}',
-    '*': 't{a} * t{b}',
-    'neg': '-t{a}',
-    'sin': 'sin(t{a})',
-    'cos': 'cos(t{a})',
-}
+# From this many angles on a vector of them is quicker than one after the other.
+_WIDE_ANGLES = 5
+# Results with more elements are bound by memory: another state a lane would not pay for its code.
+_WIDE_RESULTS = 100
+# Operations that must be spared where another kernel is called and its results are read back.
+_WORTH_A_CALL = 500
+_PRELUDE = Path(__file__).with_name('prelude.h')
+
+
+def emit_c(traces: Sequence[Trace]) -> str:
+    """Return a C99 translation unit (with GNU vectors) with one function a trace.
+
+    ``void kernel_<k>(ptrdiff_t count, const double *const *in, double *const *out)`` evaluates
+    trace k for count states; in[a] and out[r] are row-major with one row a state. Results must
+    not overlap arguments.
+    """
+    serving = providers(traces)
+    called = sorted(set(serving.values()))
+    order = called + [k for k in range(len(traces)) if k not in called]
+    parts = [_PRELUDE.read_text(encoding='ascii')]
+    parts += [_kernel(traces, k, serving.get(k)) for k in order]
+    return '\n'.join(parts)
+
+
+def providers(traces: Sequence[Trace]) -> dict[int, int]:
+    """Return, for some traces, another one that does most of their work: they call its kernel.
+
+    C and dM/dq are C* and little more: the compiler need not see C* three times. One that is
+    called calls no other.
+    """
+    chosen: dict[int, tuple[int, int]] = {}  # operations left, provider
+    for k, trace in enumerate(traces):
+        for p, other in enumerate(traces):
+            rest = trace.after(other) if p != k else None
+            best = chosen[k][0] if k in chosen else trace.operations - _WORTH_A_CALL
+            if rest is not None and rest.operations < best:
+                chosen[k] = rest.operations, p
+    called = {p for _, p in chosen.values()}
+    return {k: p for k, (_, p) in chosen.items() if k not in called}
+
+
+def cost(traces: Sequence[Trace]) -> int:
+    """Return the number of statements that the compiler will see, about."""
+    serving = providers(traces)
+    total = 0
+    for k, trace in enumerate(traces):
+        rest = trace.after(traces[serving[k]]) if k in serving else trace
+        total += (rest or trace).operations
+        total += trace.operations if _is_wide(trace) else 0
+    return total
+
+
+def _is_wide(trace: Trace) -> bool:
+    return sum(len(numbers) for numbers in trace.outputs) <= _WIDE_RESULTS
+
+
+def symbol(k: int) -> str:
+    """Return the name of the function for trace k."""
+    return f'kernel_{k}'
+
+
+def _kernel(traces: Sequence[Trace], k: int, provider: int | None) -> str:
+    name, trace = symbol(k), traces[k]
+    arguments, results = range(len(trace.sizes)), range(len(trace.outputs))
+    parameters = ', '.join(
+        [f'const double *restrict x{a}' for a in arguments]
+        + [f'double *restrict y{r}' for r in results]
+    )
+    at = ', '.join(
+        [f'in[{a}] + k * {trace.sizes[a]}' for a in arguments]
+        + [f'out[{r}] + k * {len(trace.outputs[r])}' for r in results]
+    )
+    if provider is None:
+        one = list(_one_state(trace))
+    else:
+        given, rest = traces[provider], trace.after(traces[provider])
+        assert rest is not None  # that is how it was chosen
+        read = ', '.join(f'x{a}' for a in range(len(given.sizes)))
+        one = [
+            f'double given[{len(given.outputs[0])}];',
+            f'{symbol(provider)}_one({read}, given);',
+        ]
+        one += _one_state(rest)
+    lines = [
+        f'static {"inline" if provider is None else ""} void {name}_one({parameters}) {{',
+        *one,
+        '}',
+        f'void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{',
+        'ptrdiff_t k = 0;',
+        f'for (; k < count; ++k) {name}_one({at});',
+        '}',
+    ]
+    if _is_wide(trace):
+        lines[-2:-2] = [f'for (; k + LANES <= count; k += LANES) {name}_many({at});']
+        lines = [
+            f'static void {name}_many({parameters}) {{',
+            *_one_state_a_lane(trace),
+            '}',
+            *lines,
+        ]
+    return '\n'.join(lines) + '\n'
+
+
+def _one_state(trace: Trace) -> Iterator[str]:
+    angles = _angles(trace)
+    before, after = _around_trigonometry(trace, angles)
+    yield from _statements(trace, before, 'double', 'x{a}[{b}]', angles)
+    if len(angles) < _WIDE_ANGLES:
+        for k, angle in enumerate(angles):
+            yield f'double s{k}, c{k};'
+            yield f'sincos_one({_operand(trace, angle)}, &s{k}, &c{k});'
+    else:
+        count = len(angles)
+        values = ', '.join(_operand(trace, angle) for angle in angles)
+        yield f'const double angles[] = {{{values}}};'
+        yield f'double sines[{count}], cosines[{count}];'
+        yield f'sincos_all(angles, sines, cosines, {count});'
+        for k in range(count):
+            yield f'const double s{k} = sines[{k}], c{k} = cosines[{k}];'
+    yield from _statements(trace, after, 'double', 'x{a}[{b}]', angles)
+    for r, numbers in enumerate(trace.outputs):
+        for k, number in enumerate(numbers):
+            yield f'y{r}[{k}] = {_operand(trace, number)};'
+
+
+def _one_state_a_lane(trace: Trace) -> Iterator[str]:
+    angles = _angles(trace)
+    before, after = _around_trigonometry(trace, angles)
+    gather = 'GATHER(x{a} + {b}, {size})'
+    yield from _statements(trace, before, 'wide', gather, angles)
+    for k, angle in enumerate(angles):
+        yield f'wide s{k}, c{k};'
+        yield f'sincos_wide({_operand(trace, angle)}, &s{k}, &c{k});'
+    yield from _statements(trace, after, 'wide', gather, angles)
+    for r, numbers in enumerate(trace.outputs):
+        values = [_operand(trace, number) for number in numbers]
+        rows = [
+            f'WIDE({value})' if trace.nodes[number][0] == 'const' else value
+            for number, value in zip(numbers, values, strict=True)
+        ]
+        if rows:
+            yield f'const wide z{r}[] = {{{", ".join(rows)}}};'
+            yield f'scatter(z{r}, y{r}, {len(rows)});'
+
+
+def _angles(trace: Trace) -> list[int]:
+    """Nodes whose sine or cosine is taken, each once."""
+    taken = (a for operation, a, _ in trace.nodes if operation in ('sin', 'cos'))
+    return list(dict.fromkeys(taken))
+
+
+def _around_trigonometry(trace: Trace, angles: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The nodes that the angles depend on, and the others, operands first.
+
+    Raises:
+        KernelBuildError: an angle depends on the sine of another: no joint is like that.
+    """
+    needed = set(angles)
+    for number in range(max(angles, default=-1), -1, -1):
+        if number in needed:
+            needed.update(operands(trace.nodes[number]))
+    before = sorted(needed)
+    if any(trace.nodes[number][0] in ('sin', 'cos') for number in before):
+        raise KernelBuildError('an equation takes the sine of a sine')
+    return before, [number for number in range(len(trace.nodes)) if number not in needed]
+
+
+def _operand(trace: Trace, number: int) -> str:
+    operation, value, _ = trace.nodes[number]
+    if operation != 'const':
+        return f't{number}'
+    if not isfinite(value):
+        raise KernelBuildError(f'a constant of the model overflows: {value}')
+    text = repr(value)  # the shortest text that reads back as the same double
+    return f'({text})' if value < 0 else text
 
 
 def _statements(
-    trace: Trace, element: str, division: str = 't{a} / t{b}'
-) -> list[tuple[str, str]]:
-    """(name, expression) of every node; `element` formats the read of an argument's element."""
-    expressions = {**_EXPRESSION, '/': division}
-    statements = []
-    for number, (operation, a, b) in enumerate(trace.nodes):
+    trace: Trace, numbers: Sequence[int], real: str, element: str, angles: Sequence[int]
+) -> Iterator[str]:
+    """One declaration a node; `element` formats the read of an argument's element."""
+    position = {angle: k for k, angle in enumerate(angles)}
+    for number in numbers:
+        operation, a, b = trace.nodes[number]
         if operation == 'const':
-            if not isfinite(a):
-                raise KernelBuildError(f'a constant of the model overflows: {a}')
-            expression = repr(a)  # the shortest text that reads back as the same double
-        elif operation == 'input':
-            expression = element.format(a=a, b=b)
+            continue
+        if operation == 'input':
+            text = element.format(a=a, b=b, size=trace.sizes[a])
+        elif operation == 'given':
+            text = f'given[{a}]'
+        elif operation == 'neg':
+            text = f'-{_operand(trace, a)}'
+        elif operation == 'tanh':
+            text = f'tanh_{real}({_operand(trace, a)})'
+        elif operation in ('sin', 'cos'):
+            text = f'{operation[0]}{position[a]}'
         else:
-            expression = expressions[operation].format(a=a, b=b)
-        statements.append((f't{number}', expression))
-    return statements
-
-
-def emit_c(trace: Trace) -> str:
-    """Return a C99 translation unit with one function, `SYMBOL`.
-
-    ``void SYMBOL(ptrdiff_t count, const double *x0, ..., double *out)`` evaluates the trace for
-    count states; argument and result arrays are row-major with one row a state.
-    """
-    parameters = ''.join(f'const double *restrict x{a}, ' for a in range(len(trace.sizes)))
-    advance = ''.join(f', x{a} += {size}' for a, size in enumerate(trace.sizes))
-    body = [f'const double {name} = {text};' for name, text in _statements(trace, 'x{a}[{b}]')]
-    body += [f'out[{k}] = t{number};' for k, number in enumerate(trace.outputs)]
-    lines = '\n    '.join(body)
-    return f"""#include <math.h>
-#include <stddef.h>
-
-void {SYMBOL}(ptrdiff_t count, {parameters}double *restrict out) {{
-  for (; count > 0; --count{advance}, out += {len(trace.outputs)}) {{
-    {lines}
-  }}
-}}
-"""
-
-
-def emit_numpy(trace: Trace) -> str:
-    """Return Python source with one function, `SYMBOL`: ``SYMBOL(x0, ..., out)``.
-
-    Arguments have shape (N, size) and out (N, outputs). The namespace gives sin, cos and divide.
-    """
-    parameters = ''.join(f'x{a}, ' for a in range(len(trace.sizes)))
-    # Of two constants Python's own division by zero raises; C's gives an infinity.
-    body = [
-        f'{name} = {text}'
-        for name, text in _statements(trace, 'x{a}[:, {b}]', division='divide(t{a}, t{b})')
-    ]
-    body += [f'out[:, {k}] = t{number}' for k, number in enumerate(trace.outputs)]
-    lines = '\n    '.join(body)
-    return f'def {SYMBOL}({parameters}out):\n    {lines}\n'
+            text = f'{_operand(trace, a)} {operation} {_operand(trace, b)}'
+        yield f'const {real} t{number} = {text};'

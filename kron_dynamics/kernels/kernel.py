@@ -1,29 +1,30 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled equation: arrays in, one array out, one state or a batch."""
+"""A compiled equation as a function of arrays: one state or a batch."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import logging
-import time
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from kron_dynamics.exceptions import KernelBuildError, ShapeError
-from kron_dynamics.kernels.build import compile_library, compiler_identity, find_compiler
-from kron_dynamics.kernels.cache import CacheEntry, cache_key, fetch, file_digest
-from kron_dynamics.kernels.emit import SYMBOL, emit_c, emit_numpy
-from kron_dynamics.kernels.trace import Trace
+from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.kernels.batches import (
+    STATES_PER_THREAD,
+    Evaluate,
+    in_threads,
+    thread_count,
+)
+from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-_log = logging.getLogger(__name__)
-_CHUNK = 4096  # states that NumPy code evaluates at once: its temporaries stay in the cache
+_WHOLE = 2**62  # states: a batch that is never divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,68 +47,113 @@ class KernelReport:
 
 
 class Kernel:
-    """A function of row vectors, compiled for one robot."""
+    """A function of row vectors, compiled for one robot.
+
+    Attributes:
+        name: what it computes.
+        report: where it came from.
+        call: the same function by the shortest way that there is here: keep this one.
+    """
 
     def __init__(
         self,
         name: str,
         arguments: Sequence[tuple[str, int]],
-        function: Callable[..., Any],
-        fingerprint: str,
+        shapes: Sequence[tuple[int, ...]],
+        report: KernelReport,
+        evaluate: Evaluate | None = None,
+        address: int | None = None,
+        result_type: Callable[..., Any] | None = None,
+        threads: int = 1,
     ) -> None:
-        """Record and compile a function, or find it compiled.
+        """Wrap machine code or a function that does the same.
 
         Args:
-            name: what it computes; with the fingerprint it identifies the function.
-            arguments: (name, length) of each argument.
-            function: runs on traced arrays of those lengths.
-            fingerprint: of the model the function closes over.
+            name: what it computes; error messages begin with it.
+            arguments: (name, length) of each argument, at most five.
+            shapes: shape of each result, at most eight.
+            report: where it came from.
+            evaluate: fills outs of shape (count, width) from rows of shape (count, length), all
+                C-contiguous; needed without an address.
+            address: of ``void (ptrdiff_t count, const double *const *in, double *const *out)``,
+                whose library must stay loaded.
+            result_type: NamedTuple class of several results; None returns the one there is.
+            threads: that share a batch; 0 for one a core.
 
         Raises:
-            KernelBuildError: there is a compiler and it failed.
+            TypeError: there are several results and no type for them.
+            ParameterError: threads is negative.
         """
+        if result_type is None and len(shapes) != 1:
+            raise TypeError(f'{name} has {len(shapes)} results, but no result_type')
+        self.name = self.__name__ = self.__qualname__ = name
+        self.report = report
         self._arguments = tuple(arguments)
-        sizes = [size for _, size in arguments]
-        compiler = find_compiler()
-        if compiler is None:
-            _warn_no_compiler()
-            started = time.perf_counter()
-            trace = Trace(function, sizes)
-            self._evaluate = _numpy_function(trace)
-            self._shape, spent = trace.shape, time.perf_counter() - started
-            self.report = KernelReport(name, trace.operations, 'numpy', spent, False)
+        self._shapes = tuple(tuple(shape) for shape in shapes)
+        self._result_type = result_type
+        threads = thread_count(threads)
+        sizes = tuple(size for _, size in self._arguments)
+        if address is None:
+            assert evaluate is not None
+            evaluate = _on_tables(evaluate, self._shapes)
         else:
-            key = cache_key(name, repr(self._arguments), fingerprint, compiler_identity(compiler))
-            library, entry, found = fetch(key, _builder(function, sizes, compiler))
-            self._evaluate = _c_function(library, len(sizes))
-            self._shape = entry.shape
-            self.report = KernelReport(name, entry.operations, 'c', entry.build_seconds, found)
+            evaluate = _c_function(address, len(sizes), len(self._shapes))
+        self._evaluate = in_threads(evaluate, threads)
+        self.call: Callable[..., Any] = self
+        if address is not None and (call := call_type()) is not None:
+            limit = _WHOLE if threads == 1 else 2 * STATES_PER_THREAD
+            short = call(address, sizes, self._shapes, result_type, self.__call__, limit)
+            short.__name__ = short.__qualname__ = name
+            self.call = short
 
-    def __call__(self, *values: ArrayLike, out: FloatArray | None = None) -> FloatArray:
+    def __repr__(self) -> str:
+        return f'<kernel {self.name}>'
+
+    def __call__(self, *values: ArrayLike, out: Any = None, **by_name: ArrayLike) -> Any:
         """Evaluate for one state or a batch of N.
 
         Args:
             values: one array an argument, shape (length,) or (N, length); single states are
                 repeated beside a batch.
-            out: float64, C-contiguous, of the result's shape; None makes a new array.
+            out: float64, C-contiguous, of the result's shape; a tuple of those where there are
+                several results; None makes new ones.
+            by_name: arguments by their names.
 
         Returns:
-            shape of the quantity, with N in front where any argument had it.
+            shape of the quantity, with N in front where any argument had it; a NamedTuple where
+            there are several results; out itself where it is given.
 
         Raises:
             ShapeError: an argument or out has another shape, or the batches differ in length.
         """
+        if by_name or len(values) != len(self._arguments):
+            values = self._in_order(values, by_name)
         rows, batch = self._rows(values)
-        shape = self._shape if batch is None else (batch, *self._shape)
+        lead = () if batch is None else (batch,)
+        shapes = [(*lead, *shape) for shape in self._shapes]
+        count = 1 if batch is None else batch
         if out is None:
-            out = np.empty(shape)
-        elif out.shape != shape or out.dtype != np.float64 or not out.flags.carray:
-            raise ShapeError(
-                f'out of {self.report.name} has shape {out.shape} and type {out.dtype}, expected '
-                f'a writable C-contiguous float64 array of shape {shape}'
-            )
-        self._evaluate(1 if batch is None else batch, rows, out)
+            made = [np.empty(shape) for shape in shapes]
+            self._evaluate(count, rows, made)
+            return made[0] if self._result_type is None else self._result_type(*made)
+        outs = self._given(out, shapes)
+        # Compiled code reads arguments after it has written results.
+        apart = [_apart_from(rows, array) for array in outs]
+        self._evaluate(count, rows, apart)
+        for array, result in zip(outs, apart, strict=True):
+            if result is not array:
+                array[...] = result
         return out
+
+    def _in_order(
+        self, values: Sequence[ArrayLike], by_name: dict[str, ArrayLike]
+    ) -> tuple[ArrayLike, ...]:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(name, kind) for name, _ in self._arguments]
+        try:
+            return inspect.Signature(parameters).bind(*values, **by_name).args
+        except TypeError as error:
+            raise TypeError(f'{self.name}: {error}') from None
 
     def _rows(self, values: Sequence[ArrayLike]) -> tuple[list[FloatArray], int | None]:
         arrays = [np.ascontiguousarray(value, dtype=np.float64) for value in values]
@@ -115,13 +161,13 @@ class Kernel:
         for (name, size), array in zip(self._arguments, arrays, strict=True):
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ShapeError(
-                    f'{name} of {self.report.name} has shape {array.shape}, expected ({size},) '
+                    f'{name} of {self.name} has shape {array.shape}, expected ({size},) '
                     f'or (N, {size})'
                 )
             if array.ndim == 2:
                 if batch is not None and len(array) != batch:
                     raise ShapeError(
-                        f'{name} of {self.report.name} has {len(array)} states, expected {batch} '
+                        f'{name} of {self.name} has {len(array)} states, expected {batch} '
                         f'as in the arguments before it'
                     )
                 batch = len(array)
@@ -129,56 +175,72 @@ class Kernel:
             arrays = [array if array.ndim == 2 else np.tile(array, (batch, 1)) for array in arrays]
         return arrays, batch
 
+    def _given(self, out: Any, shapes: Sequence[tuple[int, ...]]) -> list[FloatArray]:
+        """The arrays of an `out`, each as the kernel can fill it."""
+        if self._result_type is None:
+            return [self._checked(out, 'out', shapes[0])]
+        if not isinstance(out, tuple) or len(out) != len(shapes):
+            raise ShapeError(
+                f'out of {self.name} {_shown(out)}, expected a tuple of {len(shapes)} arrays'
+            )
+        outs = [
+            self._checked(array, f'out[{k}]', shape)
+            for k, (array, shape) in enumerate(zip(out, shapes, strict=True))
+        ]
+        if any(np.may_share_memory(a, b) for a, b in combinations(outs, 2)):
+            raise ShapeError(f'out of {self.name} holds arrays that share memory')
+        return outs
 
-_Evaluate = Callable[[int, Sequence[FloatArray], FloatArray], None]
+    def _checked(self, array: Any, place: str, shape: tuple[int, ...]) -> FloatArray:
+        if isinstance(array, np.ndarray):
+            if array.shape == shape and array.dtype == np.float64 and array.flags.carray:
+                return array
+        raise ShapeError(
+            f'{place} of {self.name} {_shown(array)}, expected a writable C-contiguous float64 '
+            f'array of shape {shape}'
+        )
 
 
-def _builder(
-    function: Callable[..., Any], sizes: Sequence[int], compiler: tuple[str, ...]
-) -> Callable[[Path], CacheEntry]:
-    def build(target: Path) -> CacheEntry:
-        started = time.perf_counter()
-        trace = Trace(function, sizes)
-        compile_library(compiler, emit_c(trace), target)
-        spent = time.perf_counter() - started
-        return CacheEntry(file_digest(target), trace.operations, trace.shape, spent)
-
-    return build
+def _shown(array: Any) -> str:
+    if isinstance(array, np.ndarray):
+        return f'has shape {array.shape} and type {array.dtype}'
+    return f'is {type(array).__name__}'
 
 
-def _c_function(library: Path, arguments: int) -> _Evaluate:
-    try:
-        function = ctypes.CDLL(str(library))[SYMBOL]  # releases the GIL while it runs
-    except (OSError, AttributeError) as error:
-        raise KernelBuildError(f'a compiled kernel cannot be loaded: {error}') from None
-    function.restype = None
-    function.argtypes = [ctypes.c_ssize_t, *[ctypes.c_void_p] * (arguments + 1)]
+def _apart_from(rows: Sequence[FloatArray], out: FloatArray) -> FloatArray:
+    """The array, or a new one like it where it shares memory with an argument."""
+    shared = any(np.may_share_memory(row, out) for row in rows)
+    return np.empty(out.shape) if shared else out
 
-    def evaluate(count: int, rows: Sequence[FloatArray], out: FloatArray) -> None:
-        function(count, *[row.ctypes.data for row in rows], out.ctypes.data)
+
+def _c_function(address: int, arguments: int, results: int) -> Evaluate:
+    pointer = ctypes.c_void_p
+    inputs, outputs = pointer * arguments, pointer * results
+    # CFUNCTYPE releases the interpreter's lock while it runs.
+    function = ctypes.CFUNCTYPE(None, ctypes.c_ssize_t, inputs, outputs)(address)
+
+    def evaluate(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
+        function(count, inputs(*map(_pointer, rows)), outputs(*map(_pointer, outs)))
 
     return evaluate
 
 
-def _numpy_function(trace: Trace) -> _Evaluate:
-    namespace: dict[str, Any] = {'sin': np.sin, 'cos': np.cos, 'divide': np.divide}
-    exec(compile(emit_numpy(trace), '<kernel>', 'exec'), namespace)
-    function = namespace[SYMBOL]
-    width = len(trace.outputs)
-
-    def evaluate(count: int, rows: Sequence[FloatArray], out: FloatArray) -> None:
-        tables = [row.reshape(count, row.shape[-1]) for row in rows]
-        results = out.reshape(count, width)
-        for start in range(0, count, _CHUNK):
-            chunk = slice(start, start + _CHUNK)
-            function(*[table[chunk] for table in tables], results[chunk])
-
-    return evaluate
+def _pointer(array: Any) -> int:
+    try:  # several times faster than the other
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):  # read-only or empty
+        return int(array.ctypes.data)
 
 
-@functools.lru_cache(maxsize=1)
-def _warn_no_compiler() -> None:
-    _log.warning(
-        'no C compiler found (looked for $CC, then cc): kernels run as NumPy code, slower for '
-        'single states'
-    )
+def _on_tables(evaluate: Evaluate, shapes: Sequence[tuple[int, ...]]) -> Evaluate:
+    """The same for arrays of one state, or of results with their own shape."""
+    widths = [prod(shape) for shape in shapes]
+
+    def run(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
+        evaluate(
+            count,
+            [row.reshape(count, row.shape[-1]) for row in rows],
+            [out.reshape(count, width) for out, width in zip(outs, widths, strict=True)],
+        )
+
+    return run

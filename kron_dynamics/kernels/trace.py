@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording an equation: scalars that remember how they were computed.
 
-A traced scalar behaves like a float under +, -, *, /, sin and cos, and writes every operation
-into a `Graph`. Equal operations are written once (hash-consing); operations with constants,
-zeros and ones vanish while they are recorded.
+A traced scalar behaves like a float under +, -, *, /, sin, cos and tanh, and writes every
+operation into a `Graph`. Equal operations are written once (hash-consing); operations with
+constants, zeros and ones vanish while they are recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
     'neg': lambda a: -a,
     'sin': lambda a: float(np.sin(a)),
     'cos': lambda a: float(np.cos(a)),
+    'tanh': lambda a: float(np.tanh(a)),
 }
 
 
@@ -65,7 +67,7 @@ class Graph:
         return number
 
     def apply(self, function: str, a: int) -> int:
-        """Return the node number of neg, sin or cos of a node."""
+        """Return the node number of neg, sin, cos or tanh of a node."""
         value = self.value(a)
         if value is not None:
             return self.constant(_FUNCTIONS[function](value))
@@ -211,55 +213,100 @@ class Scalar:
         """Return the cosine."""
         return Scalar(self.graph, self.graph.apply('cos', self.number))
 
+    def tanh(self) -> Scalar:
+        """Return the hyperbolic tangent."""
+        return Scalar(self.graph, self.graph.apply('tanh', self.number))
+
 
 class Trace:
-    """A recorded function: arguments in, one array out.
+    """A recorded function: arguments in, one array or several out.
 
     Attributes:
         sizes: length of each argument.
-        shape: shape of the result.
-        nodes: the operations the result needs, operands first.
-        outputs: node number of each element of the result, row-major.
+        shapes: shape of each result.
+        nodes: the operations the results need, operands first.
+        outputs: of each result, the node numbers of its elements, row-major.
     """
 
-    def __init__(self, function: Callable[..., Any], sizes: Sequence[int]) -> None:
-        """Run a function once on traced arguments of the given lengths."""
-        graph = Graph()
+    def __init__(
+        self, function: Callable[..., Any], sizes: Sequence[int], graph: Graph | None = None
+    ) -> None:
+        """Run a function once on traced arguments of the given lengths.
+
+        A tuple that it returns means several results. Traces that share a graph know what they
+        have in common; see `after`.
+        """
+        graph = graph or Graph()
         arguments = [graph.inputs(a, size) for a, size in enumerate(sizes)]
-        result = np.asarray(function(*arguments), dtype=object)
+        returned = function(*arguments)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        arrays = [np.asarray(result, dtype=object) for result in results]
         numbers = [
-            x.number if isinstance(x, Scalar) else graph.constant(float(x)) for x in result.flat
+            [x.number if isinstance(x, Scalar) else graph.constant(float(x)) for x in array.flat]
+            for array in arrays
         ]
+        self._graph = graph
+        self._results = numbers  # as the graph counts its nodes
         self.sizes = tuple(sizes)
-        self.shape = result.shape
-        self.nodes, self.outputs = _needed(graph.nodes, numbers)
+        self.shapes = tuple(array.shape for array in arrays)
+        self.nodes, self.outputs = _needed(graph.nodes, numbers, {})
 
     @property
     def operations(self) -> int:
         """Number of arithmetic operations, sines and cosines."""
-        return sum(operation not in ('const', 'input') for operation, _, _ in self.nodes)
+        return sum(operation not in _LEAVES for operation, _, _ in self.nodes)
+
+    def after(self, provider: Trace) -> Trace | None:
+        """Return what is left to do when the elements of another's only result are at hand.
+
+        Nodes ('given', k, None) stand for its element k. None where the other one has several
+        results, other arguments or another graph.
+        """
+        is_fit = provider._graph is self._graph and len(provider._results) == 1
+        if not is_fit or provider.sizes != self.sizes[: len(provider.sizes)]:
+            return None
+        given = {number: k for k, number in enumerate(provider._results[0])}
+        rest = copy.copy(self)
+        rest.nodes, rest.outputs = _needed(self._graph.nodes, self._results, given)
+        return rest
+
+
+_LEAVES = frozenset(('const', 'input', 'given'))
 
 
 def operands(node: Node) -> tuple[int, ...]:
     """Return the node numbers that a node reads."""
     operation, a, b = node
-    if operation in ('const', 'input'):
+    if operation in _LEAVES:
         return ()
     return (a,) if b is None else (a, b)
 
 
-def _needed(nodes: list[Node], outputs: list[int]) -> tuple[list[Node], list[int]]:
-    """Drop the nodes no output depends on and renumber the rest."""
-    wanted = set(outputs)
-    for number in range(len(nodes) - 1, -1, -1):
-        if number in wanted:
-            wanted.update(operands(nodes[number]))
+def _needed(
+    nodes: Sequence[Node], outputs: Sequence[Sequence[int]], given: Mapping[int, int]
+) -> tuple[list[Node], tuple[tuple[int, ...], ...]]:
+    """Keep what the outputs depend on, each operation just before its first use, renumbered.
+
+    Depth first from the outputs: few values wait for their use at any time. What is given is not
+    looked behind.
+    """
     renumbered: dict[int, int] = {}
     kept: list[Node] = []
-    for number in sorted(wanted):
-        operation, a, b = nodes[number]
-        if operation not in ('const', 'input'):
-            a, b = renumbered[a], None if b is None else renumbered[b]
-        renumbered[number] = len(kept)
-        kept.append((operation, a, b))
-    return kept, [renumbered[number] for number in outputs]
+    waiting = [number for numbers in reversed(outputs) for number in reversed(numbers)]
+    while waiting:
+        number = waiting[-1]
+        node = nodes[number]
+        if number in given and node[0] not in _LEAVES:
+            node = ('given', given[number], None)
+        missing = [k for k in operands(node) if k not in renumbered]
+        if number in renumbered or not missing:
+            waiting.pop()
+            if number not in renumbered:
+                operation, a, b = node
+                if operation not in _LEAVES:
+                    a, b = renumbered[a], None if b is None else renumbered[b]
+                renumbered[number] = len(kept)
+                kept.append((operation, a, b))
+        else:
+            waiting.extend(reversed(missing))
+    return kept, tuple(tuple(renumbered[k] for k in numbers) for numbers in outputs)

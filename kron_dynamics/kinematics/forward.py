@@ -65,47 +65,47 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
 
 
 def place_joints(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
-    """Return the placement of every body on its parent, in the order of `model.joints`.
+    """Return the placement of every body on its parent: a table of the model.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
     q = as_scalars(q)
-    placements: list[JointPlacement] = []
     rest = np.zeros(3, dtype=int)
-    for joint in model.joints:
+    placements = model.table()
+    for k, joint in model.turning():
         position = joint.multiplier * q[joint.coordinate] + joint.offset
-        rotation, offset = joint.rotation, joint.translation
+        rotation = joint.rotation @ joint_rotation(joint, position)
         axis = joint.multiplier * joint.axis
-        if joint.is_prismatic:
-            offset = offset + (rotation @ joint.axis) * position
-            placements.append(JointPlacement(rotation, offset, rest, axis))
-        else:
-            rotation = rotation @ joint_rotation(joint, position)
-            placements.append(JointPlacement(rotation, offset, axis, rest))
+        placements[k] = JointPlacement(rotation, joint.translation, axis, rest)
+    for k, joint in model.sliding():
+        position = joint.multiplier * q[joint.coordinate] + joint.offset
+        offset = joint.translation + (joint.rotation @ joint.axis) * position
+        axis = joint.multiplier * joint.axis
+        placements[k] = JointPlacement(joint.rotation, offset, rest, axis)
     return placements
 
 
 def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
-    """Return the placement of every body, in the order of `model.joints`.
+    """Return the placement of every body: a table of the model.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
-    bodies: list[BodyPlacement] = []
-    for joint, placed in zip(model.joints, place_joints(model, q), strict=True):
-        base = bodies[joint.parent].rotation if joint.parent >= 0 else np.eye(3, dtype=int)
+    placements = place_joints(model, q)
+    none = np.zeros(3, dtype=int)
+    bodies = model.table(BodyPlacement(np.eye(3, dtype=int), none, none, none))
+    for k, joint in model.outward():
+        base, placed = bodies[joint.parent].rotation, placements[k]
         # The axes are those of the joint frame too, whose rotation takes fewer operations.
         frame = base @ joint.rotation
-        bodies.append(
-            BodyPlacement(
-                base @ placed.rotation,
-                base @ placed.offset,
-                frame @ placed.angular_axis,
-                frame @ placed.linear_axis,
-            )
+        bodies[k] = BodyPlacement(
+            base @ placed.rotation,
+            base @ placed.offset,
+            frame @ placed.angular_axis,
+            frame @ placed.linear_axis,
         )
     return bodies
 
@@ -122,13 +122,13 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    placements = place_bodies(model, q)
-    rotation, position = np.eye(3, dtype=int), np.zeros(3, dtype=int)
-    for k in model.path(frame.body):
-        rotation = placements[k].rotation
-        position = position + placements[k].offset
+    bodies = place_bodies(model, q)
+    positions = model.table(np.zeros(3, dtype=int))
+    for k, joint in model.outward():
+        positions[k] = positions[joint.parent] + bodies[k].offset
+    rotation = bodies[frame.body].rotation
     pose = zeros_like(q, (4, 4))
     pose[:3, :3] = rotation @ frame.rotation
-    pose[:3, 3] = position + rotation @ frame.translation
+    pose[:3, 3] = positions[frame.body] + rotation @ frame.translation
     pose[3, 3] = 1
     return pose

@@ -4,31 +4,41 @@
 
 from __future__ import annotations
 
-from kron_dynamics.kinematics.jacobian import PathColumns, frame_columns
+from collections.abc import Sequence
+from typing import Any
+
+from kron_dynamics.kinematics.jacobian import frame_columns
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
-def assemble_hessian(model: RobotModel, q: ArrayLike, columns: PathColumns) -> ScalarArray:
-    """Return dJ/dq of the Jacobian with these columns, shape (6, n*n).
+def assemble_hessian(
+    model: RobotModel, q: ArrayLike, chain: Sequence[int], columns: Any
+) -> ScalarArray:
+    """Return dJ/dq of the Jacobian with these columns of a chain of joints, shape (6, n*n).
 
-    The joints stand in the order of the chain from the reference to the point. For joint i before
-    j or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and H_R(j,i) = J_R,i x J_R,j for i before j,
-    else 0: a joint turns the axes behind it.
+    For joint i before j or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and H_R(j,i) = J_R,i x
+    J_R,j for i before j, else 0: a joint turns the axes behind it.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,): they tell the number system.
+        chain: numbers of the joints, the one nearest to the reference first.
+        columns: the `Column` at each position of the chain.
     """
     n = model.n
-    H = zeros_like(q, (6, n * n))
-    coordinates = [model.joints[k].coordinate for k in columns.joints]
-    for b, j in enumerate(coordinates):
-        for a, i in enumerate(coordinates[: b + 1]):
-            bend = cross(columns.angular[a], columns.linear[b])
-            H[:3, i * n + j] += bend
-            if a != b:
-                H[:3, j * n + i] += bend
-                H[3:, j * n + i] += cross(columns.angular[a], columns.angular[b])
-    return H
+    H = zeros_like(q, (6, n, n))
+    for a, _, first in model.each(chain):
+        i, turn = first.coordinate, columns[a].angular
+        H[:3, i, i] += cross(turn, columns[a].linear)
+        for b, _, second in model.each(chain, a + 1):
+            j, bend = second.coordinate, cross(turn, columns[b].linear)
+            H[:3, i, j] += bend
+            H[:3, j, i] += bend
+            H[3:, j, i] += cross(turn, columns[b].angular)
+    return H.reshape(6, n * n)
 
 
 def kinematic_hessian(
@@ -48,7 +58,8 @@ def kinematic_hessian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    return assemble_hessian(model, q, frame_columns(model, q, link, point))
+    chain = model.path(model.frame(link).body)
+    return assemble_hessian(model, q, chain, frame_columns(model, q, link, point))
 
 
 def translational_hessian(

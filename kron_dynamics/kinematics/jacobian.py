@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, place_bodies
 from kron_dynamics.kinematics.scalars import zeros_like
@@ -15,80 +16,80 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PathColumns:
-    """Columns of a Jacobian for the joints on the path to a point; the others are zero.
+class Column:
+    """The columns of J_T and J_R of one joint, for some point behind it.
 
     Attributes:
-        joints: indices of the joints, base first.
-        linear: column of J_T of each joint, shape (3,) each.
-        angular: column of J_R of each joint, shape (3,) each.
+        linear: velocity of the point per unit rate of the joint, shape (3,).
+        angular: angular velocity per unit rate, shape (3,).
     """
 
-    joints: tuple[int, ...]
-    linear: tuple[ScalarArray, ...]
-    angular: tuple[ScalarArray, ...]
+    linear: ScalarArray
+    angular: ScalarArray
 
-    def shifted(self, offset: ScalarArray) -> PathColumns:
-        """Return the columns of a point `offset` (base axes, m) away on the same body.
+    def shifted(self, offset: ScalarArray) -> Column:
+        """Return the column of a point `offset` away on the same body.
 
         J_TG = J_T - p~ J_R, [T] eq. (45).
         """
-        linear = tuple(
-            v + cross(z, offset) for v, z in zip(self.linear, self.angular, strict=True)
-        )
-        return PathColumns(self.joints, linear, self.angular)
+        return Column(self.linear + cross(self.angular, offset), self.angular)
 
-    def turned(self, rotation: ScalarArray) -> PathColumns:
-        """Return the columns in other axes: `rotation` holds the present ones in those."""
-        return PathColumns(
-            self.joints,
-            tuple(rotation @ v for v in self.linear),
-            tuple(rotation @ z for z in self.angular),
-        )
-
-    def followed_by(self, joint: int, linear: ScalarArray, angular: ScalarArray) -> PathColumns:
-        """Return the columns with those of one more joint, shape (3,) each, behind them."""
-        return PathColumns((*self.joints, joint), (*self.linear, linear), (*self.angular, angular))
+    def turned(self, rotation: ScalarArray) -> Column:
+        """Return the column in other axes: `rotation` holds the present ones in those."""
+        return Column(rotation @ self.linear, rotation @ self.angular)
 
 
-def body_columns(model: RobotModel, placements: Sequence[BodyPlacement]) -> list[PathColumns]:
-    """Return the Jacobian columns of every body's origin.
-
-    Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and
-    J_Rc = J_Rb + bJ_Rc, [T] eqs. (77), (79), all in base axes.
-    """
-    columns: list[PathColumns] = []
-    for k, (joint, placement) in enumerate(zip(model.joints, placements, strict=True)):
-        carried = columns[joint.parent] if joint.parent >= 0 else PathColumns((), (), ())
-        carried = carried.shifted(placement.offset)
-        columns.append(carried.followed_by(k, placement.linear_axis, placement.angular_axis))
-    return columns
-
-
-def columns_in_body_axes(
-    model: RobotModel, placements: Sequence[JointPlacement]
-) -> list[PathColumns]:
+def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]) -> Any:
     """Return the Jacobian columns of every body's origin, each in that body's axes.
 
-    As `body_columns`, with [T] eq. (80), (82) for the change of axes: nothing is turned further
-    than from one body to the next.
+    Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and J_Rc = J_Rb + bJ_Rc,
+    [T] eqs. (80), (82).
 
     Args:
         model: the robot.
         placements: of its bodies on their parents.
+
+    Returns:
+        path table of the model: the `Column` at (body, position on its path).
     """
-    columns: list[PathColumns] = []
-    for k, (joint, placed) in enumerate(zip(model.joints, placements, strict=True)):
-        carried = columns[joint.parent] if joint.parent >= 0 else PathColumns((), (), ())
-        carried = carried.shifted(placed.offset).turned(placed.rotation.T)
-        columns.append(carried.followed_by(k, placed.linear_axis, placed.angular_axis))
+    columns = model.path_table()
+    for k, joint in model.outward():
+        placed = placements[k]
+        for d, _, _ in model.before(k):
+            carried = columns[joint.parent, d].shifted(placed.offset)
+            columns[k, d] = carried.turned(placed.rotation.T)
+        columns[k, model.depth(k)] = Column(placed.linear_axis, placed.angular_axis)
+    return columns
+
+
+def body_columns(
+    model: RobotModel, bodies: Sequence[BodyPlacement], body: int, point: ScalarArray
+) -> Any:
+    """Return the Jacobian columns of a point on a body, base axes.
+
+    Args:
+        model: the robot.
+        bodies: placements of its bodies.
+        body: number of the body.
+        point: from the body's origin, base axes, shape (3,), m.
+
+    Returns:
+        path table of the model: the `Column` at each position on the body's path.
+    """
+    columns = model.path_table()
+    reach = model.table()  # from each body's origin to the point: sums of short vectors
+    reach[body] = point
+    for d, k, joint in model.back(model.path(body)):
+        placed = bodies[k]
+        columns[d] = Column(placed.linear_axis, placed.angular_axis).shifted(reach[k])
+        reach[joint.parent] = reach[k] + placed.offset
     return columns
 
 
 def frame_columns(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
-) -> PathColumns:
-    """Return the Jacobian columns of a point on a link.
+) -> Any:
+    """Return the Jacobian columns of a point on a link, base axes, as `body_columns`.
 
     Args:
         model: the robot.
@@ -100,20 +101,26 @@ def frame_columns(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    if frame.body < 0:
-        return PathColumns((), (), ())
-    placements = place_bodies(model, q)
-    columns = body_columns(model, placements)[frame.body]
-    return columns.shifted(placements[frame.body].rotation @ frame.locate(point))
+    bodies = place_bodies(model, q)
+    offset = bodies[frame.body].rotation @ frame.locate(point)
+    return body_columns(model, bodies, frame.body, offset)
 
 
-def assemble_jacobian(model: RobotModel, q: ArrayLike, columns: PathColumns) -> ScalarArray:
-    """Return columns of joints as a Jacobian over the coordinates, shape (6, n)."""
+def assemble_jacobian(
+    model: RobotModel, q: ArrayLike, chain: Sequence[int], columns: Any
+) -> ScalarArray:
+    """Return the columns of a chain of joints as a Jacobian over the coordinates, shape (6, n).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,): they tell the number system.
+        chain: numbers of the joints.
+        columns: the `Column` at each position of the chain.
+    """
     J = zeros_like(q, (6, model.n))
-    for k, v, z in zip(columns.joints, columns.linear, columns.angular, strict=True):
-        coordinate = model.joints[k].coordinate
-        J[:3, coordinate] += v
-        J[3:, coordinate] += z
+    for d, _, joint in model.each(chain):
+        J[:3, joint.coordinate] += columns[d].linear
+        J[3:, joint.coordinate] += columns[d].angular
     return J
 
 
@@ -134,7 +141,8 @@ def jacobian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    return assemble_jacobian(model, q, frame_columns(model, q, link, point))
+    chain = model.path(model.frame(link).body)
+    return assemble_jacobian(model, q, chain, frame_columns(model, q, link, point))
 
 
 def translational_jacobian(

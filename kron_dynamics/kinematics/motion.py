@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,10 +43,11 @@ class FrameMotion:
         xx, yy, zz = w * w
         xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
         squares = np.array([[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]])
-        if order == 1:
-            return skew(wd) + squares
-        W = skew(w)
-        return skew(wdd) + 2 * skew(wd) @ W + W @ (skew(wd) + squares)
+        field: ScalarArray = skew(wd) + squares
+        if order == 2:
+            W = skew(w)
+            field = skew(wdd) + 2 * skew(wd) @ W + W @ field
+        return field
 
     def carried(self, r: ScalarArray) -> FrameMotion:
         """Return the motion of a point r (body axes, m) away and fixed on the same body."""
@@ -58,7 +60,7 @@ class FrameMotion:
         w, wd, wdd = (rotation @ x for x in self.angular)
         return FrameMotion((v, a, jerk), (w, wd, wdd))
 
-    def moved(self, body: JointPlacement, rates: ScalarArray) -> FrameMotion:
+    def moved(self, body: JointPlacement, rates: Sequence[Any]) -> FrameMotion:
         """Return the motion of the next body, its joint moving with rates (qd, qdd, qddd)."""
         before = self.carried(body.offset).turned(body.rotation.T)
         (v, a, jerk), (w, wd, wdd) = before.linear, before.angular
@@ -85,7 +87,7 @@ def body_motions(
     qddd: ArrayLike,
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
-    """Return the motion of every body's origin, body axes, in the order of `model.joints`.
+    """Return the motion of every body's origin, body axes: a table of the model.
 
     Args:
         model: the robot.
@@ -95,12 +97,13 @@ def body_motions(
         qddd: third derivatives, shape (n,).
         base_acceleration: of the base, shape (3,), base axes, m/s^2.
     """
-    rates = np.array([as_scalars(qd), as_scalars(qdd), as_scalars(qddd)])
+    qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
     zero = np.zeros(3, dtype=int)
-    motions = [FrameMotion((zero, base_acceleration, zero), (zero, zero, zero))]
-    for joint, placed in zip(model.joints, placements, strict=True):
-        motions.append(motions[joint.parent + 1].moved(placed, rates[:, joint.coordinate]))
-    return motions[1:]
+    motions = model.table(FrameMotion((zero, base_acceleration, zero), (zero, zero, zero)))
+    for k, joint in model.outward():
+        c = joint.coordinate
+        motions[k] = motions[joint.parent].moved(placements[k], (qd[c], qdd[c], qddd[c]))
+    return motions
 
 
 def frame_motion(
@@ -120,10 +123,7 @@ def frame_motion(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    zero = zeros_like(q, (3,))
-    if frame.body < 0:
-        return FrameMotion((zero, zero, zero), (zero, zero, zero))
-    motions = body_motions(model, place_joints(model, q), qd, qdd, qddd, zero)
+    motions = body_motions(model, place_joints(model, q), qd, qdd, qddd, np.zeros(3, dtype=int))
     rotation = place_bodies(model, q)[frame.body].rotation
     return motions[frame.body].carried(frame.translation).turned(rotation)
 

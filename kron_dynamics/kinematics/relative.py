@@ -14,9 +14,9 @@ import numpy as np
 
 from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
 from kron_dynamics.kinematics.hessian import assemble_hessian
-from kron_dynamics.kinematics.jacobian import PathColumns, assemble_jacobian
+from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
-from kron_dynamics.kronecker import block_skew, cross, kronecker
+from kron_dynamics.kronecker import block_skew, kronecker
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -70,8 +70,8 @@ def relative_columns(
     link: str,
     reference: str,
     point: ArrayLike | None = None,
-) -> PathColumns:
-    """Return the Jacobian columns of a link's point as seen from the reference, base axes.
+) -> tuple[tuple[int, ...], list[Column]]:
+    """Return the chain of joints from the reference to a link, and the columns of a point on it.
 
     Args:
         model: the robot.
@@ -80,20 +80,22 @@ def relative_columns(
         reference: name of the link it is seen from.
         point: in the link's frame, shape (3,), m; None for its origin.
 
+    Returns:
+        numbers of the joints; their Jacobian columns as seen from the reference, base axes.
+
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    placements = place_bodies(model, q)
-    up, down = _branches(model, placements, link, reference)
-    joints, linear, angular = [], [], []
+    bodies = place_bodies(model, q)
+    up, down = _branches(model, bodies, link, reference)
+    end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
+    chain, columns = [], []
     for sign, branch, order in ((-1, up, -1), (1, down, 1)):
         for k, origin in list(zip(branch.joints, branch.origins, strict=True))[::order]:
-            z = sign * placements[k].angular_axis
-            joints.append(k)
-            angular.append(z)
-            linear.append(sign * placements[k].linear_axis + cross(z, down.end - origin))
-    columns = PathColumns(tuple(joints), tuple(linear), tuple(angular))
-    return columns if point is None else columns.shifted(down.rotation @ np.asarray(point))
+            own = Column(sign * bodies[k].linear_axis, sign * bodies[k].angular_axis)
+            chain.append(k)
+            columns.append(own.shifted(end - origin))
+    return tuple(chain), columns
 
 
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
@@ -161,7 +163,7 @@ def relative_jacobian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    J = assemble_jacobian(model, q, relative_columns(model, q, link, reference, point))
+    J = assemble_jacobian(model, q, *relative_columns(model, q, link, reference, point))
     return _in_axes(model, q, axes or reference, J)
 
 
@@ -191,7 +193,7 @@ def relative_hessian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    H = assemble_hessian(model, q, relative_columns(model, q, link, reference, point))
+    H = assemble_hessian(model, q, *relative_columns(model, q, link, reference, point))
     return _in_axes(model, q, axes or reference, H)
 
 

@@ -5,23 +5,36 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import sympy
 
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def as_scalars(values: ArrayLike) -> ScalarArray:
     """Return values, same shape, as floats, or as objects where they are no plain numbers."""
+    if hasattr(values, 'zeros'):  # an array of another number system
+        return cast(ScalarArray, values)
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.float64)
 
 
 def zeros_like(values: ArrayLike, shape: tuple[int, ...]) -> ScalarArray:
     """Return zeros of a shape in the number system of values."""
-    return np.zeros(shape, dtype=as_scalars(values).dtype)
+    scalars = as_scalars(values)
+    if isinstance(scalars, np.ndarray):
+        return np.zeros(shape, dtype=scalars.dtype)
+    return cast(ScalarArray, scalars.zeros(shape))
+
+
+def span(values: ScalarArray, first: int, stop: int, step: int = 1) -> Any:
+    """Return the indices of a range, for a loop over elements of values."""
+    return (
+        range(first, stop, step)
+        if isinstance(values, np.ndarray)
+        else values.span(first, stop, step)
+    )
 
 
 def sin(x: Any) -> Any:
@@ -34,16 +47,17 @@ def cos(x: Any) -> Any:
     return _apply('cos', x)
 
 
-def tanh(x: ScalarArray) -> ScalarArray:
-    """Return the hyperbolic tangent of each element, same shape, floats or SymPy expressions."""
-    if x.dtype != object:
-        return np.asarray(np.tanh(x))
-    return np.array([_apply('tanh', element) for element in x.flat]).reshape(x.shape)
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent of x in the number system of x."""
+    return _apply('tanh', x)
 
 
 def _apply(name: str, x: Any) -> Any:
     if isinstance(x, (float, int)):
         return getattr(math, name)(x)
-    if isinstance(x, sympy.Basic):
-        return getattr(sympy, name)(x)
-    return getattr(x, name)()
+    if hasattr(x, name):
+        return getattr(x, name)()
+    # Half a second to import, and most programs never compute with symbols.
+    import sympy
+
+    return getattr(sympy, name)(x)

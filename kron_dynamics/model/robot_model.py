@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kron_dynamics.exceptions import UnknownFrameError
+from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
@@ -116,7 +117,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RobotModel:
+class RobotModel(Traversal):
     """A tree of rigid bodies on a fixed base.
 
     Joints are ordered so that a parent comes before its children. Arrays named in the plural of a
@@ -213,10 +214,6 @@ class RobotModel:
                 f"link '{link}' does not exist in model '{self.name}'; "
                 f'its links: {", ".join(self.frames)}'
             ) from None
-
-    def path(self, body: int) -> tuple[int, ...]:
-        """Return the joints from the base to a body, the base's path being empty."""
-        return self.paths[body] if body >= 0 else ()
 
     @property
     def fingerprint(self) -> str:

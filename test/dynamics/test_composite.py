@@ -58,7 +58,7 @@ def test_moments_of_a_field_are_those_of_the_particles(
     assert_close(made.force, masses @ field)
     assert_close(made.matrix, np.einsum('k,ki,kj->ij', masses, field, points))
     torques = [m * cross(r, a) for m, r, a in zip(masses, points, field, strict=True)]
-    assert_close(made.moment, np.sum(torques, axis=0))
+    assert_close(made.wrench.moment, np.sum(torques, axis=0))
 
 
 def test_first_subtree_holds_everything_that_hangs_on_it(

@@ -35,12 +35,6 @@ def test_friction_takes_energy_out(model: Any, state: Any) -> None:
     assert (state.qd * joint_friction(model, state.qd) >= 0).all()
 
 
-def test_friction_of_a_batch_is_that_of_each_state(model: Any, rng: np.random.Generator) -> None:
-    qd = rng.uniform(-1, 1, (4, model.n))
-    singles = [joint_friction(model, row) for row in qd]
-    np.testing.assert_array_equal(joint_friction(model, qd), singles)
-
-
 def test_passage_without_a_velocity_limit(robot_text: Any, assert_close: Any) -> None:
     text = robot_text('rrp').replace('velocity="0.5"', 'velocity="inf"')
     assert_close(joint_friction(load_model(text), [0, 0, 1e-3])[2], 20e-3 + 5 * np.tanh(1))

@@ -1,0 +1,200 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From equations to kernels: recorded, compiled together, found again in the cache."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.build import (
+    compile_library,
+    compiler_identity,
+    find_compiler,
+    processor_identity,
+)
+from kron_dynamics.kernels.cache import Built, cache_key, fetch
+from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels.emit import cost, emit_c, providers, symbol
+from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.kernel import Kernel, KernelReport
+from kron_dynamics.kernels.trace import Graph, Trace
+from kron_dynamics.model.robot_model import RobotModel
+
+_log = logging.getLogger(__name__)
+# Operations from which another compiler process pays.
+_UNIT = 400
+
+
+class Recipe(NamedTuple):
+    """A kernel to be made.
+
+    Attributes:
+        name: what it computes; with the model's fingerprint it identifies the function.
+        arguments: (name, length) of each argument.
+        function: runs on a model and traced arrays of those lengths; a tuple means several
+            results.
+        result_type: the named tuple that several results come in, None for one result.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, int], ...]
+    function: Callable[..., Any]
+    result_type: type[tuple[Any, ...]] | None = None
+
+    def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
+        """Return the operations of the function, in a graph shared with others where given."""
+        sizes = [size for _, size in self.arguments]
+        return Trace(functools.partial(self.function, model), sizes, graph)
+
+
+def make_kernels(
+    recipes: Sequence[Recipe], model: RobotModel, fingerprint: str, threads: int = 1
+) -> list[Kernel]:
+    """Return the kernels of some recipes, compiled or found compiled.
+
+    Args:
+        recipes: what to make; all that is missing in the cache is compiled at once.
+        model: the robot.
+        fingerprint: of the model.
+        threads: that share a batch; 0 for all cores.
+
+    Raises:
+        KernelBuildError: there is a compiler and it failed.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        _warn_no_compiler()
+        return [_interpreted(recipe, model, threads) for recipe in recipes]
+    machine = (compiler_identity(compiler), processor_identity())
+    keys = {
+        cache_key(recipe.name, repr(recipe.arguments), fingerprint, *machine): recipe
+        for recipe in recipes
+    }
+    found = fetch(
+        list(keys),
+        lambda missing, folder: _build({k: keys[k] for k in missing}, model, compiler, folder),
+        lock=cache_key(fingerprint),
+    )
+    kernels = []
+    for key, recipe in keys.items():
+        library, entry, cached = found[key]
+        report = KernelReport(recipe.name, entry.operations, 'c', entry.build_seconds, cached)
+        address = _address(library, entry.symbol)
+        kernels.append(
+            Kernel(
+                recipe.name,
+                recipe.arguments,
+                entry.shapes,
+                report,
+                address=address,
+                result_type=recipe.result_type,
+                threads=threads,
+            )
+        )
+    return kernels
+
+
+def _address(library: Path, name: str) -> int:
+    """Load a library, for as long as the process lives, and find a function in it."""
+    try:
+        address = ctypes.cast(ctypes.CDLL(str(library))[name], ctypes.c_void_p).value
+    except (OSError, AttributeError) as error:
+        raise KernelBuildError(f'a compiled kernel cannot be loaded: {error}') from None
+    assert address is not None  # a function that was found is somewhere
+    return address
+
+
+def _build(
+    recipes: Mapping[str, Recipe], model: RobotModel, compiler: tuple[str, ...], folder: Path
+) -> dict[str, Built]:
+    with ThreadPoolExecutor(max_workers=_cores() + 1) as pool:
+        # The extension that calls kernels is compiled beside them where it is missing.
+        pool.submit(call_type)
+        graph = Graph()
+        traces: dict[str, Trace] = {}
+        spent: dict[str, float] = {}
+        for key, recipe in recipes.items():
+            started = time.perf_counter()
+            traces[key] = recipe.record(model, graph)
+            spent[key] = time.perf_counter() - started
+
+        def compile_unit(number: int, keys: Sequence[str]) -> dict[str, Built]:
+            started = time.perf_counter()
+            library = folder / f'{number}.so'
+            compile_library(compiler, emit_c([traces[key] for key in keys]), library)
+            seconds = time.perf_counter() - started
+            total = sum(traces[key].operations for key in keys) or 1
+            return {
+                key: Built(
+                    library,
+                    symbol(k),
+                    traces[key].operations,
+                    traces[key].shapes,
+                    spent[key] + seconds * traces[key].operations / total,
+                )
+                for k, key in enumerate(keys)
+            }
+
+        units = _share_out(traces)
+        made = list(pool.map(compile_unit, range(len(units)), units))
+    return {key: built for unit in made for key, built in unit.items()}
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _share_out(traces: Mapping[str, Trace]) -> list[list[str]]:
+    """Kernels in groups of about equal work, one for each core where there is enough of it.
+
+    Those that one kernel can serve stay together with it.
+    """
+    together: list[list[str]] = []
+    keys = list(traces)
+    serving = providers(list(traces.values()))
+    for k, key in enumerate(keys):
+        if k not in serving:
+            together.append([key, *(keys[other] for other, p in serving.items() if p == k)])
+    work = [1 + cost([traces[key] for key in group]) for group in together]
+    count = max(1, min(_cores(), sum(work) // _UNIT))
+    units: list[list[str]] = [[] for _ in range(count)]
+    loads = [0] * count
+    for k in sorted(range(len(together)), key=lambda k: -work[k]):
+        lightest = loads.index(min(loads))
+        units[lightest].extend(together[k])
+        loads[lightest] += work[k]
+    return [unit for unit in units if unit]
+
+
+def _interpreted(recipe: Recipe, model: RobotModel, threads: int) -> Kernel:
+    started = time.perf_counter()
+    trace = recipe.record(model)
+    report = KernelReport(
+        recipe.name, trace.operations, 'numpy', time.perf_counter() - started, False
+    )
+    return Kernel(
+        recipe.name,
+        recipe.arguments,
+        trace.shapes,
+        report,
+        evaluate=interpret(trace),
+        result_type=recipe.result_type,
+        threads=threads,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _warn_no_compiler() -> None:
+    _log.warning(
+        'no C compiler found (looked for $CC, then cc): kernels run as NumPy code, slower for '
+        'single states'
+    )

@@ -1,0 +1,150 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`compiled`: a method whose body is an equation, replaced by its kernel when first needed."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from kron_dynamics.kernels.collection import Quantity
+from kron_dynamics.kernels.kernel import Kernel
+
+P = ParamSpec('P')
+R = TypeVar('R')
+
+
+class Compiled(Generic[P, R]):
+    """Descriptor of a compiled method; `compiled` makes it.
+
+    The first access on an instance stores the kernel's call among the instance's own attributes,
+    where every later access finds it without coming here. The instance has `model`, `_kernels`, a
+    collection, and `_kernel_prefix`, which goes before the method's name there.
+
+    Attributes:
+        on_demand: whether `prepare` leaves it out.
+    """
+
+    def __init__(
+        self,
+        function: Callable[Concatenate[Any, P], R],
+        lengths: dict[str, int],
+        on_demand: bool,
+    ) -> None:
+        """Describe a method; the given arguments have other lengths than n."""
+        self.on_demand = on_demand
+        self._name = function.__name__
+        self._body = function
+        signature = inspect.signature(function)
+        itself, *parameters = signature.parameters.values()
+        self._signature = signature.replace(parameters=parameters)
+        names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        if unknown := set(lengths) - set(names):
+            raise TypeError(f'{self._name} has no argument {", ".join(sorted(unknown))}')
+        self._arguments = tuple((k, lengths[k]) if k in lengths else k for k in names)
+
+        @functools.wraps(function)
+        def plain(instance: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            bound: Callable[P, R] = self.__get__(instance)
+            return bound(*args, **kwargs)
+
+        self.__wrapped__: Callable[Concatenate[Any, P], R] = plain
+        self.__doc__ = function.__doc__
+
+    @functools.cached_property
+    def _result_type(self) -> type[Any] | None:
+        # The names in annotations may be defined after the class: not to be read any earlier.
+        returned = inspect.signature(self._body, eval_str=True).return_annotation
+        return returned if hasattr(returned, '_fields') else None
+
+    def quantity(self, instance: Any) -> Quantity:
+        """Return what a collection has to know to make the kernel of an instance."""
+        body: Callable[..., Any] = self._body
+
+        def function(model: Any, *values: Any) -> Any:
+            """Run the body on the instance's model or on one that stands for it."""
+            other = copy.copy(instance)
+            other.model = model
+            return body(other, *values)
+
+        name = f'{instance._kernel_prefix}{self._name}'
+        return Quantity(name, function, self._arguments, self._result_type)
+
+    @overload
+    def __get__(
+        self, instance: None, owner: type | None = None
+    ) -> Callable[Concatenate[Any, P], R]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[P, R]: ...
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the kernel's call for an instance, the plain function for a class.
+
+        Raises:
+            KernelBuildError: there is a compiler and it failed.
+        """
+        if instance is None:
+            return self.__wrapped__
+        kernel: Kernel = instance._kernels.get(*self.quantity(instance))
+        call: Any = kernel.call
+        call.__name__ = self._name
+        call.__module__ = self._body.__module__
+        call.__doc__ = self.__doc__
+        call.__signature__ = self._signature
+        # A class that overrides the method and comes here through super() keeps its own.
+        if inspect.getattr_static(type(instance), self._name) is self:
+            setattr(instance, self._name, call)
+        return call
+
+
+@overload
+def compiled(function: Callable[Concatenate[Any, P], R], /) -> Compiled[P, R]: ...
+
+
+@overload
+def compiled(
+    *, on_demand: bool = False, **lengths: int
+) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
+
+
+def compiled(
+    function: Callable[..., Any] | None = None, /, *, on_demand: bool = False, **lengths: int
+) -> Any:
+    """Decorate a method whose body is an equation: it is recorded and compiled.
+
+    The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
+    gives another; a NamedTuple that it is annotated to return means several results. `out`, a
+    keyword of every such method, is the kernel's own and never reaches the body. `prepare` leaves
+    out what is compiled on demand only.
+    """
+    if function is not None:
+        return Compiled(function, {}, on_demand)
+    return lambda function: Compiled(function, lengths, on_demand)
+
+
+def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:
+    """Return a class's compiled methods by name, in the order of their definition."""
+    names = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
+    found = {name: inspect.getattr_static(cls, name) for name in names}
+    return {name: method for name, method in found.items() if isinstance(method, Compiled)}
+
+
+def prepare(*instances: Any) -> None:
+    """Make the kernels of some instances, which share a collection, together and now.
+
+    Raises:
+        KernelBuildError: there is a compiler and it failed.
+    """
+    methods = [
+        (instance, name, method)
+        for instance in instances
+        for name, method in compiled_methods(type(instance)).items()
+        if not method.on_demand
+    ]
+    instances[0]._kernels.prepare([method.quantity(instance) for instance, _, method in methods])
+    for instance, name, _ in methods:
+        getattr(instance, name)
