@@ -22,7 +22,7 @@ help:
 	@echo 'make setup    Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
 	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test     lint, then all tests; ARGS goes to pytest'
-	@echo 'make bench    single calls and batches timed in turn with Pinocchio'
+	@echo 'make bench    times in turn with Pinocchio, CasADi and MuJoCo: docs/benchmarks.md'
 	@echo 'make lint     format, style and types'
 	@echo 'make colcon   the workspace built by colcon into install/'
 	@echo 'make lock     requirements.lock made again from requirements.in (needs uv)'
@@ -38,8 +38,11 @@ test: lint
 	@echo 'test: pytest'
 	@$(BIN)/python -m pytest $(ARGS)
 
+# The peers are large and only measured here; what cannot be installed is reported as not measured.
 bench: setup
-	@$(BIN)/python benchmarks/calls.py
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --requirement benchmarks/requirements.txt || echo 'bench: not every peer could be installed'
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 lint: setup
 	@echo 'lint: ruff check'

@@ -1,99 +1,92 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One call and a batch from Python, ours and Pinocchio's in turn; ratios, not absolute times.
-
-Run with `make bench`. Robots: the stacker-reclaimer, and UR5 and Panda of example-robot-data.
-"""
+"""One call from Python, and tau and M in a C loop: targets 1 to 3."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import statistics
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
-import kron_dynamics as kd
-
-ROUNDS = 21
-ROOT = Path(__file__).parents[1]
-BATCH = 10_000
-
-
-def example_robot(file_name: str) -> Path:
-    """A URDF of the example-robot-data wheel by its file name."""
-    files = importlib.metadata.files('example-robot-data') or []
-    return Path(str(next(file for file in files if file.name == file_name).locate()))
+from benchmarks import casadi_peer, mujoco_peer, ours, pinocchio_cpp, pinocchio_peer
+from benchmarks.native_code import LoopTask
+from benchmarks.robots import state
+from benchmarks.rows import Outcome
+from benchmarks.timing import Task, check_equal, compare, pinned, quickest
 
 
-def seconds(call: Callable[[], Any], repeat: int) -> float:
-    """Mean time of one call over a round."""
-    started = time.perf_counter()
-    for _ in range(repeat):
-        call()
-    return (time.perf_counter() - started) / repeat
+def against(mine: Task, peers: Sequence[Task], rounds: int) -> Outcome:
+    """Compare with the quickest of a peer's ways, each of which must give our numbers."""
+    with pinned():
+        for peer in peers:
+            check_equal(mine, peer)
+        peer = quickest(peers)
+        return Outcome.of(compare(mine, peer, rounds), peer.name)
 
 
-def paired(ours: Callable[[], Any], peer: Callable[[], Any]) -> tuple[float, float, list[float]]:
-    """Medians of both, s, and the ratios peer/ours of the rounds, taken in turn."""
-    repeat = max(1, int(2e-3 / max(seconds(ours, 1), 1e-7)))
-    seconds(peer, repeat)  # warm
-    rounds = [(seconds(ours, repeat), seconds(peer, repeat)) for _ in range(ROUNDS)]
-    mine, theirs = (statistics.median(column) for column in zip(*rounds, strict=True))
-    return mine, theirs, sorted(b / a for a, b in rounds)
+def step_pinocchio(robot: str, rounds: int) -> Outcome:
+    """Control step, one call."""
+    return against(ours.step(robot), pinocchio_peer.steps(robot), rounds)
 
 
-def measure(path: Path) -> None:
-    """Print one line for every quantity of a robot."""
-    robot = kd.load(path)
-    # Mimic joints are joints of their own in Pinocchio's model: it does a little more work.
-    model = pin.buildModelFromUrdf(str(path))
-    data = model.createData()
-    rng = np.random.default_rng(0)
-    q, qd, qdd = rng.uniform(-1, 1, (3, robot.n))
-    x = pin.integrate(model, pin.neutral(model), rng.uniform(-1, 1, model.nv))
-    v, a = rng.uniform(-1, 1, (2, model.nv))
-    batch = rng.uniform(-1, 1, (3, BATCH, robot.n))
-    out = np.empty((BATCH, robot.n))
-    rows = {
-        'tau': (
-            lambda: robot.inverse_dynamics(q, qd, qdd),
-            lambda: pin.rnea(model, data, x, v, a),
-        ),
-        'M': (lambda: robot.mass_matrix(q), lambda: pin.crba(model, data, x)),
-        'C': (
-            lambda: robot.coriolis_matrix(q, qd),
-            lambda: pin.computeCoriolisMatrix(model, data, x, v),
-        ),
-        'C*': (
-            lambda: robot.velocity_free_coriolis_matrix(q),
-            lambda: [pin.computeCoriolisMatrix(model, data, x, e) for e in np.eye(model.nv)],
-        ),
-        f'{BATCH} tau': (
-            lambda: robot.inverse_dynamics(*batch, out=out),
-            lambda: [pin.rnea(model, data, x, v, a) for _ in range(BATCH)],
-        ),
-    }
-    for name, (ours, peer) in rows.items():
-        mine, theirs, ratios = paired(ours, peer)
-        print(
-            f'{robot.model.name:<18} {name:<10} {1e6 * mine:>10.2f} {1e6 * theirs:>12.2f} '
-            f'{statistics.median(ratios):>7.2f}x  ({ratios[1]:.2f} .. {ratios[-2]:.2f})'
-        )
+def step_mujoco(robot: str, rounds: int) -> Outcome:
+    """Control step, one call."""
+    return against(ours.step(robot), mujoco_peer.steps(robot), rounds)
 
 
-def main() -> None:
-    """Print the table."""
-    print(f'Pinocchio {pin.__version__}, numpy {np.__version__}, {ROUNDS} rounds in turn')
-    print(f'{"robot":<18} {"quantity":<10} {"ours [us]":>10} {"peer [us]":>12} {"ratio":>8}')
-    measure(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
-    for name in ('ur5_robot.urdf', 'panda.urdf'):
-        measure(example_robot(name))
+def symbols_pinocchio(robot: str, rounds: int) -> Outcome:
+    """C*, one call, with n Coriolis matrices."""
+    return against(ours.symbols(robot), [pinocchio_peer.symbols(robot)], rounds)
 
 
-if __name__ == '__main__':
-    main()
+def symbols_cpp(robot: str, rounds: int) -> Outcome:
+    """C*, one call from Python, with Pinocchio's tensors in a C++ loop."""
+    with pinned(), pinocchio_cpp.Program(robot) as program:
+        task = pinocchio_cpp.SymbolsTask(program, ours.robot(robot).n)
+        return against(ours.symbols(robot), [task], rounds)
+
+
+def tau_pinocchio(robot: str, rounds: int) -> Outcome:
+    """Inverse dynamics, one call."""
+    return against(ours.tau(robot), [pinocchio_peer.tau(robot)], rounds)
+
+
+def tau_mujoco(robot: str, rounds: int) -> Outcome:
+    """Inverse dynamics, one call."""
+    return against(ours.tau(robot), [mujoco_peer.tau(robot)], rounds)
+
+
+def mass_pinocchio(robot: str, rounds: int) -> Outcome:
+    """Mass matrix, one call."""
+    return against(ours.mass(robot), pinocchio_peer.mass(robot), rounds)
+
+
+def mass_mujoco(robot: str, rounds: int) -> Outcome:
+    """Mass matrix, one call."""
+    return against(ours.mass(robot), [mujoco_peer.mass(robot)], rounds)
+
+
+def casadi_loop(robot: str, quantity: str, rounds: int) -> Outcome:
+    """Tau or M in one C loop, both called alike."""
+    built: Any = ours.robot(robot)  # the address is an attribute of the kernel's own
+    s = state(built.n)
+    if quantity == 'tau':
+        address, inputs = built.inverse_dynamics.address, [s.q, s.qd, s.qdd]
+    else:
+        address, inputs = built.mass_matrix.address, [s.q]
+    out = np.empty((built.n,) if quantity == 'tau' else (built.n, built.n))
+    mine = LoopTask('ours', address, inputs, out)
+    return against(mine, [casadi_peer.in_c_loop(robot, quantity)], rounds)
+
+
+def casadi_call(robot: str, quantity: str, rounds: int) -> Outcome:
+    """Tau or M in one call from Python, both through our crossing into C."""
+    mine = ours.tau(robot) if quantity == 'tau' else ours.mass(robot)
+    return against(mine, [casadi_peer.through_our_call(robot, quantity)], rounds)
+
+
+def casadi_buffer(robot: str, quantity: str, rounds: int) -> Outcome:
+    """Tau or M in one call from Python, CasADi by its own quickest way."""
+    mine = ours.tau(robot) if quantity == 'tau' else ours.mass(robot)
+    return against(mine, [casadi_peer.own_call(robot, quantity)], rounds)

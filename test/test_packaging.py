@@ -104,6 +104,15 @@ def test_packages_are_kron_dynamics_and_all_below_it(setup_arguments: dict[str, 
     assert 'kron_dynamics_msgs' not in setup_arguments['packages']
 
 
+def test_files_beside_the_modules_are_package_data(setup_arguments: dict[str, Any]) -> None:
+    package = ROOT / 'kron_dynamics'
+    patterns = setup_arguments['package_data']['kron_dynamics']
+    shipped = {path for pattern in patterns for path in package.glob(pattern)}
+    files = {path for path in package.rglob('*') if path.is_file()}
+
+    assert {path for path in files if path.suffix not in ('.py', '.pyc')} == shipped
+
+
 def test_data_files_are_installed(setup_arguments: dict[str, Any]) -> None:
     installed = {name for _, names in setup_arguments['data_files'] for name in names}
 

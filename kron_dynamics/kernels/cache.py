@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import stat
 import tempfile
@@ -197,7 +198,7 @@ def _read_entry(record: Path) -> CacheEntry | None:
         shapes = tuple(tuple(int(length) for length in shape) for shape in fields['shapes'])
         entry = CacheEntry(**{**fields, 'shapes': shapes})
         # The name becomes part of a path.
-        return entry if set(entry.library) <= set('0123456789abcdef') else None
+        return entry if re.fullmatch('[0-9a-f]{64}', entry.library) else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
 

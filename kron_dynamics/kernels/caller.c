@@ -39,6 +39,9 @@ typedef struct {
   Result result[MAX_RESULTS];
   npy_intp limit;            // batches from this length on are for `slow`
   PyTypeObject *collection;  // tuple type of several results, NULL for one
+  // Where arguments and results of one state last lay that were found not to overlap: a control
+  // loop comes with the same arrays again and again.
+  const double *apart[MAX_ARGUMENTS + MAX_RESULTS];
   PyObject *slow, *dict, *weak;
 } Call;
 
@@ -76,9 +79,7 @@ static inline npy_intp take(const Call *self, PyObject *const *args, const doubl
 }
 
 // Pointer of a given result array, NULL where `slow` has to look.
-static inline double *take_out(
-    const Call *self, const Result *result, PyObject *given, npy_intp states,
-    const double *const *in) {
+static inline double *take_out(const Result *result, PyObject *given, npy_intp states) {
   if (!is_plain(given, NPY_ARRAY_CARRAY)) return NULL;
   PyArrayObject *array = (PyArrayObject *)given;
   const npy_intp *shape = PyArray_DIMS(array);
@@ -88,12 +89,34 @@ static inline double *take_out(
   for (int k = 0; k < result->rank; ++k) {
     if (shape[lead + k] != result->shape[1 + k]) return NULL;
   }
-  const npy_intp count = lead ? states : 1;
-  double *data = PyArray_DATA(array);
-  for (Py_ssize_t a = 0; a < self->arguments; ++a) {
-    if (overlap(data, count * result->width, in[a], count * self->sizes[a])) return NULL;
+  return PyArray_DATA(array);
+}
+
+// Whether no result lies over an argument or over another result.
+static inline int are_apart(
+    Call *self, npy_intp states, const double *const *in, double *const *out) {
+  const Py_ssize_t arguments = self->arguments, results = self->results;
+  const npy_intp count = states < 0 ? 1 : states;
+  if (count == 1) {
+    int known = 1;
+    for (Py_ssize_t a = 0; a < arguments; ++a) known &= in[a] == self->apart[a];
+    for (Py_ssize_t r = 0; r < results; ++r) known &= out[r] == self->apart[MAX_ARGUMENTS + r];
+    if (known) return 1;
   }
-  return data;
+  for (Py_ssize_t r = 0; r < results; ++r) {
+    const npy_intp length = count * self->result[r].width;
+    for (Py_ssize_t a = 0; a < arguments; ++a) {
+      if (overlap(out[r], length, in[a], count * self->sizes[a])) return 0;
+    }
+    for (Py_ssize_t s = 0; s < r; ++s) {
+      if (overlap(out[r], length, out[s], count * self->result[s].width)) return 0;
+    }
+  }
+  if (count == 1) {
+    for (Py_ssize_t a = 0; a < arguments; ++a) self->apart[a] = in[a];
+    for (Py_ssize_t r = 0; r < results; ++r) self->apart[MAX_ARGUMENTS + r] = out[r];
+  }
+  return 1;
 }
 
 static inline PyObject *make(const Result *result, npy_intp states) {
@@ -144,25 +167,19 @@ static PyObject *run_new(const Call *self, npy_intp states, const double *const 
 }
 
 // Returns whether the kernel ran; `slow` has to look where not.
-static int run_into(
-    const Call *self, npy_intp states, const double *const *in, PyObject *given) {
+static int run_into(Call *self, npy_intp states, const double *const *in, PyObject *given) {
   double *out[MAX_RESULTS];
   if (self->collection == NULL) {
-    out[0] = take_out(self, &self->result[0], given, states, in);
+    out[0] = take_out(&self->result[0], given, states);
     if (out[0] == NULL) return 0;
   } else {
-    const npy_intp count = states < 0 ? 1 : states;
     if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != self->results) return 0;
     for (Py_ssize_t r = 0; r < self->results; ++r) {
-      const Result *result = &self->result[r];
-      out[r] = take_out(self, result, PyTuple_GET_ITEM(given, r), states, in);
+      out[r] = take_out(&self->result[r], PyTuple_GET_ITEM(given, r), states);
       if (out[r] == NULL) return 0;
-      for (Py_ssize_t s = 0; s < r; ++s) {
-        if (overlap(out[r], count * result->width, out[s], count * self->result[s].width))
-          return 0;
-      }
     }
   }
+  if (!are_apart(self, states, in, out)) return 0;
   run(self, states, in, out);
   return 1;
 }

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.build import (
     compile_library,
     compiler_identity,
@@ -116,7 +116,7 @@ def _address(library: Path, name: str) -> int:
 def _build(
     recipes: Mapping[str, Recipe], model: RobotModel, compiler: tuple[str, ...], folder: Path
 ) -> dict[str, Built]:
-    with ThreadPoolExecutor(max_workers=_cores() + 1) as pool:
+    with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
         # The extension that calls kernels is compiled beside them where it is missing.
         pool.submit(call_type)
         graph = Graph()
@@ -149,10 +149,6 @@ def _build(
     return {key: built for unit in made for key, built in unit.items()}
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 def _share_out(traces: Mapping[str, Trace]) -> list[list[str]]:
     """Kernels in groups of about equal work, one for each core where there is enough of it.
 
@@ -165,7 +161,7 @@ def _share_out(traces: Mapping[str, Trace]) -> list[list[str]]:
         if k not in serving:
             together.append([key, *(keys[other] for other, p in serving.items() if p == k)])
     work = [1 + cost([traces[key] for key in group]) for group in together]
-    count = max(1, min(_cores(), sum(work) // _UNIT))
+    count = max(1, min(thread_count(0), sum(work) // _UNIT))
     units: list[list[str]] = [[] for _ in range(count)]
     loads = [0] * count
     for k in sorted(range(len(together)), key=lambda k: -work[k]):

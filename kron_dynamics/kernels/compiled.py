@@ -25,6 +25,7 @@ class Compiled(Generic[P, R]):
     collection, and `_kernel_prefix`, which goes before the method's name there.
 
     Attributes:
+        body: the method as it was written.
         on_demand: whether `prepare` leaves it out.
     """
 
@@ -37,7 +38,7 @@ class Compiled(Generic[P, R]):
         """Describe a method; the given arguments have other lengths than n."""
         self.on_demand = on_demand
         self._name = function.__name__
-        self._body = function
+        self.body = function
         signature = inspect.signature(function)
         itself, *parameters = signature.parameters.values()
         self._signature = signature.replace(parameters=parameters)
@@ -57,12 +58,12 @@ class Compiled(Generic[P, R]):
     @functools.cached_property
     def _result_type(self) -> type[Any] | None:
         # The names in annotations may be defined after the class: not to be read any earlier.
-        returned = inspect.signature(self._body, eval_str=True).return_annotation
+        returned = inspect.signature(self.body, eval_str=True).return_annotation
         return returned if hasattr(returned, '_fields') else None
 
     def quantity(self, instance: Any) -> Quantity:
         """Return what a collection has to know to make the kernel of an instance."""
-        body: Callable[..., Any] = self._body
+        body: Callable[..., Any] = self.body
 
         def function(model: Any, *values: Any) -> Any:
             """Run the body on the instance's model or on one that stands for it."""
@@ -92,7 +93,7 @@ class Compiled(Generic[P, R]):
         kernel: Kernel = instance._kernels.get(*self.quantity(instance))
         call: Any = kernel.call
         call.__name__ = self._name
-        call.__module__ = self._body.__module__
+        call.__module__ = self.body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
         # A class that overrides the method and comes here through super() keeps its own.

@@ -212,4 +212,6 @@ def _statements(
             text = f'{operation[0]}{position[a]}'
         else:
             text = f'{_operand(trace, a)} {operation} {_operand(trace, b)}'
+            if real == 'wide' and all(trace.nodes[k][0] == 'const' for k in (a, b)):
+                text = f'WIDE({text})'  # a constant divided by zero: all others are folded
         yield f'const {real} t{number} = {text};'

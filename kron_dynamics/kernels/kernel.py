@@ -9,7 +9,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -93,17 +92,18 @@ class Kernel:
         self._result_type = result_type
         threads = thread_count(threads)
         sizes = tuple(size for _, size in self._arguments)
+        self.call: Callable[..., Any] = self
         if address is None:
             assert evaluate is not None
-            evaluate = _on_tables(evaluate, self._shapes)
+            self.call = _for_plain_arrays(self, evaluate, sizes, self._shapes)
         else:
             evaluate = _c_function(address, len(sizes), len(self._shapes))
         self._evaluate = in_threads(evaluate, threads)
-        self.call: Callable[..., Any] = self
         if address is not None and (call := call_type()) is not None:
             limit = _WHOLE if threads == 1 else 2 * STATES_PER_THREAD
             short = call(address, sizes, self._shapes, result_type, self.__call__, limit)
             short.__name__ = short.__qualname__ = name
+            short.address = address
             self.call = short
 
     def __repr__(self) -> str:
@@ -232,15 +232,47 @@ def _pointer(array: Any) -> int:
         return int(array.ctypes.data)
 
 
-def _on_tables(evaluate: Evaluate, shapes: Sequence[tuple[int, ...]]) -> Evaluate:
-    """The same for arrays of one state, or of results with their own shape."""
-    widths = [prod(shape) for shape in shapes]
+def _for_plain_arrays(
+    kernel: Kernel,
+    evaluate: Evaluate,
+    sizes: Sequence[int],
+    shapes: Sequence[tuple[int, ...]],
+) -> Callable[..., Any]:
+    """A kernel's call that gets to Python code at once where nothing is unusual.
 
-    def run(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
-        evaluate(
-            count,
-            [row.reshape(count, row.shape[-1]) for row in rows],
-            [out.reshape(count, width) for out, width in zip(outs, widths, strict=True)],
-        )
+    One state, plain arrays, one result; results may lie over arguments, which such code reads
+    before it writes.
+    """
+    if len(shapes) > 1:
+        return kernel
+    singles = tuple((size,) for size in sizes)
+    (shape,) = shapes
+    array_type, plain, empty = np.ndarray, np.dtype(np.float64), np.empty
 
-    return run
+    def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
+        if by_name or len(values) != len(singles):
+            return kernel(*values, out=out, **by_name)
+        for value, single in zip(values, singles, strict=True):
+            if (
+                type(value) is not array_type
+                or value.shape != single
+                or value.dtype is not plain
+                or not value.flags.c_contiguous
+            ):
+                return kernel(*values, out=out)
+        if out is None:
+            result = empty(shape)
+        elif (
+            type(out) is array_type
+            and out.shape == shape
+            and out.dtype is plain
+            and out.flags.carray
+        ):
+            result = out
+        else:
+            return kernel(*values, out=out)
+        evaluate(1, values, (result,))
+        return result
+
+    call.__name__ = call.__qualname__ = kernel.name
+    return call

@@ -33,8 +33,9 @@ typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
  * the number of quarter turns must leave the first two products without rounding. */
 #define NEAR 823549.0
 
-/* Sine and cosine for |x| <= NEAR, to one unit in the last place; NaN for NaN. The number of
- * quarter turns stands in the last bits of x / (pi/2) + 1.5 * 2^52; polynomials of fdlibm. */
+/* Sine and cosine for |x| <= NEAR, to 2.5 units in the last place (1.7 up to |x| = 1000; 4 within
+ * 1e-9 of a zero); NaN for NaN. The number of quarter turns stands in the last bits of
+ * x / (pi/2) + 1.5 * 2^52; polynomials of fdlibm. */
 #define DEFINE_SINCOS(name, real, bits)                                                           \
   static inline void name(const real x, real *sine, real *cosine) {                               \
     const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;                     \
@@ -173,15 +174,10 @@ static inline void transpose(wide *t) {
 #endif
 }
 
-/* Results of LANES states, one result a vector, as one row a state. */
-static inline void scatter(const wide *y, double *restrict out, int width) {
-  if (width < LANES) {
-    UNROLL
-    for (int l = 0; l < LANES; ++l)
-      for (int k = 0; k < width; ++k) out[l * width + k] = y[k][l];
-    return;
-  }
-  /* The last square overlaps the one before it where the width is no multiple. */
+/* Results of LANES states, one result a vector, as one row a state; at least LANES of them. The
+ * last square overlaps the one before it where the width is no multiple. */
+static __attribute__((noinline)) void scatter_squares(
+    const wide *y, double *restrict out, int width) {
   for (int start = 0; start < width; start += LANES) {
     const int k = start + LANES <= width ? start : width - LANES;
     wide t[LANES];
@@ -190,5 +186,16 @@ static inline void scatter(const wide *y, double *restrict out, int width) {
     transpose(t);
     UNROLL
     for (int l = 0; l < LANES; ++l) memcpy(out + l * width + k, t + l, sizeof t[l]);
+  }
+}
+
+/* The same for any number of results. */
+static inline void scatter(const wide *y, double *restrict out, int width) {
+  if (width >= LANES) {
+    scatter_squares(y, out, width);
+  } else {
+    UNROLL
+    for (int l = 0; l < LANES; ++l)
+      for (int k = 0; k < width; ++k) out[l * width + k] = y[k][l];
   }
 }

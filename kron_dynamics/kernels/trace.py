@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,11 @@ class Graph:
 
     def inputs(self, argument: int, size: int) -> ScalarArray:
         """Return the traced elements of an argument, object array of shape (size,)."""
-        return np.array(
-            [Scalar(self, self._add(('input', argument, i))) for i in range(size)], dtype=object
-        )
+        return np.array([Scalar(self, self.input(argument, i)) for i in range(size)], dtype=object)
+
+    def input(self, argument: int, element: int) -> int:
+        """Return the number of the node of an argument's element."""
+        return self._add(('input', argument, element))
 
     def constant(self, value: float) -> int:
         """Return the number of a constant's node; -0.0 counts as 0.0."""
@@ -226,6 +229,9 @@ class Trace:
         shapes: shape of each result.
         nodes: the operations the results need, operands first.
         outputs: of each result, the node numbers of its elements, row-major.
+        graph: all operations recorded together with these.
+        needed: number of each node in the graph.
+        results: as outputs, numbers in the graph.
     """
 
     def __init__(
@@ -245,11 +251,34 @@ class Trace:
             [x.number if isinstance(x, Scalar) else graph.constant(float(x)) for x in array.flat]
             for array in arrays
         ]
-        self._graph = graph
-        self._results = numbers  # as the graph counts its nodes
+        self._keep(graph, numbers, tuple(array.shape for array in arrays), tuple(sizes))
+
+    def _keep(
+        self,
+        graph: Graph,
+        results: Sequence[Sequence[int]],
+        shapes: Sequence[tuple[int, ...]],
+        sizes: Sequence[int],
+        given: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.graph = graph
+        self.results = results
         self.sizes = tuple(sizes)
-        self.shapes = tuple(array.shape for array in arrays)
-        self.nodes, self.outputs = _needed(graph.nodes, numbers, {})
+        self.shapes = tuple(shapes)
+        renumbered, self.nodes = _needed(graph.nodes, results, given)
+        self.needed = tuple(renumbered)
+        self.outputs = tuple(tuple(renumbered[k] for k in numbers) for numbers in results)
+
+    def with_results(
+        self,
+        results: Sequence[Sequence[int]],
+        shapes: Sequence[tuple[int, ...]],
+        sizes: Sequence[int],
+    ) -> Trace:
+        """Return a trace of other nodes of the same graph."""
+        other = copy.copy(self)
+        other._keep(self.graph, results, shapes, sizes)
+        return other
 
     @property
     def operations(self) -> int:
@@ -262,12 +291,12 @@ class Trace:
         Nodes ('given', k, None) stand for its element k. None where the other one has several
         results, other arguments or another graph.
         """
-        is_fit = provider._graph is self._graph and len(provider._results) == 1
+        is_fit = provider.graph is self.graph and len(provider.results) == 1
         if not is_fit or provider.sizes != self.sizes[: len(provider.sizes)]:
             return None
-        given = {number: k for k, number in enumerate(provider._results[0])}
+        given = {number: k for k, number in enumerate(provider.results[0])}
         rest = copy.copy(self)
-        rest.nodes, rest.outputs = _needed(self._graph.nodes, self._results, given)
+        rest._keep(self.graph, self.results, self.shapes, self.sizes, given)
         return rest
 
 
@@ -284,7 +313,7 @@ def operands(node: Node) -> tuple[int, ...]:
 
 def _needed(
     nodes: Sequence[Node], outputs: Sequence[Sequence[int]], given: Mapping[int, int]
-) -> tuple[list[Node], tuple[tuple[int, ...], ...]]:
+) -> tuple[dict[int, int], list[Node]]:
     """Keep what the outputs depend on, each operation just before its first use, renumbered.
 
     Depth first from the outputs: few values wait for their use at any time. What is given is not
@@ -309,4 +338,4 @@ def _needed(
                 kept.append((operation, a, b))
         else:
             waiting.extend(reversed(missing))
-    return kept, tuple(tuple(renumbered[k] for k in numbers) for numbers in outputs)
+    return renumbered, kept

@@ -55,10 +55,10 @@ def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]
     columns = model.path_table()
     for k, joint in model.outward():
         placed = placements[k]
+        columns[k, model.depth(k)] = Column(placed.linear_axis, placed.angular_axis)
         for d, _, _ in model.before(k):
             carried = columns[joint.parent, d].shifted(placed.offset)
             columns[k, d] = carried.turned(placed.rotation.T)
-        columns[k, model.depth(k)] = Column(placed.linear_axis, placed.angular_axis)
     return columns
 
 

@@ -102,8 +102,8 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
-            robot.prepare()
             self._tip = TipOutput(self, robot, self._settings)
+            robot.prepare(self._tip.link)
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE

@@ -1,14 +1,39 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compilers that misbehave, caches of one's own, and no compiler at all."""
+"""Compilers that misbehave, caches of one's own, no compiler at all, vectors of every length."""
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from kron_dynamics.kernels import Kernel, build
+from kron_dynamics.kernels.build import compile_library, find_compiler
+from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.emit import emit_c, symbol
+from kron_dynamics.kernels.trace import Trace
+
+# Options for vectors of so many numbers, and the features of the processor that they need.
+VECTORS = {
+    2: ((), set()),
+    4: (('-mavx2', '-mfma'), {'avx2', 'fma'}),
+    8: (('-mavx2', '-mfma', '-mavx512f'), {'avx2', 'fma', 'avx512f'}),
+}
+GUARD = 777.0
+
+
+@pytest.fixture(autouse=True)
+def extension(kernel_cache: Path) -> None:
+    """It is there before any compiler misbehaves: that it cannot be had would be remembered."""
+    call_type()
 
 
 @pytest.fixture
@@ -26,6 +51,18 @@ def fake_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 
 @pytest.fixture
+def logging_compiler(tmp_path: Path, fake_compiler: Any) -> Callable[[], list[str]]:
+    """Install one that works; the function tells the names of the files it has compiled."""
+    log = tmp_path / 'compilations'
+    log.touch()
+    fake_compiler(
+        f'for word; do case $word in *.c) echo "${{word##*/}}" >> "{log}";; esac; done\n'
+        'exec cc "$@"'
+    )
+    return lambda: log.read_text(encoding='utf-8').splitlines()
+
+
+@pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that this test alone uses, what stands in for it included."""
     folder = tmp_path / 'cache'
@@ -37,3 +74,89 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('CC', '/nonexistent')
+
+
+@pytest.fixture
+def make_kernel() -> Callable[..., Kernel]:
+    """Make the kernel of a function of traced arrays; a name is for one function only."""
+
+    def make(name: str, function: Callable[..., Any], *arguments: tuple[str, int]) -> Kernel:
+        recipe = Recipe(name, arguments, lambda model, *values: function(*values))
+        model: Any = None
+        (kernel,) = make_kernels([recipe], model, 'test')
+        return kernel
+
+    return make
+
+
+def options_for(lanes: int) -> tuple[str, ...]:
+    """Compiler options for vectors of so many numbers; skips where they cannot be run here."""
+    options, needed = VECTORS[lanes]
+    if platform.machine() != 'x86_64':
+        if lanes != 2:
+            pytest.skip(f'vectors of {lanes} are of x86_64')
+        return ()
+    cpuinfo = Path('/proc/cpuinfo')
+    features = set(cpuinfo.read_text(encoding='utf-8').split()) if cpuinfo.exists() else set()
+    if not needed <= features:
+        pytest.skip(f'this processor has no vectors of {lanes}')
+    return ('-march=x86-64', *options)
+
+
+@pytest.fixture(scope='session')
+def vector_options() -> Callable[[int], tuple[str, ...]]:
+    return options_for
+
+
+@pytest.fixture(params=VECTORS)
+def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Compile for vectors of this length."""
+    options = options_for(request.param)
+    monkeypatch.setattr(build, '_flags', lambda: (*build._FLAGS, *options))
+    return int(request.param)
+
+
+class Emitted:
+    """The functions of some traces, compiled together as they are emitted."""
+
+    def __init__(self, traces: Sequence[Trace], folder: Path) -> None:
+        self.traces = traces
+        self.source = emit_c(traces)
+        command = find_compiler()
+        assert command is not None
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            library = Path(work) / 'emitted.so'
+            compile_library(command, self.source, library)
+            self.library = ctypes.CDLL(str(library))
+
+    def __call__(self, k: int, *rows: Any) -> list[np.ndarray]:
+        """Results of trace k, (count, elements) each, from arguments of shape (count, length)."""
+        count = len(rows[0]) if rows else 1
+        inputs = [_unaligned(np.size(row), row) for row in rows]
+        widths = [len(numbers) for numbers in self.traces[k].outputs]
+        outputs = [_unaligned(count * width) for width in widths]
+        pointer = ctypes.c_void_p
+        self.library[symbol(k)](
+            ctypes.c_ssize_t(count),
+            (pointer * len(inputs))(*(array.ctypes.data for array in inputs)),
+            (pointer * len(outputs))(*(array.ctypes.data for array in outputs)),
+        )
+        for output in outputs:
+            assert (output.base[[0, *range(output.size + 1, len(output.base))]] == GUARD).all()
+        return [
+            output.reshape(count, width) for output, width in zip(outputs, widths, strict=True)
+        ]
+
+
+def _unaligned(size: int, values: Any = GUARD) -> np.ndarray:
+    """Within a longer array, so that no vector is aligned and writing beside it is seen."""
+    whole = np.full(size + 65, GUARD)
+    part = whole[1 : size + 1]
+    part[:] = np.ravel(values)
+    return part
+
+
+@pytest.fixture
+def emitted(tmp_path: Path) -> Callable[[Sequence[Trace]], Emitted]:
+    """Compile some traces together."""
+    return lambda traces: Emitted(traces, tmp_path)

@@ -7,38 +7,50 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.dynamics import mass_matrix
+from kron_dynamics.kernels import cache
 from kron_dynamics.kernels.cache import (
+    Built,
     CacheEntry,
+    Found,
     cache_directory,
     cache_key,
+    equations_digest,
     fetch,
     file_digest,
 )
-from kron_dynamics.model import load_model
 
 CONTENT = b'not really a library, but long enough to be cut'
 
 
 class Builder:
-    """Writes a fixed content and counts."""
+    """Writes a fixed content and the first key; one library for all the keys it is given."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.asked: list[list[str]] = []
 
-    def __call__(self, target: Path) -> CacheEntry:
-        self.count += 1
-        target.write_bytes(CONTENT)
-        return CacheEntry(file_digest(target), 3, (2, 2), 0.5)
+    @property
+    def count(self) -> int:
+        return len(self.asked)
+
+    def __call__(self, keys: Sequence[str], folder: Path) -> Mapping[str, Built]:
+        self.asked.append(list(keys))
+        target = folder / 'library.so'
+        target.write_bytes(CONTENT + keys[0].encode())
+        return {
+            key: Built(target, f'kernel_{k}', 3 + k, ((2, 2), ()), 0.5)
+            for k, key in enumerate(keys)
+        }
+
+
+def fetch_one(key: str, build: Any, folder: Path) -> Found:
+    return fetch([key], build, 'ab', folder)[key]
 
 
 @pytest.fixture
@@ -50,23 +62,57 @@ def folder(tmp_path: Path) -> Path:
 
 def test_second_fetch_is_a_hit(folder: Path) -> None:
     builder = Builder()
-    library, entry, found = fetch('key', builder, folder)
-    assert (library.read_bytes(), found, builder.count) == (CONTENT, False, 1)
-    again, entry_again, found_again = fetch('key', builder, folder)
-    assert (again, entry_again, found_again, builder.count) == (library, entry, True, 1)
+    library, entry, cached = fetch_one('key', builder, folder)
+    assert (library.read_bytes(), cached, builder.count) == (CONTENT + b'key', False, 1)
+    assert entry == CacheEntry(file_digest(library), 'kernel_0', 3, ((2, 2), ()), 0.5)
+    again, entry_again, cached_again = fetch_one('key', builder, folder)
+    assert (again, entry_again, cached_again, builder.count) == (library, entry, True, 1)
 
 
 def test_another_key_is_another_kernel(folder: Path) -> None:
     builder = Builder()
-    first, _, _ = fetch('key', builder, folder)
-    second, _, found = fetch('other', builder, folder)
-    assert (first == second, found, builder.count) == (False, False, 2)
+    first, _, _ = fetch_one('key', builder, folder)
+    second, _, cached = fetch_one('other', builder, folder)
+    assert (first == second, cached, builder.count) == (False, False, 2)
+
+
+def test_what_is_missing_is_built_at_once(folder: Path) -> None:
+    builder = Builder()
+    fetch(['b'], builder, 'ab', folder)
+    found = fetch(['a', 'b', 'c'], builder, 'ab', folder)
+    assert builder.asked == [['b'], ['a', 'c']]
+    assert {key: kernel.cached for key, kernel in found.items()} == {
+        'a': False,
+        'b': True,
+        'c': False,
+    }
+    # One library, two functions in it.
+    assert found['a'].library == found['c'].library != found['b'].library
+    assert [found[key].entry.symbol for key in 'ac'] == ['kernel_0', 'kernel_1']
+    again = fetch(['c', 'a'], builder, 'ab', folder)
+    assert {key: kernel.entry for key, kernel in again.items()} == {
+        key: found[key].entry for key in 'ac'
+    }
+    assert builder.count == 2
+    assert fetch([], builder, 'ab', folder) == {}
+
+
+def test_all_kernels_of_a_spoilt_library_are_built_again(folder: Path) -> None:
+    builder = Builder()
+    found = fetch(['a', 'b'], builder, 'ab', folder)
+    fetch(['c'], builder, 'ab', folder)
+    found['a'].library.write_bytes(b'')
+    assert not fetch_one('b', builder, folder).cached
+    assert fetch_one('c', builder, folder).cached
+    assert not fetch_one('a', builder, folder).cached
+    assert all(kernel.cached for kernel in fetch(['a', 'b', 'c'], builder, 'ab', folder).values())
+    assert builder.asked == [['a', 'b'], ['c'], ['b'], ['a']]
 
 
 def test_files_are_for_the_user_alone_and_no_work_is_left(folder: Path) -> None:
-    library, _, _ = fetch('key', Builder(), folder)
+    library, _, _ = fetch_one('key', Builder(), folder)
     assert stat.S_IMODE(library.stat().st_mode) == 0o600
-    assert {path.suffix for path in folder.iterdir()} == {'.so', '.json', '.lock'}
+    assert {path.name for path in folder.iterdir()} == {library.name, 'key.json', 'ab.lock'}
 
 
 def truncate(library: Path, record: Path) -> None:
@@ -111,6 +157,15 @@ def add_to_record(library: Path, record: Path) -> None:
     record.write_text(json.dumps({**fields, 'extra': 1}), encoding='ascii')
 
 
+def change_record(field: str, value: Any) -> Callable[[Path, Path], None]:
+    def change(library: Path, record: Path) -> None:
+        fields = json.loads(record.read_text(encoding='ascii'))
+        record.write_text(json.dumps({**fields, field: value}), encoding='ascii')
+
+    change.__name__ = f'change_{field}_to_{value}'
+    return change
+
+
 SPOILERS = (
     truncate,
     alter,
@@ -122,47 +177,110 @@ SPOILERS = (
     remove_record,
     garble_record,
     add_to_record,
+    change_record('library', ''),
+    change_record('library', 'abcdef'),
+    change_record('library', '../key'),
+    change_record('library', ['a']),
+    change_record('library', None),
+    change_record('shapes', 4),
+    change_record('shapes', [['a']]),
 )
 
 
 @pytest.mark.parametrize('spoil', SPOILERS, ids=lambda spoil: spoil.__name__)
 def test_spoilt_kernel_is_built_again(spoil: Callable[[Path, Path], None], folder: Path) -> None:
     builder = Builder()
-    library, _, _ = fetch('key', builder, folder)
+    library, _, _ = fetch_one('key', builder, folder)
     spoil(library, folder / 'key.json')
-    again, entry, found = fetch('key', builder, folder)
-    assert (found, builder.count) == (False, 2)
-    assert (again.read_bytes(), file_digest(again)) == (CONTENT, entry.digest)
+    again, entry, cached = fetch_one('key', builder, folder)
+    assert (cached, builder.count) == (False, 2)
+    assert (again.read_bytes(), file_digest(again)) == (CONTENT + b'key', entry.library)
     assert stat.S_IMODE(again.lstat().st_mode) == 0o600
-    assert fetch('key', builder, folder)[2]
+    assert fetch_one('key', builder, folder).cached
 
 
 def test_somebody_elses_kernel_is_built_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     builder = Builder()
-    fetch('key', builder, folder)
+    fetch_one('key', builder, folder)
     me = os.getuid()
     monkeypatch.setattr(os, 'getuid', lambda: me + 1)
-    assert not fetch('key', builder, folder)[2]
+    assert not fetch_one('key', builder, folder).cached
     assert builder.count == 2
 
 
 def test_failed_build_leaves_nothing_to_be_found(folder: Path) -> None:
-    def fail(target: Path) -> CacheEntry:
-        target.write_bytes(CONTENT)
+    def fail(keys: Sequence[str], work: Path) -> Mapping[str, Built]:
+        (work / 'library.so').write_bytes(CONTENT)
         raise KernelBuildError('no')
 
     with pytest.raises(KernelBuildError):
-        fetch('key', fail, folder)
+        fetch(['a', 'b'], fail, 'ab', folder)
     assert {path.suffix for path in folder.iterdir()} == {'.lock'}
-    assert not fetch('key', Builder(), folder)[2]
+    assert not fetch_one('a', Builder(), folder).cached
+
+
+def test_libraries_are_there_before_their_records(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[str] = []
+    replace = os.replace
+
+    def watch(source: Any, target: Any) -> None:
+        moved.append(Path(target).suffix)
+        if len(moved) == 2:  # killed in the middle
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache.os, 'replace', watch)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(['a', 'b'], Builder(), 'ab', folder)
+    assert moved == ['.so', '.json']
+    assert {path.suffix for path in folder.iterdir()} == {'.so', '.lock'}
+    assert not fetch_one('a', Builder(), folder).cached
 
 
 def test_key_depends_on_every_part() -> None:
     keys = {cache_key('a', 'b'), cache_key('a', 'c'), cache_key('b', 'a'), cache_key('a')}
     assert len(keys) == 4
     assert all(set(key) <= set('0123456789abcdef') for key in keys)
+
+
+def test_key_depends_on_machine_and_equations(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cache_key('a')
+    assert cache_key('a') == first
+    for place, name in (
+        (cache.platform, 'machine'),
+        (cache.platform, 'system'),
+        (cache, 'equations_digest'),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, lambda: 'another')
+            assert cache_key('a') != first
+    assert cache_key('a') == first
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        *('kronecker.py', 'robot.py', 'frame.py', 'dynamics/inverse.py', 'kinematics/motion.py'),
+        *('model/robot_model.py', 'kernels/emit.py', 'kernels/prelude.h', 'kernels/caller.c'),
+    ],
+)
+def test_every_text_that_makes_kernels_is_in_the_digest(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = equations_digest.__wrapped__()
+    assert equations_digest.__wrapped__() == first
+    changed = Path(cache.__file__).parents[1] / name
+    assert changed.is_file()
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(
+        Path, 'read_bytes', lambda path: read_bytes(path) + b' ' * (path == changed)
+    )
+    assert equations_digest.__wrapped__() != first
 
 
 def test_directory_is_made_private(own_cache: Path) -> None:
@@ -221,76 +339,3 @@ def test_user_without_a_home_needs_none(own_cache: Path, monkeypatch: pytest.Mon
     assert cache_directory() == own_cache
     monkeypatch.delenv('KRON_DYNAMICS_CACHE')
     assert cache_directory().is_dir()
-
-
-PROCESS = """
-import json, sys
-import kron_dynamics as kd
-
-robot = kd.load(sys.argv[1])
-print('ready', flush=True)
-sys.stdin.readline()
-M = robot.mass_matrix([0.3, 0.7])
-(report,) = robot.kernel_report()
-print(json.dumps([report.source, report.cached, M.tolist()]), flush=True)
-"""
-
-
-class Process:
-    """Another Python that waits for the word and then asks for a kernel."""
-
-    def __init__(self, urdf: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, '-c', PROCESS, str(urdf)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def wait_until_ready(self) -> None:
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == 'ready\n'
-
-    def go(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write('go\n')
-        self.process.stdin.flush()
-
-    def answer(self) -> Any:
-        output, _ = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0
-        return json.loads(output.splitlines()[-1])
-
-
-def test_four_processes_at_once_build_once_and_mend_what_is_broken(
-    own_cache: Path, fake_compiler: Any, tmp_path: Path, robot_text: Any, assert_close: Any
-) -> None:
-    log = tmp_path / 'compilations'
-    fake_compiler(f'echo compiled >> "{log}"; exec cc "$@"')
-    urdf = tmp_path / 'robot.urdf'
-    urdf.write_text(robot_text('planar_2r'), encoding='utf-8')
-
-    processes = [Process(urdf) for _ in range(4)]
-    for process in processes:
-        process.wait_until_ready()
-    for process in processes:
-        process.go()
-    answers = [process.answer() for process in processes]
-    assert log.read_text(encoding='utf-8').splitlines() == ['compiled']
-    assert sorted(cached for _, cached, _ in answers) == [False, True, True, True]
-    assert {source for source, _, _ in answers} == {'c'}
-
-    expected = mass_matrix(load_model(robot_text('planar_2r')), [0.3, 0.7])
-    for _, _, M in answers:
-        assert_close(M, expected)
-
-    fifth = Process(urdf)
-    fifth.go()
-    assert fifth.answer()[:2] == ['c', True]
-
-    (library,) = own_cache.glob('*.so')
-    library.write_bytes(library.read_bytes()[: library.stat().st_size // 2])
-    sixth = Process(urdf)
-    sixth.go()
-    assert sixth.answer() == ['c', False, answers[0][2]]
-    assert len(log.read_text(encoding='utf-8').splitlines()) == 2

@@ -119,7 +119,8 @@ def interpreted(name: str) -> Any:
     """The same function as Python code."""
 
     def evaluate(count: int, rows: Sequence[Any], outs: Sequence[Any]) -> None:
-        assert all(array.shape[0] == count and array.ndim == 2 for array in (*rows, *outs))
+        rows = [row.reshape(count, -1) if count else row for row in rows]
+        outs = [out.reshape(count, -1) if count else out.reshape(0, 6) for out in outs]
         if name == 'outer':
             outs[0][:] = (rows[0][:, :, None] * rows[1][:, None, :]).reshape(count, 6)
         elif name == 'both':

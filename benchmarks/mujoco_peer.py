@@ -1,0 +1,123 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""MuJoCo from Python: the least calls that give what ours give."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from benchmarks.robots import GRAVITY, description, state
+from benchmarks.timing import MeasurementError, PythonTask
+
+try:
+    import mujoco
+except ImportError:
+    mujoco = None
+
+NAME = 'MuJoCo'
+_DRAWN = ('visual', 'collision', 'material', 'transmission', 'gazebo')
+
+_MASS = """\
+data.qpos = q
+mj_kinematics(model, data)
+mj_comPos(model, data)
+mj_makeM(model, data)
+mj_fullM(model, data, M)"""
+_TAU = """\
+data.qpos = q
+data.qvel = v
+data.qacc = a
+mj_kinematics(model, data)
+mj_comPos(model, data)
+mj_comVel(model, data)
+mj_rne(model, data, 1, tau)"""
+# mj_rne gives c + g together: c comes from a second model without gravity and the same data.
+_REST = """\
+data.qvel = v
+mj_comVel(model, data)
+mj_rne(weightless, data, 0, c)
+mj_rne(model, data, 0, g)
+subtract(g, c, g)
+mj_jacBody(model, data, J_t, J_r, body)"""
+_STEPS = {
+    'mj_jacDot': f"""\
+{_MASS}
+{_REST}
+mj_jacDot(model, data, D_t, D_r, origin, body)
+dot(D, v, Dv)""",
+    # With qacc zero a body's acceleration is dJ/dt qd; it comes rotational first.
+    'mj_rnePostConstraint': f"""\
+{_MASS}
+{_REST}
+mj_rnePostConstraint(weightless, data)
+mj_objectAcceleration(weightless, data, XBODY, body, vD, 0)""",
+}
+_RESULTS = {
+    'mj_jacDot': '[M, c, g, J, Dv]',
+    'mj_rnePostConstraint': '[M, c, g, J, concatenate((vD[3:], vD[:3]))]',
+}
+
+
+@functools.cache
+def model(name: str) -> Any:
+    """Return MuJoCo's model of a robot, from the same URDF text without what is drawn.
+
+    Links fixed to others become one body, as in all peers. No damping, friction or armature of
+    MuJoCo's own enters the calls.
+    """
+    if mujoco is None:
+        raise MeasurementError('mujoco is not installed')
+    root = etree.fromstring(description(name).text.encode())
+    for element in list(root.iter(*_DRAWN)):
+        element.getparent().remove(element)
+    compiler = {'discardvisual': 'true', 'balanceinertia': 'false', 'fusestatic': 'true'}
+    etree.SubElement(etree.SubElement(root, 'mujoco'), 'compiler', **compiler)
+    built = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding='unicode'))
+    built.opt.gravity = GRAVITY
+    return built
+
+
+def _task(name: str, label: str, statement: str, results: str) -> PythonTask:
+    """Make a task; words of its statement that are nothing of ours are functions of the module."""
+    built = model(name)
+    n, s, data = built.nv, state(built.nv), mujoco.MjData(built)
+    weightless = copy.copy(built)
+    weightless.opt.gravity[:] = 0.0
+    J, D = np.zeros((2, 6, n))
+    body = built.nbody - 1
+    names = {
+        **{'model': built, 'weightless': weightless, 'data': data},
+        **{'q': s.q, 'v': s.qd, 'a': s.qdd, 'body': body, 'origin': data.xpos[body]},
+        **{'M': np.zeros((n, n)), 'tau': np.zeros(n), 'c': np.zeros(n), 'g': np.zeros(n)},
+        **{'J': J, 'J_t': J[:3], 'J_r': J[3:], 'D': D, 'D_t': D[:3], 'D_r': D[3:]},
+        **{'Dv': np.zeros(6), 'vD': np.zeros(6), 'XBODY': int(mujoco.mjtObj.mjOBJ_XBODY)},
+        **{key: getattr(np, key) for key in ('subtract', 'dot', 'concatenate')},
+    }
+    words = set(re.findall(r'mj_\w+', statement))
+    return PythonTask(
+        label, statement, results, **names, **{word: getattr(mujoco, word) for word in words}
+    )
+
+
+def tau(name: str) -> PythonTask:
+    """Return inverse dynamics."""
+    return _task(name, NAME, _TAU, '[tau]')
+
+
+def mass(name: str) -> PythonTask:
+    """Return the mass matrix, dense as ours."""
+    return _task(name, NAME, _MASS, '[M]')
+
+
+def steps(name: str) -> list[PythonTask]:
+    """Return the control step of a robot whose last body is the tip, by two ways to dJ/dt qd."""
+    return [
+        _task(name, f'{NAME}, {label}', statement, _RESULTS[label])
+        for label, statement in _STEPS.items()
+    ]

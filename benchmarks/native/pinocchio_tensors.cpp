@@ -1,0 +1,155 @@
+// Copyright 2026 The kron_dynamics Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pinocchio's C++ functions that its Python module lacks, timed inside C++. The model is made from
+// numbers, so that only headers are needed and everything is compiled for this processor; linking
+// the wheel's libraries would hold it to their instruction set.
+//
+// Usage: pinocchio_tensors MODEL. The file holds gravity, the number of joints and for each joint
+// its parent, kind, axis, placement (translation, rotation by rows), mass, lever and inertia
+// (ixx ixy iyy ixz iyz izz); then one state: q, v and a. Commands come by lines on stdin:
+// "NAME COUNT" calls a function COUNT times and answers seconds per call; "values NAME" answers
+// with the numbers.
+
+// Pinocchio asks any collection of joints for mimic joints; ours has none and answers so.
+#define BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT
+
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <time.h>
+#include <unsupported/Eigen/CXX11/Tensor>
+
+#include "pinocchio/algorithm/rnea-second-order-derivatives.hpp"
+#include "pinocchio/algorithm/rnea.hpp"
+
+namespace pin = pinocchio;
+using Eigen::VectorXd;
+
+// The joints that occur. The whole collection would be compiled for minutes and run no faster.
+template<typename Scalar_, int Options_>
+struct Joints
+{
+  using Scalar = Scalar_;
+  static constexpr int Options = Options_;
+  template<int axis>
+  using Revolute = pin::JointModelRevoluteTpl<Scalar, Options, axis>;
+  template<int axis>
+  using Prismatic = pin::JointModelPrismaticTpl<Scalar, Options, axis>;
+  using RevoluteUnaligned = pin::JointModelRevoluteUnalignedTpl<Scalar, Options>;
+  using PrismaticUnaligned = pin::JointModelPrismaticUnalignedTpl<Scalar, Options>;
+
+  using JointModelVariant = boost::variant<
+    Revolute<0>, Revolute<1>, Revolute<2>, RevoluteUnaligned,
+    Prismatic<0>, Prismatic<1>, Prismatic<2>, PrismaticUnaligned>;
+  using JointDataVariant = boost::variant<
+    typename Revolute<0>::JointDataDerived, typename Revolute<1>::JointDataDerived,
+    typename Revolute<2>::JointDataDerived, typename RevoluteUnaligned::JointDataDerived,
+    typename Prismatic<0>::JointDataDerived, typename Prismatic<1>::JointDataDerived,
+    typename Prismatic<2>::JointDataDerived, typename PrismaticUnaligned::JointDataDerived>;
+};
+
+using Model = pin::ModelTpl<double, 0, Joints>;
+using Data = pin::DataTpl<double, 0, Joints>;
+using JointModel = pin::JointModelTpl<double, 0, Joints>;
+using AllJoints = Joints<double, 0>;
+
+// Processor time of this thread, as the Python side measures its own.
+static double seconds()
+{
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+static VectorXd numbers(std::istream & in, int count)
+{
+  VectorXd values(count);
+  for (int i = 0; i < count; ++i)
+    in >> values[i];
+  return values;
+}
+
+// A joint of the kind that Pinocchio's own URDF reader would choose.
+static JointModel joint_model(char kind, const Eigen::Vector3d & axis)
+{
+  const bool turns = kind == 'R';
+  if (axis == Eigen::Vector3d::UnitX())
+    return turns ? JointModel(AllJoints::Revolute<0>()) : JointModel(AllJoints::Prismatic<0>());
+  if (axis == Eigen::Vector3d::UnitY())
+    return turns ? JointModel(AllJoints::Revolute<1>()) : JointModel(AllJoints::Prismatic<1>());
+  if (axis == Eigen::Vector3d::UnitZ())
+    return turns ? JointModel(AllJoints::Revolute<2>()) : JointModel(AllJoints::Prismatic<2>());
+  return turns ? JointModel(AllJoints::RevoluteUnaligned(axis))
+               : JointModel(AllJoints::PrismaticUnaligned(axis));
+}
+
+static Model read_model(std::istream & in)
+{
+  Model model;
+  model.gravity.linear() = numbers(in, 3);
+  int joints;
+  in >> joints;
+  for (int i = 0; i < joints; ++i)
+  {
+    pin::JointIndex parent;
+    char kind;
+    in >> parent >> kind;
+    const Eigen::Vector3d axis = numbers(in, 3), translation = numbers(in, 3);
+    const VectorXd rows = numbers(in, 9);
+    const Eigen::Matrix3d rotation =
+      Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rows.data());
+    double mass;
+    in >> mass;
+    const Eigen::Vector3d lever = numbers(in, 3);
+    const pin::Symmetric3 inertia(Eigen::Matrix<double, 6, 1>(numbers(in, 6)));
+    const auto index = model.addJoint(
+      parent, joint_model(kind, axis), pin::SE3(rotation, translation), std::to_string(i));
+    model.appendBodyToJoint(index, pin::Inertia(mass, lever, inertia));
+  }
+  return model;
+}
+
+int main(int, char ** arguments)
+{
+  std::ifstream file(arguments[1]);
+  const Model model = read_model(file);
+  const int n = model.nv;
+  const VectorXd q = numbers(file, n), v = numbers(file, n), a = numbers(file, n);
+  Data data(model);
+  Data::Tensor3x dqdq(n, n, n), dvdv(n, n, n), dqdv(n, n, n), dadq(n, n, n);
+  for (auto * tensor : {&dqdq, &dvdv, &dqdv, &dadq})
+    tensor->setZero();
+
+  const auto call = [&](const std::string & name) {
+    if (name == "tensors")
+      pin::ComputeRNEASecondOrderDerivatives(model, data, q, v, a, dqdq, dvdv, dqdv, dadq);
+    else
+      pin::rnea(model, data, q, v, a);
+  };
+
+  std::cout.precision(17);
+  std::string name;
+  while (std::cin >> name)
+  {
+    if (name == "values")
+    {
+      std::cin >> name;
+      call(name);
+      const int size = name == "tensors" ? n * n * n : n;
+      const double * values = name == "tensors" ? dvdv.data() : data.tau.data();
+      for (int i = 0; i < size; ++i)
+        std::cout << values[i] << (i + 1 < size ? ' ' : '\n');
+    }
+    else
+    {
+      long count;
+      std::cin >> count;
+      const double started = seconds();
+      for (long i = 0; i < count; ++i)
+        call(name);
+      std::cout << (seconds() - started) / count << '\n';
+    }
+    std::cout.flush();
+  }
+}

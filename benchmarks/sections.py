@@ -1,0 +1,102 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the report."""
+
+from __future__ import annotations
+
+from benchmarks.scaling import LENGTHS
+
+NAMES = {
+    'stacker': 'stacker-reclaimer (3)',
+    'ur5': 'UR5 (6)',
+    'panda': 'Panda (7)',
+    **{f'chain{n}': f'chain of {n}' for n in LENGTHS},
+    'chains': 'chains',
+}
+
+HEAD = """\
+# Benchmarks
+
+`make bench` wrote this page: it measures this package and its peers in one run on one machine and
+holds the ratios against what is required. Absolute times depend on the machine and on what else
+it does; the ratios much less.
+
+How it is measured. Two tasks are timed in turn, A B A B, in rounds of at least 2 ms each; a ratio
+is the other's time divided by ours in the same round. Shown are the median over the rounds and,
+in parentheses, the 10 % and 90 % quantiles. The measuring thread is held to one core and its
+processor time is counted, so that other processes' share of the core is not; where several
+threads or processes work, it is the time on the wall. Garbage collection is off. Everybody gets
+the same URDF text, the same gravity and the same states, with every coordinate, rate and
+acceleration drawn from -3 to 3; every pair is first seen to give equal numbers, to 1e-9 of the
+largest. Ours are called as a control loop would: the kernel is fetched once, `out=` is a ready
+float64 array. The peers are called by the quickest way found that gives the same results; where
+there are several, all are tried and the quickest counts.
+
+Robots: the stacker-reclaimer of this package; UR5 and Panda of example-robot-data, the Panda with
+its two finger joints fixed; and serial chains of n revolute joints about x, y and z in turn, with
+lengths, masses and inertias drawn from one seed. In parentheses: the number of coordinates.
+
+A row without a requirement informs. `pass` and `short` say whether the median meets what is
+required; a row that could not be measured says why."""
+
+SECTIONS = {
+    1: (
+        'Control step',
+        """
+M, c = C qd, g, the Jacobian J of a frame and dJ/dt qd, which is what computed torque in task
+space needs: one call here, a sequence of calls there. The frames: bucket wheel, tool flange,
+hand, last link. Of Pinocchio's quickest sequences, c comes from a second model without gravity
+and J from what crba in world axes leaves behind; MuJoCo's leaves out collisions, actuators and
+everything else a step of its simulation would do.""",
+    ),
+    2: (
+        'C*: all Christoffel symbols',
+        """
+All symbols of the first kind, free of rates, in one call. Pinocchio gives them from Python by n
+Coriolis matrices for unit rates. Its C++ function `ComputeRNEASecondOrderDerivatives` has them
+among all second derivatives of tau, and nothing smaller does; Python cannot call it, so it is
+compiled from the headers of Pinocchio's wheel with `-O3 -march=native` and timed inside C++, while
+our time includes the call from Python.""",
+    ),
+    3: (
+        'Inverse dynamics and mass matrix',
+        """
+One call from Python, and one call in a loop in C. For CasADi, Newton and Euler's recursion and
+the composite rigid body algorithm are written with its symbols on the numbers of the same robot,
+common subexpressions are removed, and the generated C is compiled with `-O3 -march=native`. It is
+called like our kernels, in one C loop for both and through the extension that calls our kernels
+from Python; its own quickest call from Python, with buffers set before, informs. 0.95x is
+a tie.""",
+    ),
+    4: (
+        'Batches',
+        """
+100,000 states, shape (100000, n), random. Pinocchio's `rneaInParallel` gets them as columns of
+column-major arrays with a ready result, so that it copies nothing. For M and the control step it
+has no parallel call: there a Python loop over its quickest single calls is the comparison.""",
+    ),
+    5: (
+        'From URDF to ready',
+        """
+`kron_dynamics.load`, `robot.prepare()` and `prepare()` of the tip's frame, which make every
+kernel, in fresh processes with all cores; imports are not counted. Once with an empty cache,
+where everything is derived and compiled, and once with the cache that this left.""",
+    ),
+    6: (
+        'Without a C compiler',
+        """
+The same in a process whose `CC` names no compiler: kernels then are NumPy code.""",
+    ),
+    7: (
+        'Growth with the number of joints',
+        """
+One call on chains of several lengths, taken in turn in every round; the exponent is the slope of
+a line through the logarithms of time and length, fitted round by round. C* has n^3 entries.""",
+    ),
+    8: (
+        'Operations',
+        """
+Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the
+tip's. Of the chain, the kernels that the measurements above have needed.""",
+    ),
+}

@@ -1,0 +1,60 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a URDF to compiled kernels: target 5."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.robots import ROOT, description
+from benchmarks.rows import Outcome
+from benchmarks.timing import MeasurementError, Spread
+
+
+def empty_cache(robot: str, rounds: int) -> Outcome:
+    """Every kernel compiled, in fresh processes each with a cache of its own."""
+    return Outcome(Spread.of([_in_folder(robot, 1)[0] for _ in range(_processes(rounds))]))
+
+
+def filled_cache(robot: str, rounds: int) -> Outcome:
+    """Every kernel found in the cache, in fresh processes."""
+    return Outcome(Spread.of(_in_folder(robot, 1 + _processes(rounds))[1:]))
+
+
+def _processes(rounds: int) -> int:
+    return min(rounds, 5)
+
+
+def _in_folder(robot: str, count: int) -> list[float]:
+    """Times of processes one after another, which share a cache that is empty at first."""
+    with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
+        file = Path(folder) / f'{robot}.urdf'
+        file.write_text(description(robot).text, encoding='utf-8')
+        command = ['benchmarks.start_probe', str(file), description(robot).tip]
+        cache = {'KRON_DYNAMICS_CACHE': f'{folder}/cache'}
+        return [float(in_process(command, cache)) for _ in range(count)]
+
+
+def in_process(module: list[str], environment: dict[str, str]) -> str:
+    """Run a module with arguments in a fresh process; return what it prints.
+
+    Raises:
+        MeasurementError: it failed; the message has its last line.
+    """
+    done = subprocess.run(
+        [sys.executable, '-m', *module],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ['failed'])[-1]
+        raise MeasurementError(
+            last.removeprefix(f'{MeasurementError.__module__}.MeasurementError: ')
+        )
+    return done.stdout

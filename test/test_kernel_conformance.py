@@ -1,0 +1,56 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel of every robot that can be had is the equation on floats: one state and batches."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from pinocchio_oracle import example_robots
+
+import kron_dynamics as kd
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.kernels.compiled import compiled_methods
+
+REL = 1e-12
+ROBOTS = example_robots()
+
+
+def quantities(robot: kd.Robot) -> Iterator[tuple[str, Any, Any, list[int]]]:
+    """(name, kernel's call, equation, lengths of its arguments) of all that `prepare` makes."""
+    for owner in (robot, robot.frame(robot.model.tip_link)):
+        for name, method in compiled_methods(type(owner)).items():
+            if not method.on_demand:
+                parameters = [p for p in inspect.signature(method.body).parameters][1:]
+                lengths = [3 if p in ('force', 'moment') else robot.n for p in parameters[:-1]]
+                yield name, getattr(owner, name), method.quantity(owner).function, lengths
+
+
+def scales(name: str, robot: kd.Robot, values: list[Any]) -> float:
+    """Beside a quantity's own: forces cancel where nothing moves much."""
+    return float(np.abs(robot.mass_matrix(values[0])).max()) if len(values) > 1 else 0.0
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_kernels_are_the_equations(name: str, rng: np.random.Generator) -> None:
+    try:
+        robot = kd.load(ROBOTS[name])
+    except ModelError:
+        pytest.skip('refused, for the reason that test_conformance gives')
+    robot.prepare(robot.model.tip_link)
+    for quantity, call, equation, lengths in quantities(robot):
+        batch = [rng.uniform(-1.2, 1.2, (9, length)) for length in lengths]
+        one = [values[4] for values in batch]
+        expected = equation(robot.model, *one)
+        made, many = call(*one), call(*batch)
+        if not isinstance(made, tuple):
+            expected, made, many = (expected,), (made,), (many,)
+        for k, (right, single, rows) in enumerate(zip(expected, made, many, strict=True)):
+            floor = max(np.abs(right).max(), scales(quantity, robot, one))
+            where = f'{quantity}[{k}]'
+            np.testing.assert_allclose(single, right, rtol=0, atol=REL * floor, err_msg=where)
+            np.testing.assert_allclose(rows[4], right, rtol=0, atol=REL * floor, err_msg=where)
