@@ -158,7 +158,7 @@ class Robot:
         energy: FloatArray = dynamics.potential_energy(self.model, q)
         return energy
 
-    @compiled(on_demand=True)
+    @compiled(on_demand=True, in_body_axes=True)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:

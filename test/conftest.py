@@ -33,6 +33,14 @@ settings.register_profile(
 settings.load_profile('repeatable')
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        '--every-robot',
+        action='store_true',
+        help='compile all kernels of every robot that can be had (minutes), not of a dozen',
+    )
+
+
 @pytest.fixture(scope='session', autouse=True)
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cache that starts empty, serves the whole session and leaves the user's alone."""

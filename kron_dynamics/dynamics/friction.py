@@ -8,7 +8,7 @@ import numpy as np
 
 from kron_dynamics.kinematics.scalars import as_scalars, tanh, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import ArrayLike, ScalarArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 # Coulomb friction passes through zero over this share of the velocity limit.
 _TRANSITION = 0.01
@@ -30,11 +30,18 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
         shape (n,), N m or N.
     """
     qd = as_scalars(qd)
+    coefficients = model.per_coordinate(friction_coefficients)
     friction = zeros_like(qd, (model.n,))
+    for k in model.coordinates():
+        damping, coulomb, passage = coefficients[k]
+        friction[k] += damping * qd[k] + coulomb * tanh(qd[k] / passage)
+    return friction
+
+
+def friction_coefficients(model: RobotModel) -> FloatArray:
+    """Return damping, Coulomb friction and v_s of every coordinate, shape (n, 3), SI units."""
     limit = model.velocity_limit
     passage = np.where(
         np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
     )
-    for k, rate in enumerate(qd):
-        friction[k] += model.damping[k] * rate + model.friction[k] * tanh(rate / passage[k])
-    return friction
+    return np.column_stack([model.damping, model.friction, passage])

@@ -23,12 +23,14 @@ class Quantity(NamedTuple):
         function: takes the model and one array an argument.
         arguments: their names, with their lengths where these are not n.
         result_type: named tuple of several results, None for one.
+        in_body_axes: whether the result is in the axes of the model's bodies.
     """
 
     name: str
     function: Callable[..., Any]
     arguments: Sequence[Argument]
     result_type: type[tuple[Any, ...]] | None = None
+    in_body_axes: bool = False
 
 
 class KernelCollection:
@@ -41,17 +43,11 @@ class KernelCollection:
         self._threads = threads
         self._kernels: dict[str, Kernel] = {}
 
-    def get(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        arguments: Sequence[Argument],
-        result_type: type[tuple[Any, ...]] | None = None,
-    ) -> Kernel:
-        """Return the kernel of a `Quantity`, compiling it the first time."""
-        if name not in self._kernels:
-            self.prepare([Quantity(name, function, arguments, result_type)])
-        return self._kernels[name]
+    def get(self, quantity: Quantity) -> Kernel:
+        """Return the kernel of a quantity, compiling it the first time."""
+        if quantity.name not in self._kernels:
+            self.prepare([quantity])
+        return self._kernels[quantity.name]
 
     def prepare(self, quantities: Iterable[Quantity]) -> None:
         """Make all kernels that are missing, in as few compilations as there are cores."""
@@ -61,6 +57,7 @@ class KernelCollection:
                 tuple((a, self._model.n) if isinstance(a, str) else a for a in quantity.arguments),
                 quantity.function,
                 quantity.result_type,
+                quantity.in_body_axes,
             )
             for quantity in quantities
             if quantity.name not in self._kernels

@@ -23,15 +23,23 @@ from kron_dynamics.kernels.build import (
 )
 from kron_dynamics.kernels.cache import Built, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.emit import cost, emit_c, providers, symbol
+from kron_dynamics.kernels.emit import cost, emit_c, providers
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
+from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.prelude import symbol
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.model.robot_model import RobotModel
 
 _log = logging.getLogger(__name__)
 # Operations from which another compiler process pays.
 _UNIT = 400
+# Measured on serial chains: straight-line code of so many operations is hardly quicker than that
+# of loops, which is compiled in a fraction of the time. Arms never get there.
+_JOINTS_OF_LOOPS = 10
+_LONG = 2500
+# Loops have at most four times the operations, so that there is no need to record both.
+_LONG_IN_LOOPS = 4 * _LONG
 
 
 class Recipe(NamedTuple):
@@ -43,17 +51,32 @@ class Recipe(NamedTuple):
         function: runs on a model and traced arrays of those lengths; a tuple means several
             results.
         result_type: the named tuple that several results come in, None for one result.
+        in_body_axes: whether the result is in the axes of the model's bodies.
     """
 
     name: str
     arguments: tuple[tuple[str, int], ...]
     function: Callable[..., Any]
     result_type: type[tuple[Any, ...]] | None = None
+    in_body_axes: bool = False
 
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
         """Return the operations of the function, in a graph shared with others where given."""
-        sizes = [size for _, size in self.arguments]
-        return Trace(functools.partial(self.function, model), sizes, graph)
+        return Trace(functools.partial(self.function, model), self._sizes, graph)
+
+    def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
+        """Return what makes the better C: all operations, or those of the loops over joints."""
+        if len(model.joints) < _JOINTS_OF_LOOPS:
+            return self.record(model, graph)
+        loops = LoopTrace(self.function, model, self._sizes, self.in_body_axes)
+        if loops.operations >= _LONG_IN_LOOPS:
+            return loops
+        trace = self.record(model, graph)
+        return loops if trace.operations >= _LONG else trace
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [size for _, size in self.arguments]
 
 
 def make_kernels(
@@ -120,11 +143,11 @@ def _build(
         # The extension that calls kernels is compiled beside them where it is missing.
         pool.submit(call_type)
         graph = Graph()
-        traces: dict[str, Trace] = {}
+        traces: dict[str, Trace | LoopTrace] = {}
         spent: dict[str, float] = {}
         for key, recipe in recipes.items():
             started = time.perf_counter()
-            traces[key] = recipe.record(model, graph)
+            traces[key] = recipe.record_for_compiler(model, graph)
             spent[key] = time.perf_counter() - started
 
         def compile_unit(number: int, keys: Sequence[str]) -> dict[str, Built]:
@@ -149,17 +172,18 @@ def _build(
     return {key: built for unit in made for key, built in unit.items()}
 
 
-def _share_out(traces: Mapping[str, Trace]) -> list[list[str]]:
+def _share_out(traces: Mapping[str, Trace | LoopTrace]) -> list[list[str]]:
     """Kernels in groups of about equal work, one for each core where there is enough of it.
 
     Those that one kernel can serve stay together with it.
     """
-    together: list[list[str]] = []
     keys = list(traces)
     serving = providers(list(traces.values()))
-    for k, key in enumerate(keys):
-        if k not in serving:
-            together.append([key, *(keys[other] for other, p in serving.items() if p == k)])
+    together = [
+        [key, *(keys[other] for other, p in serving.items() if p == k)]
+        for k, key in enumerate(keys)
+        if k not in serving
+    ]
     work = [1 + cost([traces[key] for key in group]) for group in together]
     count = max(1, min(thread_count(0), sum(work) // _UNIT))
     units: list[list[str]] = [[] for _ in range(count)]

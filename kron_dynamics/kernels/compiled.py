@@ -33,10 +33,12 @@ class Compiled(Generic[P, R]):
         self,
         function: Callable[Concatenate[Any, P], R],
         lengths: dict[str, int],
-        on_demand: bool,
+        on_demand: bool = False,
+        in_body_axes: bool = False,
     ) -> None:
         """Describe a method; the given arguments have other lengths than n."""
         self.on_demand = on_demand
+        self._in_body_axes = in_body_axes
         self._name = function.__name__
         self.body = function
         signature = inspect.signature(function)
@@ -72,7 +74,7 @@ class Compiled(Generic[P, R]):
             return body(other, *values)
 
         name = f'{instance._kernel_prefix}{self._name}'
-        return Quantity(name, function, self._arguments, self._result_type)
+        return Quantity(name, function, self._arguments, self._result_type, self._in_body_axes)
 
     @overload
     def __get__(
@@ -90,7 +92,7 @@ class Compiled(Generic[P, R]):
         """
         if instance is None:
             return self.__wrapped__
-        kernel: Kernel = instance._kernels.get(*self.quantity(instance))
+        kernel: Kernel = instance._kernels.get(self.quantity(instance))
         call: Any = kernel.call
         call.__name__ = self._name
         call.__module__ = self.body.__module__
@@ -108,23 +110,29 @@ def compiled(function: Callable[Concatenate[Any, P], R], /) -> Compiled[P, R]: .
 
 @overload
 def compiled(
-    *, on_demand: bool = False, **lengths: int
+    *, on_demand: bool = False, in_body_axes: bool = False, **lengths: int
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
 
 
 def compiled(
-    function: Callable[..., Any] | None = None, /, *, on_demand: bool = False, **lengths: int
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    on_demand: bool = False,
+    in_body_axes: bool = False,
+    **lengths: int,
 ) -> Any:
     """Decorate a method whose body is an equation: it is recorded and compiled.
 
     The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
     gives another; a NamedTuple that it is annotated to return means several results. `out`, a
     keyword of every such method, is the kernel's own and never reaches the body. `prepare` leaves
-    out what is compiled on demand only.
+    out what is compiled on demand only. A result in the axes of the bodies is recorded with these
+    very axes; for others the recorder may choose them.
     """
     if function is not None:
-        return Compiled(function, {}, on_demand)
-    return lambda function: Compiled(function, lengths, on_demand)
+        return Compiled(function, {})
+    return lambda function: Compiled(function, lengths, on_demand, in_body_axes)
 
 
 def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:

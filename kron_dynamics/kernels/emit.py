@@ -7,11 +7,13 @@ Names in the code are made from numbers alone: nothing from a robot description 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.emit_loops import HEADER, loop_kernel
+from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.prelude import prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
 
 # From this many angles on a vector of them is quicker than one after the other.
@@ -20,33 +22,37 @@ _WIDE_ANGLES = 5
 _WIDE_RESULTS = 100
 # Operations that must be spared where another kernel is called and its results are read back.
 _WORTH_A_CALL = 500
-_PRELUDE = Path(__file__).with_name('prelude.h')
 
 
-def emit_c(traces: Sequence[Trace]) -> str:
+def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
     """Return a C99 translation unit (with GNU vectors) with one function a trace.
 
     ``void kernel_<k>(ptrdiff_t count, const double *const *in, double *const *out)`` evaluates
     trace k for count states; in[a] and out[r] are row-major with one row a state. Results must
     not overlap arguments.
     """
+    straight = {k: trace for k, trace in enumerate(traces) if isinstance(trace, Trace)}
+    loops = {k: trace for k, trace in enumerate(traces) if isinstance(trace, LoopTrace)}
     serving = providers(traces)
     called = sorted(set(serving.values()))
-    order = called + [k for k in range(len(traces)) if k not in called]
-    parts = [_PRELUDE.read_text(encoding='ascii')]
-    parts += [_kernel(traces, k, serving.get(k)) for k in order]
+    order = called + [k for k in straight if k not in called]
+    parts = [prelude()]
+    parts += [_kernel(straight, k, serving.get(k)) for k in order]
+    if loops:
+        parts += [HEADER, *(loop_kernel(symbol(k), trace) for k, trace in loops.items())]
     return '\n'.join(parts)
 
 
-def providers(traces: Sequence[Trace]) -> dict[int, int]:
+def providers(traces: Sequence[Trace | LoopTrace]) -> dict[int, int]:
     """Return, for some traces, another one that does most of their work: they call its kernel.
 
     C and dM/dq are C* and little more: the compiler need not see C* three times. One that is
     called calls no other.
     """
+    straight = [(k, trace) for k, trace in enumerate(traces) if isinstance(trace, Trace)]
     chosen: dict[int, tuple[int, int]] = {}  # operations left, provider
-    for k, trace in enumerate(traces):
-        for p, other in enumerate(traces):
+    for k, trace in straight:
+        for p, other in straight:
             rest = trace.after(other) if p != k else None
             best = chosen[k][0] if k in chosen else trace.operations - _WORTH_A_CALL
             if rest is not None and rest.operations < best:
@@ -55,12 +61,16 @@ def providers(traces: Sequence[Trace]) -> dict[int, int]:
     return {k: p for k, (_, p) in chosen.items() if k not in called}
 
 
-def cost(traces: Sequence[Trace]) -> int:
+def cost(traces: Sequence[Trace | LoopTrace]) -> int:
     """Return the number of statements that the compiler will see, about."""
     serving = providers(traces)
     total = 0
     for k, trace in enumerate(traces):
-        rest = trace.after(traces[serving[k]]) if k in serving else trace
+        if isinstance(trace, LoopTrace):
+            total += len(trace.nodes)
+            continue
+        provider = traces[serving[k]] if k in serving else None
+        rest = trace.after(provider) if isinstance(provider, Trace) else trace
         total += (rest or trace).operations
         total += trace.operations if _is_wide(trace) else 0
     return total
@@ -70,12 +80,7 @@ def _is_wide(trace: Trace) -> bool:
     return sum(len(numbers) for numbers in trace.outputs) <= _WIDE_RESULTS
 
 
-def symbol(k: int) -> str:
-    """Return the name of the function for trace k."""
-    return f'kernel_{k}'
-
-
-def _kernel(traces: Sequence[Trace], k: int, provider: int | None) -> str:
+def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
     name, trace = symbol(k), traces[k]
     arguments, results = range(len(trace.sizes)), range(len(trace.outputs))
     parameters = ', '.join(

@@ -8,7 +8,7 @@ for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -128,7 +128,7 @@ def look_up(table: Numbers, *places: Number) -> Number:
     return Index(Entry(table, places, values))
 
 
-def evaluate(number: Number, counters: dict[Counter, IntArray]) -> IntArray:
+def evaluate(number: Number, counters: Mapping[Counter, IntArray]) -> IntArray:
     """Return the values of a number where those of all counters are given, an array for each."""
     if not isinstance(number, Index):
         return np.array(number)
@@ -138,12 +138,3 @@ def evaluate(number: Number, counters: dict[Counter, IntArray]) -> IntArray:
         places = tuple(evaluate(place, counters) for place in number.atom.places)
         atom = number.atom.table.values[places]
     return number.scale * atom + number.offset
-
-
-def tables_of(numbers: Sequence[Number]) -> list[Numbers]:
-    """Return the static tables that are read to know some numbers."""
-    found: dict[Numbers, None] = {}
-    for number in numbers:
-        if isinstance(number, Index) and isinstance(number.atom, Entry):
-            found.update(dict.fromkeys([*tables_of(number.atom.places), number.atom.table]))
-    return list(found)

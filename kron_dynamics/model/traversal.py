@@ -44,6 +44,10 @@ class Traversal:
         """Return the constants of every body that a function of the model gives."""
         return function(self)
 
+    def per_coordinate(self, function: Callable[..., Any]) -> Any:
+        """Return the constants of every coordinate that a function of the model gives."""
+        return function(self)
+
     def outward(self) -> Iterator[tuple[int, Joint]]:
         """Yield every joint with its number, parents first."""
         return iter(enumerate(self.joints))

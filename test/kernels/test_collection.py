@@ -68,8 +68,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_kernels_are_made_once_and_reported(kernels: KernelCollection) -> None:
     assert kernels.reports == []
-    first = kernels.get('doubled', doubled, ['q'])
-    assert kernels.get('doubled', doubled, ['q']) is first
+    first = kernels.get(Quantity('doubled', doubled, ['q']))
+    assert kernels.get(Quantity('doubled', doubled, ['q'])) is first
     np.testing.assert_array_equal(first([1.0, 2.0]), [2.0, 4.0])
     (report,) = kernels.reports
     assert (report.name, report.operations, report.source) == ('doubled', 2, 'c')
@@ -82,25 +82,25 @@ def test_models_do_not_share_kernels(robot_text: Any) -> None:
 
     for g in ((0, 0, -1), (0, 0, -2)):
         model = load_model(robot_text('planar_2r'), gravity=g)
-        kernel = KernelCollection(model).get('gravity', gravity, ['q'])
+        kernel = KernelCollection(model).get(Quantity('gravity', gravity, ['q']))
         np.testing.assert_array_equal(kernel([0.0, 0.0]), g)
 
 
 def test_what_is_missing_is_prepared_at_once(
     kernels: KernelCollection, made: list[list[str]]
 ) -> None:
-    kernels.get(*TRIPLED)
+    kernels.get(TRIPLED)
     kernels.prepare([DOUBLED, TRIPLED, HALVES, PUSHED])
     assert made == [['threefold'], ['doubled', 'split', 'outer product']]
     kernels.prepare([PUSHED, DOUBLED])
     kernels.prepare([])
     for quantity in (DOUBLED, TRIPLED, HALVES, PUSHED):
-        kernels.get(*quantity)
+        kernels.get(quantity)
     assert len(made) == 2
 
 
 def test_reports_are_in_the_order_of_making(kernels: KernelCollection) -> None:
-    kernels.get(*TRIPLED)
+    kernels.get(TRIPLED)
     kernels.prepare([PUSHED, DOUBLED, TRIPLED])
     assert [report.name for report in kernels.reports] == ['threefold', 'outer product', 'doubled']
     assert [report.operations for report in kernels.reports] == [2, 6, 2]
@@ -111,17 +111,17 @@ def test_one_quantity_twice_is_one_kernel(
 ) -> None:
     kernels.prepare([DOUBLED, TRIPLED, DOUBLED])
     assert [report.name for report in kernels.reports] == ['doubled', 'threefold']
-    np.testing.assert_array_equal(kernels.get(*TRIPLED)([1.0, 2.0]), [3.0, 6.0])
+    np.testing.assert_array_equal(kernels.get(TRIPLED)([1.0, 2.0]), [3.0, 6.0])
     assert len(made) == 1
 
 
 def test_prepared_kernels_are_those_that_are_got(kernels: KernelCollection) -> None:
     kernels.prepare([DOUBLED, PUSHED, HALVES])
-    np.testing.assert_array_equal(kernels.get(*DOUBLED)([1.0, 2.0]), [2.0, 4.0])
+    np.testing.assert_array_equal(kernels.get(DOUBLED)([1.0, 2.0]), [2.0, 4.0])
     np.testing.assert_array_equal(
-        kernels.get(*PUSHED)([1.0, 2.0], [3.0, 4.0, 5.0]), [[3, 6], [4, 8], [5, 10]]
+        kernels.get(PUSHED)([1.0, 2.0], [3.0, 4.0, 5.0]), [[3, 6], [4, 8], [5, 10]]
     )
-    both = kernels.get(*HALVES)([1.0, 2.0])
+    both = kernels.get(HALVES)([1.0, 2.0])
     assert type(both) is Halves
     np.testing.assert_array_equal(both, [[1.0], [2.0]])
 
@@ -130,7 +130,7 @@ def test_arguments_are_as_long_as_the_robot_where_nothing_else_is_said(
     kernels: KernelCollection,
 ) -> None:
     assert kernels.n == 2
-    kernel = kernels.get(*PUSHED)
+    kernel = kernels.get(PUSHED)
     for q, force in (([1.0], [1.0] * 3), ([1.0] * 3, [1.0] * 3), ([1.0] * 2, [1.0] * 2)):
         with pytest.raises(ValueError, match=r'of outer product has shape'):
             kernel(q, force)

@@ -44,7 +44,7 @@ def make(*recipes: Recipe, fingerprint: str = 'test_compilation') -> list[Kernel
 @pytest.fixture
 def two_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores, and nothing too small to be compiled apart."""
-    monkeypatch.setattr(compilation, '_cores', lambda: 2)
+    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 2)
     monkeypatch.setattr(compilation, '_UNIT', 1)
 
 
@@ -262,7 +262,7 @@ def traces_of(**operations: int) -> dict[str, Trace]:
 def test_kernels_are_shared_out_by_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilation, '_UNIT', 100)
     for cores in (1, 2, 3, 8):
-        monkeypatch.setattr(compilation, '_cores', lambda cores=cores: cores)
+        monkeypatch.setattr(compilation, 'thread_count', lambda threads, cores=cores: cores)
         traces = traces_of(a=1000, b=600, c=500, d=10, e=10)
         units = compilation._share_out(traces)
         assert sorted(key for unit in units for key in unit) == list('abcde')
@@ -276,13 +276,13 @@ def test_kernels_are_shared_out_by_work(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_little_work_is_for_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation, '_cores', lambda: 8)
+    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 8)
     assert len(compilation._share_out(traces_of(a=100, b=100))) == 1
     assert len(compilation._share_out(traces_of(a=300, b=300))) == 2
 
 
 def test_who_calls_whom_stays_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation, '_cores', lambda: 8)
+    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 8)
     monkeypatch.setattr(compilation, '_UNIT', 1)
     graph = Graph()
 
