@@ -125,7 +125,7 @@ class StagedArray:
         return parts == [_Part(k, 0, length) for k, length in enumerate(self.memory.shape)]
 
     def elements(self) -> ScalarArray:
-        """Return all elements of a small array, as objects."""
+        """Return all elements of a small array, same shape, as objects."""
         values = np.empty(self.shape, dtype=object)
         for place in product(*map(range, self.shape)):
             values[place] = self[place]

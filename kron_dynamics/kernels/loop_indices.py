@@ -101,14 +101,14 @@ def level_of(number: Number) -> int:
 
 
 def values_of(number: Number) -> IntArray:
-    """Return the values that a number may take, sorted, each once."""
+    """Return the values that a number may take, shape (count,), sorted, each once."""
     if isinstance(number, Index):
         return np.unique(number.scale * number.atom.values + number.offset)
     return np.array([number])
 
 
 def between(first: Number, stop: Number, step: int) -> IntArray:
-    """Return the values that a counter may take."""
+    """Return the values that a counter may take, shape (count,)."""
     a, b = values_of(first), values_of(stop)
     return np.arange(a[0], b[-1]) if step > 0 else np.arange(b[0] + 1, a[-1] + 1)
 
@@ -129,7 +129,7 @@ def look_up(table: Numbers, *places: Number) -> Number:
 
 
 def evaluate(number: Number, counters: Mapping[Counter, IntArray]) -> IntArray:
-    """Return the values of a number where those of all counters are given, an array for each."""
+    """Return the values of a number for those of all counters, arrays of one shape."""
     if not isinstance(number, Index):
         return np.array(number)
     if isinstance(number.atom, Counter):

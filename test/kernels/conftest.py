@@ -9,6 +9,7 @@ import platform
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def make_kernel() -> Callable[..., Kernel]:
 
     def make(name: str, function: Callable[..., Any], *arguments: tuple[str, int]) -> Kernel:
         recipe = Recipe(name, arguments, lambda model, *values: function(*values))
-        model: Any = None
+        model: Any = SimpleNamespace(joints=())
         (kernel,) = make_kernels([recipe], model, 'test')
         return kernel
 

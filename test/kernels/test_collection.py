@@ -152,7 +152,7 @@ def test_what_could_not_be_made_is_tried_again(
 def test_threads_reach_the_kernels(model: RobotModel) -> None:
     q = np.arange(20000.0).reshape(10000, 2)
     for threads in (0, 1, 3):
-        kernel = KernelCollection(model, threads).get(*DOUBLED)
+        kernel = KernelCollection(model, threads).get(DOUBLED)
         np.testing.assert_array_equal(kernel(q), 2 * q)
     with pytest.raises(ParameterError, match='threads is -1'):
-        KernelCollection(model, -1).get(*DOUBLED)
+        KernelCollection(model, -1).get(DOUBLED)

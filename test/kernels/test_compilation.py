@@ -8,6 +8,7 @@ import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def recipe(name: str, factor: float = 1.0) -> Recipe:
 
 def make(*recipes: Recipe, fingerprint: str = 'test_compilation') -> list[Kernel]:
     RAN.clear()
-    model: Any = None
+    model: Any = SimpleNamespace(joints=())
     return make_kernels(recipes, model, fingerprint)
 
 

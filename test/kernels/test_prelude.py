@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from mpmath import libmp
 
-from kron_dynamics.kernels import build, emit
+from kron_dynamics.kernels import build
+from kron_dynamics.kernels.prelude import prelude
 
 SOURCE = (
-    emit._PRELUDE.read_text(encoding='ascii')
+    prelude()
     + """
 int lanes(void) { return LANES; }
 
