@@ -18,8 +18,7 @@ def main() -> None:
     file, link = sys.argv[1:]
     started = time.perf_counter()
     robot = kd.load(file)
-    robot.prepare()
-    robot.frame(link).prepare()
+    robot.prepare(link)
     print(time.perf_counter() - started)
 
 

@@ -93,16 +93,16 @@ class Robot:
         return dynamics.mass_matrix(self.model, q)
 
     @compiled
-    def mass_matrix_derivative(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return dM/dq, (n, n*n): column j*n + k is d M[:, j]/d q_k."""
-        return dynamics.mass_matrix_derivative(self.model, q)
-
-    @compiled
     def velocity_free_coriolis_matrix(
         self, q: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return the symmetrised C*, (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
         return dynamics.velocity_free_coriolis_matrix(self.model, q)
+
+    @compiled
+    def mass_matrix_derivative(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Return dM/dq, (n, n*n): column j*n + k is d M[:, j]/d q_k."""
+        return dynamics.mass_matrix_derivative(self.model, q)
 
     @compiled
     def coriolis_matrix(

@@ -8,7 +8,7 @@ import ctypes
 import functools
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,17 +23,16 @@ from kron_dynamics.kernels.build import (
 )
 from kron_dynamics.kernels.cache import Built, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.emit import cost, emit_c, providers
+from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
 from kron_dynamics.kernels.trace import Graph, Trace
+from kron_dynamics.kernels.units import in_units
 from kron_dynamics.model.robot_model import RobotModel
 
 _log = logging.getLogger(__name__)
-# Operations from which another compiler process pays.
-_UNIT = 400
 # Measured on serial chains: straight-line code of so many operations is hardly quicker than that
 # of loops, which is compiled in a fraction of the time. Arms never get there.
 _JOINTS_OF_LOOPS = 10
@@ -139,60 +138,39 @@ def _address(library: Path, name: str) -> int:
 def _build(
     recipes: Mapping[str, Recipe], model: RobotModel, compiler: tuple[str, ...], folder: Path
 ) -> dict[str, Built]:
+    spent: dict[str, float] = {}
+
+    def recorded() -> Iterator[tuple[str, Trace | LoopTrace]]:
+        graph = Graph()
+        for key, recipe in recipes.items():
+            started = time.perf_counter()
+            trace = recipe.record_for_compiler(model, graph)
+            spent[key] = time.perf_counter() - started
+            yield key, trace
+
+    def compile_unit(number: int, unit: Mapping[str, Trace | LoopTrace]) -> dict[str, Built]:
+        started = time.perf_counter()
+        library = folder / f'{number}.so'
+        compile_library(compiler, emit_c(list(unit.values())), library)
+        seconds = time.perf_counter() - started
+        total = sum(trace.operations for trace in unit.values()) or 1
+        return {
+            key: Built(
+                library,
+                symbol(k),
+                trace.operations,
+                trace.shapes,
+                spent[key] + seconds * trace.operations / total,
+            )
+            for k, (key, trace) in enumerate(unit.items())
+        }
+
+    # One more than cores: the compiler also waits, for files and its own parts.
     with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
         # The extension that calls kernels is compiled beside them where it is missing.
         pool.submit(call_type)
-        graph = Graph()
-        traces: dict[str, Trace | LoopTrace] = {}
-        spent: dict[str, float] = {}
-        for key, recipe in recipes.items():
-            started = time.perf_counter()
-            traces[key] = recipe.record_for_compiler(model, graph)
-            spent[key] = time.perf_counter() - started
-
-        def compile_unit(number: int, keys: Sequence[str]) -> dict[str, Built]:
-            started = time.perf_counter()
-            library = folder / f'{number}.so'
-            compile_library(compiler, emit_c([traces[key] for key in keys]), library)
-            seconds = time.perf_counter() - started
-            total = sum(traces[key].operations for key in keys) or 1
-            return {
-                key: Built(
-                    library,
-                    symbol(k),
-                    traces[key].operations,
-                    traces[key].shapes,
-                    spent[key] + seconds * traces[key].operations / total,
-                )
-                for k, key in enumerate(keys)
-            }
-
-        units = _share_out(traces)
-        made = list(pool.map(compile_unit, range(len(units)), units))
-    return {key: built for unit in made for key, built in unit.items()}
-
-
-def _share_out(traces: Mapping[str, Trace | LoopTrace]) -> list[list[str]]:
-    """Kernels in groups of about equal work, one for each core where there is enough of it.
-
-    Those that one kernel can serve stay together with it.
-    """
-    keys = list(traces)
-    serving = providers(list(traces.values()))
-    together = [
-        [key, *(keys[other] for other, p in serving.items() if p == k)]
-        for k, key in enumerate(keys)
-        if k not in serving
-    ]
-    work = [1 + cost([traces[key] for key in group]) for group in together]
-    count = max(1, min(thread_count(0), sum(work) // _UNIT))
-    units: list[list[str]] = [[] for _ in range(count)]
-    loads = [0] * count
-    for k in sorted(range(len(together)), key=lambda k: -work[k]):
-        lightest = loads.index(min(loads))
-        units[lightest].extend(together[k])
-        loads[lightest] += work[k]
-    return [unit for unit in units if unit]
+        units = [pool.submit(compile_unit, k, u) for k, u in enumerate(in_units(recorded()))]
+        return {key: built for unit in units for key, built in unit.result().items()}
 
 
 def _interpreted(recipe: Recipe, model: RobotModel, threads: int) -> Kernel:

@@ -49,7 +49,11 @@ def providers(traces: Sequence[Trace | LoopTrace]) -> dict[int, int]:
     C and dM/dq are C* and little more: the compiler need not see C* three times. One that is
     called calls no other.
     """
-    straight = [(k, trace) for k, trace in enumerate(traces) if isinstance(trace, Trace)]
+    straight = [
+        (k, trace)
+        for k, trace in enumerate(traces)
+        if isinstance(trace, Trace) and trace.operations > _WORTH_A_CALL
+    ]
     chosen: dict[int, tuple[int, int]] = {}  # operations left, provider
     for k, trace in straight:
         for p, other in straight:

@@ -289,12 +289,14 @@ class Trace:
         """Return what is left to do when the elements of another's only result are at hand.
 
         Nodes ('given', k, None) stand for its element k. None where the other one has several
-        results, other arguments or another graph.
+        results, other arguments or another graph, or nothing to give.
         """
         is_fit = provider.graph is self.graph and len(provider.results) == 1
         if not is_fit or provider.sizes != self.sizes[: len(provider.sizes)]:
             return None
         given = {number: k for k, number in enumerate(provider.results[0])}
+        if given.keys().isdisjoint(self.needed):
+            return None
         rest = copy.copy(self)
         rest._keep(self.graph, self.results, self.shapes, self.sizes, given)
         return rest

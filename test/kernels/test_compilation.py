@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import Kernel, cache, compilation
+from kron_dynamics.kernels import Kernel, cache, compilation, units
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import Recipe, make_kernels
-from kron_dynamics.kernels.emit import cost
 from kron_dynamics.kernels.trace import Graph, Trace
+from kron_dynamics.kernels.units import in_units
 from kron_dynamics.kinematics.scalars import sin
 from kron_dynamics.model import RobotModel, load_model
 
@@ -46,7 +46,7 @@ def make(*recipes: Recipe, fingerprint: str = 'test_compilation') -> list[Kernel
 def two_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores, and nothing too small to be compiled apart."""
     monkeypatch.setattr(compilation, 'thread_count', lambda threads: 2)
-    monkeypatch.setattr(compilation, '_UNIT', 1)
+    monkeypatch.setattr(units, '_SMALL', 1)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_kernels_made_together_and_one_by_one_are_the_same(
 ) -> None:
     recipes = recipes_of_dynamics(model.n)
     together = make_kernels(recipes, model, 'together')
-    assert len(list(own_cache.glob('*.so'))) == 2
+    assert len(list(own_cache.glob('*.so'))) >= 2
     arguments = rng.uniform(-2, 2, (3, 21, model.n))
     for kernel, one, count in zip(together, recipes, DYNAMICS.values(), strict=True):
         (alone,) = make_kernels([one], model, 'alone')
@@ -241,10 +241,6 @@ def test_a_library_without_the_function_is_an_error(own_cache: Path, fake_compil
         make(recipe('a'))
 
 
-def sizes(units: list[list[str]]) -> list[list[str]]:
-    return sorted(sorted(unit) for unit in units)
-
-
 def traces_of(**operations: int) -> dict[str, Trace]:
     """Traces without anything in common, of so many operations each."""
     graph = Graph()
@@ -260,31 +256,36 @@ def traces_of(**operations: int) -> dict[str, Trace]:
     return made
 
 
-def test_kernels_are_shared_out_by_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation, '_UNIT', 100)
-    for cores in (1, 2, 3, 8):
-        monkeypatch.setattr(compilation, 'thread_count', lambda threads, cores=cores: cores)
-        traces = traces_of(a=1000, b=600, c=500, d=10, e=10)
-        units = compilation._share_out(traces)
-        assert sorted(key for unit in units for key in unit) == list('abcde')
-        assert len(units) == min(cores, 5)
-        work = [cost([traces[key] for key in unit]) for unit in units]
-        if cores == 2:
-            assert sizes(units)[0][0] == 'a'
-            assert max(work) < 1.2 * min(work)
-        if cores == 3:
-            assert [unit[0] for unit in units] == ['a', 'b', 'c']
+def keys_of(traces: dict[str, Trace]) -> list[list[str]]:
+    return [list(unit) for unit in in_units(traces.items())]
 
 
-def test_little_work_is_for_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 8)
-    assert len(compilation._share_out(traces_of(a=100, b=100))) == 1
-    assert len(compilation._share_out(traces_of(a=300, b=300))) == 2
+def test_units_are_large_enough_for_a_compiler_and_grow() -> None:
+    assert keys_of(traces_of(a=100, b=100)) == [['a', 'b']]
+    assert keys_of(traces_of(a=700, b=100, c=700)) == [['a'], ['b', 'c']]
+    many = traces_of(**{f'a{k}': 700 for k in range(20)})
+    units = keys_of(many)
+    assert [key for unit in units for key in unit] == list(many)
+    assert len(units) < 12
+    assert len(units[0]) == 1
+    assert len(units[-2]) > 2
+    assert keys_of({}) == []
 
 
-def test_who_calls_whom_stays_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilation, 'thread_count', lambda threads: 8)
-    monkeypatch.setattr(compilation, '_UNIT', 1)
+def test_a_unit_is_out_before_the_next_trace_is_made() -> None:
+    asked = []
+
+    def one_by_one() -> Iterator[tuple[str, Trace]]:
+        for key, trace in traces_of(a=700, b=700, c=700).items():
+            asked.append(key)
+            yield key, trace
+
+    units = in_units(one_by_one())
+    assert list(next(units)) == ['a']
+    assert asked == ['a', 'b']  # b tells that a is alone
+
+
+def test_who_calls_whom_stays_together() -> None:
     graph = Graph()
 
     def powers(x: Any, shift: int) -> Any:
@@ -294,10 +295,10 @@ def test_who_calls_whom_stays_together(monkeypatch: pytest.MonkeyPatch) -> None:
     traces = {
         'least': Trace(lambda x: powers(x, 1), [1], graph),
         'more': Trace(lambda x: sum(powers(x, 1)), [1], graph),
-        'other': Trace(lambda x: powers(x, 2), [1], graph),
         'most': Trace(lambda x: [y * 3 for y in powers(x, 1)], [1], graph),
+        'other': Trace(lambda x: powers(x, 2), [1], graph),
     }
-    assert sizes(compilation._share_out(traces)) == [['least', 'more', 'most'], ['other']]
+    assert keys_of(traces) == [['least', 'more', 'most'], ['other']]
 
 
 class Keys(Exception):
