@@ -269,3 +269,14 @@ def test_processor_without_a_description(cpuinfo: Any, monkeypatch: pytest.Monke
     monkeypatch.setattr(platform, 'processor', lambda: 'another')
     assert cpuinfo(None) != first
     assert cpuinfo('') != cpuinfo(X86)  # in a container: an empty file
+
+
+def test_library_that_cannot_be_loaded_is_not_kept(
+    fake_compiler: Any, own_cache: Path, make_product: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_compiler('while [ "$1" != -o ]; do shift; done; echo garbage > "$2"')
+    with pytest.raises(KernelBuildError, match='cannot be loaded'):
+        make_product()
+    assert not list(own_cache.glob('*.so'))
+    monkeypatch.delenv('CC')
+    np.testing.assert_array_equal(make_product()([2.0, 3.0]), [6.0])

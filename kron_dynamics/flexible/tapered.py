@@ -1,0 +1,155 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Modes of tapered beams by Ritz's method with the modes of a uniform beam.
+
+The uniform beam has the same root and tip and the tapered one's mean stiffness and mass. Where
+the root lets it turn or slide, that rigid motion is one of the trial functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.flexible.beam import Beam, BeamModes, BeamSection, check_tip
+from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaperedModes:
+    """The n lowest modes of vibration of a tapered beam, each with a modal mass of 1.
+
+    Attributes:
+        trial: modes of the uniform beam.
+        natural_frequencies: increasing, shape (n,), rad/s.
+        weights: of the trial functions (the rigid motion first, if there is one) in each mode,
+            shape (n, p), 1/sqrt(kg).
+    """
+
+    trial: BeamModes
+    natural_frequencies: FloatArray
+    weights: FloatArray
+
+    def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
+        """Return the mode shapes or their derivatives, with a positive deflection at the tip.
+
+        Args:
+            x: distances from the root, 0 to l, shape (k,), m.
+            order: of the derivative, 0 to 3.
+
+        Returns:
+            shape (n, k), 1/(sqrt(kg) m^order).
+        """
+        return self.weights @ trial_functions(self.trial, x, order)
+
+
+def tapered_modes(
+    section: BeamSection,
+    count: int,
+    *,
+    tip_mass: float = 0.0,
+    tip_inertia: float = 0.0,
+    root: str = 'clamped',
+    trial_count: int | None = None,
+) -> TaperedModes:
+    """Return the lowest modes of vibration of a tapered beam.
+
+    Frequencies converge from above as there are more trial functions.
+
+    Args:
+        section: stiffness and mass along the beam.
+        count: how many modes, 1 or more.
+        tip_mass: kg.
+        tip_inertia: about the tip, kg m^2.
+        root: 'clamped', 'pinned' or 'guided', as for `Beam`.
+        trial_count: how many modes of the uniform beam to combine, count or more; count + 20 if
+            not given.
+
+    Raises:
+        ParameterError: The count is no positive whole number, or there are fewer trial functions.
+        ModelError: The tip or the root is not one that `Beam` takes.
+    """
+    check_tip(tip_mass, tip_inertia, root)
+    size = count + 20 if trial_count is None else trial_count
+    if count != int(count) or count < 1:
+        raise ParameterError(f'count is {count}, expected a whole number of 1 or more')
+    if size < count:
+        raise ParameterError(f'trial_count is {size}, expected {count} or more')
+    x, length = section.stations, section.length
+    stiffness = float(np.trapezoid(section.bending_stiffness, x)) / length
+    mass = float(np.trapezoid(section.mass_per_length, x)) / length
+    trial = Beam(length, stiffness, mass, tip_mass, tip_inertia, root).modes(size)
+    M, K = section_matrices(section, trial)
+    squares, weights = _lowest(M, K, stiffness / (mass * length**4))
+    vibrations = slice(count) if root == 'clamped' else slice(1, count + 1)
+    squares, weights = squares[vibrations], weights[vibrations]
+    tip = weights @ trial_functions(trial, [length], 0)
+    return TaperedModes(trial, np.sqrt(squares), weights * np.where(tip < 0, -1.0, 1.0))
+
+
+def section_matrices(section: BeamSection, trial: BeamModes) -> tuple[FloatArray, FloatArray]:
+    """Return mass and stiffness of a tapered beam in the deflections of trial functions.
+
+    M_ij = int rhoA X_i X_j + mE X_i(l) X_j(l) + JE X_i'(l) X_j'(l),  K_ij = int EI X_i'' X_j''.
+
+    Args:
+        section: stiffness and mass along the beam.
+        trial: modes of a uniform beam of the same length, with the tip and the root.
+
+    Returns:
+        M in kg and K in N/m, both of shape (p, p).
+
+    Raises:
+        ParameterError: The lengths differ.
+    """
+    length, beam = section.length, trial.beam
+    if not np.isclose(length, beam.length, rtol=1e-12, atol=0):
+        raise ParameterError(f'trial.beam.length is {beam.length}, expected {length}')
+    x, weights = beam_quadrature(section.stations, trial.count)
+    X, X2 = trial_functions(trial, x, 0), trial_functions(trial, x, 2)
+    tip, slope = (trial_functions(trial, [length], order) for order in (0, 1))
+    M = (X * (weights * section.mass_per_length_at(x))) @ X.T
+    M += beam.tip_mass * tip @ tip.T + beam.tip_inertia * slope @ slope.T
+    K = (X2 * (weights * section.bending_stiffness_at(x))) @ X2.T
+    return np.asarray(M), np.asarray(K)
+
+
+def trial_functions(trial: BeamModes, x: ArrayLike, order: int) -> FloatArray:
+    """Return the modes of a uniform beam after the rigid motion that its root allows, if any.
+
+    Args:
+        trial: modes of the uniform beam.
+        x: distances from the root, 0 to l, shape (k,), m.
+        order: of the derivative, 0 to 3.
+
+    Returns:
+        shape (p, k), 1/m^order.
+    """
+    shapes = trial.shapes(x, order)
+    if trial.beam.root == 'clamped':
+        return shapes
+    xi = np.asarray(x, dtype=np.float64) / trial.beam.length
+    line = [xi, np.full_like(xi, 1 / trial.beam.length)]  # X = x/l and its slope
+    shift = [np.ones_like(xi)]
+    known = line if trial.beam.root == 'pinned' else shift
+    rigid = known[order] if order < len(known) else np.zeros_like(xi)
+    return np.vstack([rigid, shapes])
+
+
+def _lowest(M: FloatArray, K: FloatArray, shift: float) -> tuple[FloatArray, FloatArray]:
+    """Return squared frequencies, increasing, and modes of unit mass, the rows.
+
+    Stiffness spans many decades, and a solver is exact to a rounding of the largest eigenvalue.
+    So the lowest frequencies are made the largest eigenvalues: 1/(omega^2 + shift), of M against
+    K + shift M with a diagonal of 1. The shift serves the rigid motion, which has no stiffness.
+    """
+    stiff = K + shift * M
+    unit = 1 / np.sqrt(np.diag(stiff))
+    scale = np.outer(unit, unit)
+    inverse, vectors = eigh(M * scale, stiff * scale)
+    inverse, vectors = inverse[::-1], vectors[:, ::-1]
+    return 1 / inverse - shift, np.asarray((unit[:, None] * vectors / np.sqrt(inverse)).T)
