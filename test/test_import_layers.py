@@ -15,14 +15,14 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
-    ('exceptions', 'typing'),
-    ('kronecker', 'resources'),
-    ('model',),
+    ('elementary', 'exceptions', 'typing'),
+    ('dual', 'kronecker', 'resources'),
+    ('model', 'taylor'),
     ('kinematics',),
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'symbolic'),
+    ('frame', 'linearized', 'symbolic'),
     ('robot',),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'simulation'),
