@@ -19,6 +19,7 @@ from kron_dynamics.exceptions import (
     UnsupportedJointError,
 )
 from kron_dynamics.frame import RobotFrame
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot, load, loads
 
@@ -29,6 +30,7 @@ __all__ = [
     'InvalidInertiaError',
     'KernelBuildError',
     'KronDynamicsError',
+    'LinearizedModel',
     'ModelError',
     'NonFiniteError',
     'ParameterError',

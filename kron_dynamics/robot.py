@@ -9,12 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -79,7 +82,8 @@ class Robot:
     def prepare(self, *links: str) -> None:
         """Compile the dynamics and the kinematics of some links now, all at once.
 
-        No later call waits for the compiler then; the regressor alone is left for its first use.
+        No later call waits for the compiler then; the regressor and the linearization alone are
+        left for their first use.
 
         Raises:
             UnknownFrameError: the robot has no such link.
@@ -143,6 +147,34 @@ class Robot:
     ) -> FloatArray:
         """Return qdd = M^-1 (tau - c - g), (n,), without joint friction."""
         return dynamics.forward_dynamics(self.model, q, qd, tau)
+
+    @compiled(on_demand=True)
+    def linearization(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: tuple[FloatArray, ...] | None = None,
+    ) -> dynamics.Linearization:
+        """Return M_L, D_L, K_L, (n, n) each, and tau_0, (n,), about a motion, without friction.
+
+        ``M_L dqdd + D_L dqd + K_L dq = dtau``, exact.  [K] eqs. (60)-(67).  `out` takes a tuple of
+        four arrays (a `Linearization` of an earlier call) and is returned itself.
+        """
+        return dynamics.linearization(self.model, q, qd, qdd)
+
+    def linearize(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, friction: bool = False
+    ) -> LinearizedModel:
+        """Return the linear model of small deviations from one motion, (n,) each, no batch.
+
+        With `friction`, `joint_friction` and its slope count too; that of Coulomb friction is
+        steep near a standstill.
+        """
+        motion = [np.array(x, dtype=np.float64) for x in (q, qd, qdd)]
+        terms = self.linearization(*motion)
+        return LinearizedModel.about(self.model, terms, motion, friction)
 
     @compiled
     def kinetic_energy(

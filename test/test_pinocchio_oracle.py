@@ -48,6 +48,18 @@ def test_inverse_dynamics_is_rnea(arm: Any, states: Any, assert_close: Any) -> N
         assert_close(tau, arm.oracle.inverse_dynamics(s.q, s.qd, s.qdd), REL)
 
 
+def test_linearization_is_that_of_rneas_derivatives(
+    arm: Any, states: Any, assert_close: Any
+) -> None:
+    for s in states:
+        made = arm.robot.linearization(s.q, s.qd, s.qdd)
+        by_rate, by_position = arm.oracle.inverse_dynamics_derivatives(s.q, s.qd, s.qdd)
+        assert_close(made.mass_matrix, arm.oracle.mass_matrix(s.q), REL)
+        assert_close(made.damping_matrix, by_rate, REL)
+        assert_close(made.stiffness_matrix, by_position, REL)
+        assert_close(made.effort, arm.oracle.inverse_dynamics(s.q, s.qd, s.qdd), REL)
+
+
 def test_mass_matrix_is_crba(arm: Any, states: Any, assert_close: Any) -> None:
     for s in states:
         assert_close(arm.robot.mass_matrix(s.q), arm.oracle.mass_matrix(s.q), REL)
@@ -185,6 +197,10 @@ def test_random_trees(random_trees: Any, random_state: Any, assert_close: Any, d
     assert_close(dynamics.gravity_vector(model, s.q), oracle.gravity_vector(s.q), REL, floor)
     Gamma = dynamics.velocity_free_coriolis_matrix(model, s.q).reshape(n, n, n)
     assert_close(Gamma, oracle.christoffel_symbols(s.q), REL, floor)
+    made = dynamics.linearization(model, s.q, s.qd, s.qdd)
+    by_rate, by_position = oracle.inverse_dynamics_derivatives(s.q, s.qd, s.qdd)
+    assert_close(made.damping_matrix, by_rate, REL, floor)
+    assert_close(made.stiffness_matrix, by_position, REL, floor)
     J = kinematics.jacobian(model, s.q, link)
     assert_close(J, oracle.jacobian(s.q, link), REL, floor=1.0)
     oracle.move(s.q, s.qd, s.qdd)

@@ -20,6 +20,7 @@ from kron_dynamics.dynamics import (
     reduced_coriolis_matrix,
 )
 from kron_dynamics.kinematics import relative_jacobian, relative_jacobian_derivative
+from kron_dynamics.linearized import LinearizedModel
 
 VECTORS = Path(__file__).parent / 'vectors' / 'public_vectors.json'
 ALL_CASES = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
@@ -257,3 +258,26 @@ def test_c_star_of_eq_101_and_its_reduced_form(case: Case, assert_close: Any) ->
     for form in (lagrange_coriolis_tensor, direct_coriolis_tensor):
         reduced = reduced_coriolis_matrix(form(model, case.q))
         assert_close(reduced, expected['Cstar_reduced'])
+
+
+LINEARIZED = [case for case in ALL_CASES if case['kind'] == 'stacker_linearisation']
+
+
+@pytest.mark.parametrize('case', LINEARIZED, ids=lambda case: case['id'])
+def test_stacker_linearization(
+    case: dict[str, Any], make_robot: Callable[..., Any], assert_close: Any
+) -> None:
+    inputs, expected = case['inputs'], case['expected']
+    text = stacker_urdf({'inputs': inputs | {'dh': STACKER[0]['inputs']['dh']}})
+    robot = make_robot(text, inputs['gravity'], ('q1', 'q2', 'q3'))
+    motion = [np.array(inputs['state'][name]) for name in ('q', 'qd', 'qdd')]
+    linear = LinearizedModel.about(robot.model, robot.linearization(*motion), motion)
+    assert_close(linear.mass, expected['M_L'])
+    assert_close(linear.damping, expected['D_L'])
+    assert_close(linear.stiffness, expected['K_L'])
+    assert_close(linear.effort, expected['minus_h_L_plus_tau'])
+    system = linear.state_space()
+    assert_close(system.A, expected['A'])
+    assert_close(system.B, expected['B'])
+    np.testing.assert_array_equal(system.C, np.eye(3, 6))
+    np.testing.assert_array_equal(system.D, np.zeros((3, 3)))

@@ -57,6 +57,7 @@ def public_methods(kind: type) -> set[str]:
 def test_every_method_is_checked_here() -> None:
     rest = {'frame', 'kernel_report', 'prepare', 'joint_friction'}
     rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
+    rest |= {'linearization', 'linearize'}  # test_linearized.py
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,
@@ -171,7 +172,8 @@ def test_report_grows_with_use_and_prepare_compiles_all(robot_text: Any) -> None
     assert [row.name for row in robot.kernel_report()] == ['gravity_vector']
     robot.prepare()
     rows = {row.name: row for row in robot.kernel_report()}
-    assert set(rows) == {*QUANTITIES, 'joint_friction'}  # the regressor is made on demand
+    # The regressor and the linearization are made on demand.
+    assert set(rows) == {*QUANTITIES, 'joint_friction'}
     assert rows['forward_dynamics'].operations > rows['mass_matrix'].operations > 0
     assert {row.source for row in rows.values()} == {'c'}
 

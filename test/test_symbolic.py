@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 BOTH = ('numeric', 'symbolic')
 # Methods of Robot and RobotFrame that are no quantities.
-NO_QUANTITY = {'frame', 'kernel_report', 'prepare'}
+NO_QUANTITY = {'frame', 'kernel_report', 'prepare', 'linearize'}
+# In one call what other methods give one by one.
+TOGETHER = {'control_step'}
 
 
 def closed_forms(robot: SymbolicRobot, link: str) -> dict[str, Any]:
@@ -31,7 +34,11 @@ def closed_forms(robot: SymbolicRobot, link: str) -> dict[str, Any]:
     forms = {}
     for owner, prefix in ((robot, ''), (robot.frame(link), 'frame.')):
         for name in quantities(kd.RobotFrame if prefix else kd.Robot):
-            forms[prefix + name] = getattr(owner, name)()
+            form = getattr(owner, name)()
+            if isinstance(form, tuple):
+                forms |= {f'{name}.{field}': part for field, part in form._asdict().items()}
+            else:
+                forms[prefix + name] = form
     return forms
 
 
@@ -39,8 +46,8 @@ def quantities(owner: type) -> list[str]:
     """Names of the methods that give a quantity."""
     return [
         name
-        for name, member in vars(owner).items()
-        if callable(member) and not name.startswith('_') and name not in NO_QUANTITY
+        for name, _ in inspect.getmembers(owner, callable)
+        if not name.startswith('_') and name not in NO_QUANTITY | TOGETHER
     ]
 
 
@@ -108,6 +115,8 @@ def test_every_quantity_is_that_of_the_floats(
             model, q, link, force, moment, axes=model.root_link
         ),
     }
+    terms = dynamics.linearization(model, q, qd, qdd)._asdict()
+    expected |= {f'linearization.{name}': term for name, term in terms.items()}
     states: dict[str, tuple[Any, ...]] = {'qdd': (q, qd, qdd), 'qd': (q, qd), 'q': (q,)}
     takes = {'inverse_dynamics': 'qdd', 'regressor': 'qdd'}
     takes |= dict.fromkeys(('coriolis_matrix', 'coriolis_vector', 'bias_forces'), 'qd')

@@ -22,11 +22,13 @@ from kron_dynamics.dynamics.lagrange import (
     lagrange_mass_matrix,
     reduced_coriolis_matrix,
 )
+from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 
 __all__ = [
     'ControlStep',
+    'Linearization',
     'bias_forces',
     'control_step',
     'coriolis_matrix',
@@ -43,6 +45,7 @@ __all__ = [
     'lagrange_coriolis_matrix',
     'lagrange_coriolis_tensor',
     'lagrange_mass_matrix',
+    'linearization',
     'mass_matrix',
     'mass_matrix_derivative',
     'potential_energy',

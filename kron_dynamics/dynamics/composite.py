@@ -60,6 +60,16 @@ class FieldMoments:
     force: ScalarArray
     matrix: ScalarArray
 
+    def __add__(self, other: FieldMoments) -> FieldMoments:
+        """Return both together, about one origin in the same axes."""
+        return FieldMoments(self.force + other.force, self.matrix + other.matrix)
+
+    def passed_on(self, placed: JointPlacement) -> FieldMoments:
+        """Return the same about the parent body's origin, in its axes."""
+        R = placed.rotation
+        force = R @ self.force
+        return FieldMoments(force, R @ self.matrix @ R.T + np.outer(force, placed.offset))
+
     @property
     def wrench(self) -> Wrench:
         """The force, with the integral of r x (field) for its moment."""

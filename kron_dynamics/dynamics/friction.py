@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.kinematics.scalars import as_scalars, tanh, zeros_like
+from kron_dynamics.elementary import tanh
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 

@@ -63,6 +63,10 @@ class Found(NamedTuple):
 Builder = Callable[[Sequence[str], Path], Mapping[str, Built]]
 
 
+# Beside the folders: what equations are made of, and where methods are written as equations.
+_MODULES = ('dual', 'elementary', 'frame', 'kronecker', 'robot')
+
+
 @lru_cache(maxsize=1)
 def equations_digest() -> str:
     """Return a digest of this package's equations and kernel generator.
@@ -71,7 +75,7 @@ def equations_digest() -> str:
     """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    sources = [root / f'{name}.py' for name in ('kronecker', 'robot', 'frame')]
+    sources = [root / f'{name}.py' for name in _MODULES]
     for folder in ('model', 'kinematics', 'dynamics', 'kernels'):
         sources.extend((root / folder).glob('*.[pch]*'))
     for source in sorted(sources):

@@ -269,17 +269,6 @@ class Trace:
         self.needed = tuple(renumbered)
         self.outputs = tuple(tuple(renumbered[k] for k in numbers) for numbers in results)
 
-    def with_results(
-        self,
-        results: Sequence[Sequence[int]],
-        shapes: Sequence[tuple[int, ...]],
-        sizes: Sequence[int],
-    ) -> Trace:
-        """Return a trace of other nodes of the same graph."""
-        other = copy.copy(self)
-        other._keep(self.graph, results, shapes, sizes)
-        return other
-
     @property
     def operations(self) -> int:
         """Number of arithmetic operations, sines and cosines."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.kinematics.scalars import as_scalars, cos, sin, zeros_like
+from kron_dynamics.elementary import cos, sin
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
 from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray

@@ -104,6 +104,8 @@ class SymbolicRobot:
     def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return any of the equations in closed form: a matrix, or an expression for a scalar.
 
+        Several results come in the named tuple that the function returns.
+
         For instance ``symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q)``.
 
         Args:
@@ -112,6 +114,11 @@ class SymbolicRobot:
         """
         vectors = (frozen(x, (len(x),)) if isinstance(x, tuple) else x for x in arguments)
         result = function(self.model, *vectors)
+        if isinstance(result, tuple):
+            return type(result)(*map(self._closed_form, result))
+        return self._closed_form(result)
+
+    def _closed_form(self, result: Any) -> Any:
         if getattr(result, 'ndim', 0) == 0:
             return exact_expression(result)
         return SymbolicMatrix.of(result, self.notation)
@@ -174,6 +181,10 @@ class SymbolicRobot:
     def forward_dynamics(self) -> Any:
         """Return qdd = M^-1 (tau - c - g), shape (n, 1), without joint friction."""
         return self.evaluate(dynamics.forward_dynamics, self.q, self.qd, self.tau)
+
+    def linearization(self) -> Any:
+        """Return M_L, D_L, K_L, shape (n, n) each, and tau_0, (n, 1), of `Robot.linearization`."""
+        return self.evaluate(dynamics.linearization, self.q, self.qd, self.qdd)
 
     def kinetic_energy(self) -> Any:
         """Return T = 1/2 qd^T M qd, an expression, J.  [T] eq. (94)."""

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
+from kron_dynamics.elementary import sin
 from kron_dynamics.kernels import Kernel, cache, compilation, units
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import Recipe, make_kernels
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.units import in_units
-from kron_dynamics.kinematics.scalars import sin
 from kron_dynamics.model import RobotModel, load_model
 
 RAN: list[str] = []

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
+from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels import emit
 from kron_dynamics.kernels.emit import cost, emit_c, providers
 from kron_dynamics.kernels.interpreted import emit_batch, emit_scalar, interpret
 from kron_dynamics.kernels.prelude import prelude
 from kron_dynamics.kernels.trace import Graph, Trace
-from kron_dynamics.kinematics.scalars import cos, sin
 from kron_dynamics.model import RobotModel, load_model
 
 CONSTANTS = [0.1, -0.1, 1 / 3, 1e22, -1e-300, 5e-324, 1.7976931348623157e308, 123456789.0]

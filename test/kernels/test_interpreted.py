@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron_dynamics import dynamics
+from kron_dynamics.elementary import cos, sin
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.interpreted import emit_batch, emit_scalar, interpret
 from kron_dynamics.kernels.trace import Trace
-from kron_dynamics.kinematics.scalars import cos, sin
 from kron_dynamics.model import RobotModel, load_model
 
 FEW, MANY = 3, 60  # states that run as Python code, as NumPy code

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kron_dynamics import dynamics
+from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels.trace import Trace
-from kron_dynamics.kinematics.scalars import cos, sin
 from kron_dynamics.model import load_model
 
 pytestmark = pytest.mark.usefixtures('lanes')

@@ -58,6 +58,7 @@ QUANTITIES = {
     'gravity_vector': Quantity(of_model(dynamics.gravity_vector), 1),
     'bias_forces': Quantity(of_model(dynamics.bias_forces), 2),
     'inverse_dynamics': Quantity(of_model(dynamics.inverse_dynamics), 3),
+    'linearization': Quantity(of_model(dynamics.linearization), 3),
     'kinetic_energy': Quantity(of_model(dynamics.kinetic_energy), 2),
     'potential_energy': Quantity(of_model(dynamics.potential_energy), 1),
     'regressor': Quantity(of_model(dynamics.regressor), 3, in_body_axes=True),

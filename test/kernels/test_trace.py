@@ -13,11 +13,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kron_dynamics.elementary import cos, sin
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.trace import Graph, Trace, operands
-from kron_dynamics.kinematics.scalars import cos, sin
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     '+': lambda a, b: a + b,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import sympy
 
+from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels.trace import Scalar, Trace
-from kron_dynamics.kinematics.scalars import as_scalars, cos, sin, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 
 
 def test_floats_and_integers_become_float_arrays() -> None:

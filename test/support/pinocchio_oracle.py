@@ -47,6 +47,15 @@ class Oracle:
         rates = self.G @ qd, self.G @ qdd
         return self.G.T @ pin.rnea(self.pin, self.data, self.configuration(q), *rates)
 
+    def inverse_dynamics_derivatives(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the efforts by qd and by q, shape (n, n) each."""
+        state = self.configuration(q), self.G @ qd, self.G @ qdd
+        pin.computeRNEADerivatives(self.pin, self.data, *state)
+        by_rate, by_position = self.data.dtau_dv, self.data.dtau_dq
+        return self.G.T @ by_rate @ self.G, self.G.T @ by_position @ self.G
+
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.pin, self.data, self.configuration(q)))
         return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G

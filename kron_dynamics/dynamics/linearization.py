@@ -1,0 +1,221 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The equations of motion near a motion: ``M_L dqdd + D_L dqd + K_L dq = dtau``.
+
+Behind joint j, with twist X = [[z~, s], [0, 0]], a change of q_j changes the acceleration field A
+of every body, as one sees it from that body, by [A_p, X] + 2 [V_p, X] (V - V_p): A_p and V_p are
+the fields of the body before the joint, V that of the body itself. A change of qd_j changes it by
+2 [V_p, X] + 2 X V. The fields [V_p, X] and [A_p, X] - 2 [V_p, X] V_p are those of rigid bodies, so
+that six numbers each say what the moments of whole subtrees are multiplied with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import (
+    FieldMoments,
+    Inertia,
+    Wrench,
+    composite_inertias,
+    regrouped_inertias,
+)
+from kron_dynamics.dynamics.inverse import inverse_dynamics
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.kinematics.forward import JointPlacement, place_joints
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import cross, skew
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+class Linearization(NamedTuple):
+    """The terms of ``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion.  [K] eqs. (60)-(67).
+
+    Attributes:
+        mass_matrix: M_L = d tau/d qdd, the mass matrix, shape (n, n), kg m^2, kg m, kg.
+        damping_matrix: D_L = d tau/d qd, shape (n, n), N m s/rad, N s/m and the like: of Coriolis
+            and centrifugal terms, without friction.
+        stiffness_matrix: K_L = d tau/d q, shape (n, n), N m/rad, N/m and the like.
+        effort: tau_0 of the motion itself, shape (n,), N m or N: [K]'s h_L is tau - tau_0.
+    """
+
+    mass_matrix: ScalarArray
+    damping_matrix: ScalarArray
+    stiffness_matrix: ScalarArray
+    effort: ScalarArray
+
+
+def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Linearization:
+    """Return the derivatives of the inverse dynamics about any motion, and the efforts of it.
+
+    Exact, and equal to what [K] eqs. (60)-(67) give in terms of M, C and g, whichever C is taken:
+    ``D_L = C* (qd (x) E + E (x) qd)`` and
+    ``K_L = (dM/dq)(qdd (x) E) + (dC*/dq)(qd (x) qd (x) E) + dg/dq``. Computed without the
+    derivatives in them: the operations grow with the square of n, not with its fourth power.
+    Joint friction is not part of it.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+    """
+    damping, stiffness = _derivatives(model, q, qd, qdd)
+    effort = inverse_dynamics(model, q, qd, qdd)
+    return Linearization(mass_matrix(model, q), damping, stiffness, effort)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RigidField:
+    """A field ``angular x r + linear`` of vectors, axes and origin of a body, shape (3,) each."""
+
+    linear: ScalarArray
+    angular: ScalarArray
+
+    def product(self, wrench: Wrench) -> Any:
+        """Return what a wrench at the origin does along this field."""
+        return self.linear @ wrench.force + self.angular @ wrench.moment
+
+    def wrench(self, inertia: Inertia) -> Wrench:
+        """Return the wrench that this field of accelerations takes."""
+        return inertia.moments(self.linear, skew(self.angular)).wrench
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """How accelerations behind a joint with twist X change, body axes.
+
+    With the velocity field V of a body behind it they change by ``with_rate + 2 X V`` per unit of
+    qd and by ``with_position + (turning~) V`` per unit of q.
+
+    Attributes:
+        with_rate: 2 [V_p, X].
+        with_position: [A_p, X] - 2 [V_p, X] V_p.
+    """
+
+    with_rate: _RigidField
+    with_position: _RigidField
+
+    @property
+    def turning(self) -> ScalarArray:
+        """Angular part of 2 [V_p, X], shape (3,)."""
+        return self.with_rate.angular
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Felt:
+    """What passes between joint k and those before it, at a body on the way to the base.
+
+    Attributes:
+        position: change of the wrench through joint k with q_k.
+        rate: the same with qd_k.
+        rigid: what joint k feels of a rigid field of accelerations behind it: X_k P.
+        gyroscopic: what it feels of velocities that are turned: moment, shape (3,).
+    """
+
+    position: Wrench
+    rate: Wrench
+    rigid: Wrench
+    gyroscopic: ScalarArray
+
+    def passed_on(self, placed: JointPlacement) -> _Felt:
+        """Return the same at the body before."""
+        return _Felt(
+            self.position.passed_on(placed),
+            self.rate.passed_on(placed),
+            self.rigid.passed_on(placed),
+            placed.rotation @ self.gyroscopic,
+        )
+
+
+def _derivatives(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> tuple[ScalarArray, ScalarArray]:
+    """D_L and K_L, shape (n, n) each."""
+    n = model.n
+    numbers = as_scalars(q) + as_scalars(qd) + as_scalars(qdd)
+    D, K = zeros_like(numbers, (n, n)), zeros_like(numbers, (n, n))
+    placements = place_joints(model, q)
+    inertias = model.per_body(regrouped_inertias)
+    composites = composite_inertias(model, placements, inertias)
+    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (n,)), -model.gravity)
+    rest = np.zeros(3, dtype=int)
+    # Of the subtree behind each joint: moments of velocities, wrench of accelerations.
+    momenta = model.table(FieldMoments(rest, np.zeros((3, 3), dtype=int)))
+    wrenches = model.table(Wrench(rest, rest))
+    changes = model.table()
+    for k, joint in model.outward():
+        placed, motion = placements[k], motions[k]
+        momenta[k] = inertias[k].moments(motion.linear[0], motion.field(0))
+        wrenches[k] = inertias[k].moments(motion.linear[1], motion.field(1)).wrench
+        before = motions[joint.parent].carried(placed.offset).turned(placed.rotation.T)
+        changes[k] = _change(before, placed)
+    felt = model.table()
+    for i, joint in model.inward():
+        row, placed, change = joint.coordinate, placements[i], changes[i]
+        own = _felt(change, placed, composites[i], momenta[i], wrenches[i])
+        K[row, row] += own.position.felt_by(placed)
+        D[row, row] += own.rate.felt_by(placed)
+        felt[i] = own.passed_on(placed)
+        for k, behind in model.behind(i):
+            column, there = behind.coordinate, felt[k]
+            K[row, column] += there.position.felt_by(placed)
+            D[row, column] += there.rate.felt_by(placed)
+            gyroscopic = there.gyroscopic
+            K[column, row] += change.with_position.product(there.rigid)
+            K[column, row] += change.turning @ gyroscopic
+            D[column, row] += change.with_rate.product(there.rigid)
+            D[column, row] += 2 * (placed.angular_axis @ gyroscopic)
+            felt[k] = there.passed_on(placed)
+        momenta[joint.parent] += momenta[i].passed_on(placed)
+        wrenches[joint.parent] += wrenches[i].passed_on(placed)
+    return D, K
+
+
+def _change(before: FrameMotion, placed: JointPlacement) -> _Change:
+    """The changes behind a joint, of the motion of the body before it as seen at the joint."""
+    (v, a, _), (w, wd, _) = before.linear, before.angular
+    z, s = placed.angular_axis, placed.linear_axis
+    n = cross(w, z)
+    return _Change(
+        _RigidField(2 * (cross(w, s) - cross(z, v)), 2 * n),
+        _RigidField(
+            before.field(1) @ s - cross(z, a) - 2 * cross(n, v), cross(wd, z) + cross(w, n)
+        ),
+    )
+
+
+def _felt(
+    change: _Change,
+    placed: JointPlacement,
+    composite: Inertia,
+    momentum: FieldMoments,
+    wrench: Wrench,
+) -> _Felt:
+    """What the joints before a joint feel of its changes, and it of theirs, at its own body.
+
+    Args:
+        change: of accelerations behind the joint.
+        placed: the joint's body on its parent.
+        composite: inertia of the subtree behind the joint.
+        momentum: moments of the subtree's velocities.
+        wrench: that the subtree's accelerations take.
+    """
+    z, s = placed.angular_axis, placed.linear_axis
+    p, Q = momentum.force, momentum.matrix
+    # Velocities turned by z~ have the moment N z.
+    N = np.trace(Q) * np.eye(3, dtype=int) - Q
+    n, f, m = change.turning, wrench.force, wrench.moment
+    # The last term: with q the wrench turns and moves together with the subtree.
+    position = (
+        change.with_position.wrench(composite)
+        + Wrench(cross(n, p), N @ n)
+        + Wrench(cross(z, f), cross(z, m) + cross(s, f))
+    )
+    rate = change.with_rate.wrench(composite) + Wrench(2 * cross(z, p), 2 * (N @ z))
+    return _Felt(position, rate, _RigidField(s, z).wrench(composite), N.T @ z + cross(p, s))

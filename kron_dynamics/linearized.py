@@ -1,0 +1,202 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`LinearizedModel`: small deviations from a motion as a linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics import Linearization, joint_friction
+from kron_dynamics.exceptions import ParameterError, ShapeError
+from kron_dynamics.model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from scipy.signal import StateSpace
+
+ComplexArray = npt.NDArray[np.complex128]
+
+
+class Modes(NamedTuple):
+    """The free motions ``dq = shape * exp(pole t)``.
+
+    Attributes:
+        poles: shape (2n,), 1/s.
+        shapes: column k belongs to pole k, shape (n, 2n), its largest entry 1.
+    """
+
+    poles: ComplexArray
+    shapes: ComplexArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearizedModel:
+    """``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion; `Robot.linearize` makes it.
+
+    About a state of rest, or a steady one, the system does not change with time. About any other
+    motion it holds at the moment of (q, qd, qdd) and poles are those of the moment. Arrays are
+    read-only.
+
+    Attributes:
+        joint_names: order of the coordinates.
+        mass: M_L, shape (n, n), kg m^2, kg m, kg.
+        damping: D_L, shape (n, n), N m s/rad, N s/m and the like. Not symmetric.
+        stiffness: K_L, shape (n, n), N m/rad, N/m and the like. Symmetric at rest.
+        effort: tau_0 of the motion, shape (n,), N m or N.
+        q: coordinates of the motion, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+    """
+
+    joint_names: tuple[str, ...]
+    mass: FloatArray
+    damping: FloatArray
+    stiffness: FloatArray
+    effort: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for field in fields(self)[1:]:
+            getattr(self, field.name).setflags(write=False)
+
+    @classmethod
+    def about(
+        cls,
+        model: RobotModel,
+        terms: Linearization,
+        motion: Sequence[FloatArray],
+        friction: bool = False,
+    ) -> LinearizedModel:
+        """Return the linear model about a motion.
+
+        Args:
+            model: the robot.
+            terms: its linearization at (q, qd, qdd).
+            motion: q, qd, qdd, shape (n,) each.
+            friction: whether friction in the joints counts, with its slope at qd.
+
+        Raises:
+            ShapeError: it is a batch of motions.
+        """
+        if terms.effort.ndim != 1:
+            raise ShapeError(
+                f'linearize got {len(terms.effort)} states, expected one: shapes ({model.n},)'
+            )
+        mass, damping, stiffness, effort = terms
+        if friction:
+            efforts, slopes = jacobian_of(lambda qd: joint_friction(model, qd), motion[1])
+            damping, effort = damping + slopes, effort + efforts
+        return cls(model.joint_names, mass, damping, stiffness, effort, *motion)
+
+    @property
+    def n(self) -> int:
+        """Number of generalized coordinates."""
+        return len(self.joint_names)
+
+    def state_space(self) -> StateSpace:
+        """Return the system from effort deviations to deviations of q; its state is (dq, dqd).
+
+        ``A = [0 1; -M^-1 K, -M^-1 D]``, ``B = [0; M^-1]``, ``C = [1 0]``, D = 0: shapes (2n, 2n),
+        (2n, n), (n, 2n), (n, n).
+        """
+        from scipy.signal import StateSpace  # takes long to import
+
+        n = self.n
+        zero, one = np.zeros((n, n)), np.eye(n)
+        B = np.vstack([zero, np.linalg.inv(self.mass)])
+        return StateSpace(self._system(), B, np.hstack([one, zero]), zero)
+
+    def poles(self) -> ComplexArray:
+        """Return the eigenvalues of A, shape (2n,), 1/s: slow before fast.
+
+        Those with a positive real part belong to deviations that grow.
+        """
+        return self.modes().poles
+
+    def modes(self) -> Modes:
+        """Return poles and mode shapes, slow before fast, of a pair that which turns forward."""
+        poles, vectors = np.linalg.eig(self._system())
+        order = np.lexsort((-poles.imag, np.abs(poles)))
+        shapes = vectors[: self.n, order].astype(np.complex128)
+        largest = np.abs(shapes).argmax(axis=0)
+        return Modes(
+            poles[order].astype(np.complex128), shapes / shapes[largest, np.arange(2 * self.n)]
+        )
+
+    def frequencies(self) -> FloatArray:
+        """Return the natural frequencies without damping, shape (n,), rad/s, ascending.
+
+        From ``det(K - w^2 M) = 0`` with the symmetric part of K: those of the machine that is
+        held by stiffness alone. Where stiffness drives a deviation apart, w^2 < 0, there is no
+        frequency: the entry is negative, minus the rate of growth in 1/s. Whether the motion as
+        a whole is unstable, damping and gyroscopic terms included, is said by `poles`.
+        """
+        from scipy.linalg import eigh  # takes long to import
+
+        symmetric = (self.stiffness + self.stiffness.T) / 2
+        squares = eigh(symmetric, self.mass, eigvals_only=True)
+        # Coordinates that nothing holds have w = 0, but for rounding.
+        rounding = 8 * self.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
+        squares[np.abs(squares) <= rounding] = 0.0
+        roots: FloatArray = np.sign(squares) * np.sqrt(np.abs(squares))
+        return roots
+
+    def damping_ratios(self) -> FloatArray:
+        """Return ``-Re(p) / |p|`` of every pole in their order, shape (2n,), unit 1.
+
+        Negative where deviations grow; 0 for a pole at 0, which neither swings nor decays.
+        """
+        poles = self.poles()
+        size = np.abs(poles)
+        ratios: FloatArray = np.divide(-poles.real, size, out=np.zeros(len(poles)), where=size > 0)
+        return ratios
+
+    def transfer(self, input: int | str, output: int | str, omega: ArrayLike) -> ComplexArray:
+        """Return the frequency response from an effort to a coordinate, shape of omega.
+
+        Entry (output, input) of ``(K + i w D - w^2 M)^-1``, rad or m per N m or N.
+
+        Args:
+            input: joint that the effort acts on, by name or place.
+            output: joint whose coordinate answers, by name or place.
+            omega: frequencies w, any shape, rad/s.
+
+        Raises:
+            ParameterError: there is no such joint, or w is that of an undamped resonance.
+        """
+        column, row = self._place(input), self._place(output)
+        w = np.asarray(omega, dtype=np.float64)[..., None, None]
+        dynamic: Any = self.stiffness + 1j * w * self.damping - w**2 * self.mass
+        unit = np.eye(self.n, dtype=np.complex128)[:, [column]]
+        try:
+            answers = np.linalg.solve(dynamic, np.broadcast_to(unit, (*dynamic.shape[:-1], 1)))
+        except np.linalg.LinAlgError:
+            raise ParameterError('omega holds a resonance without damping') from None
+        response: ComplexArray = np.asarray(answers[..., row, 0], dtype=np.complex128)
+        return response
+
+    def _place(self, joint: int | str) -> int:
+        if isinstance(joint, str):
+            if joint in self.joint_names:
+                return self.joint_names.index(joint)
+        elif 0 <= joint < self.n:
+            return joint
+        raise ParameterError(
+            f'there is no joint {joint!r}, expected one of {", ".join(self.joint_names)} '
+            f'or a place below {self.n}'
+        )
+
+    def _system(self) -> FloatArray:
+        """A, shape (2n, 2n)."""
+        n = self.n
+        lower = -np.linalg.solve(self.mass, np.hstack([self.stiffness, self.damping]))
+        return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
