@@ -1,0 +1,125 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions and matrices of exact numbers on which the statements of [K] are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+import numpy as np
+import sympy
+
+from kron_dynamics.kronecker import khang_derivative
+
+N, P = 2, 3
+X = np.array(sympy.symbols('x1:3'), dtype=object)
+Y = np.array(sympy.symbols('y1:4'), dtype=object)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An equation that holds as printed.
+
+    Attributes:
+        equation: its number.
+        form: what it says, LaTeX.
+        error: largest error found, exactly.
+    """
+
+    equation: str
+    form: str
+    error: Any
+
+
+def rationals(*texts: str) -> Any:
+    """Return a vector of exact numbers."""
+    return np.array([sympy.Rational(text) for text in texts], dtype=object)
+
+
+X0, Y0 = rationals('1/2', '-1/3'), rationals('2/3', '1/5', '-1')
+DX, DY = rationals('1/7', '-3/5'), rationals('1/4', '2/3', '-1/2')
+
+
+def whole(rows: int, columns: int, seed: int) -> Any:
+    """Return a matrix of whole numbers without a pattern, shape (rows, columns)."""
+    k = np.arange(1, rows * columns + 1)
+    return ((k * k * (seed + 2) + 5 * k * seed + seed) % 19 - 9).reshape(rows, columns)
+
+
+def eye(n: int) -> Any:
+    """Return E_n of whole numbers, which spoil no exact product."""
+    return np.eye(n, dtype=int)
+
+
+def scalar(x: Any) -> Any:
+    """Return alpha(x): no polynomial, so each order leaves a remainder."""
+    return 1 / (3 + 2 * x[0] - x[1]) + x[0] * x[1] ** 2
+
+
+def vector(x: Any) -> Any:
+    """Return a(x), shape (2,)."""
+    return np.array([scalar(x), x[0] / (2 + x[0] * x[1])], dtype=object)
+
+
+def matrix(x: Any) -> Any:
+    """Return A(x), shape (2, 3)."""
+    rows = [
+        [scalar(x), x[1] ** 3, 1 / (2 - x[1])],
+        [x[0] / (2 + x[0] * x[1]), x[0] * x[1], x[0] ** 2 / (3 + x[1])],
+    ]
+    return np.array(rows, dtype=object)
+
+
+def matrix_of_two(x: Any, y: Any) -> Any:
+    """Return A(x, y), shape (2, 3)."""
+    rows = [
+        [x[0] * y[0] / (2 + y[1]), y[2] ** 2 - x[1], y[0] * y[1]],
+        [x[1] / (3 + y[2]), y[1] * x[0] ** 2, 1 / (4 + x[0] + y[0])],
+    ]
+    return np.array(rows, dtype=object)
+
+
+def bilinear(x: Any, y: Any) -> Any:
+    """Return A(x, y), shape (2, 3), linear in each variable: (49) holds without a remainder."""
+    rows = [
+        [x[0] * y[0] + x[1] * y[1], 2 * y[2] - x[1], x[1] * y[0] - 3],
+        [x[1] * y[2], 1 + y[1] - x[0] * y[2], x[0] * y[1] + x[0]],
+    ]
+    return np.array(rows, dtype=object)
+
+
+def linear(x: Any, y: Any) -> Any:
+    """Return A(x, y), shape (2, 3), of the first degree: (51) starts from its exact value."""
+    rows = [
+        [x[0] + y[0], 2 * y[2] - x[1], y[1] - 3],
+        [x[1] - y[2], 1 + y[1] - x[0], 4 * x[0] + y[0]],
+    ]
+    return np.array(rows, dtype=object)
+
+
+def at_point(expressions: Any) -> Any:
+    """Return expressions in x and y at (x0, y0), numbers of the same shape."""
+    values = {**dict(zip(X, X0, strict=True)), **dict(zip(Y, Y0, strict=True))}
+    array = np.array(expressions, dtype=object)
+    numbers = [sympy.sympify(entry).xreplace(values) for entry in array.flat]
+    return np.array(numbers, dtype=object).reshape(array.shape)
+
+
+def derivatives(function: Any) -> tuple[Any, Any, Any]:
+    """Return A, dA/dx and dA/dy of A(x, y) at (x0, y0)."""
+    A = function(X, Y)
+    return at_point(A), at_point(khang_derivative(A, X)), at_point(khang_derivative(A, Y))
+
+
+def largest(difference: Any) -> Any:
+    """Return the largest magnitude in an array."""
+    return max(abs(entry) for entry in np.array(difference, dtype=object).flat)
+
+
+def remainder_order(remainder: Callable[[Any], Any]) -> float:
+    """Return the power of h with which a remainder vanishes, from h = 2^-20 and its half."""
+    h = sympy.Rational(1, 2**20)
+    return log2(largest(remainder(h)) / largest(remainder(h / 2)))

@@ -1,0 +1,149 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The flexible link in numbers: the links of the public vectors, their modes and stability."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import sympy
+from tuan_2019.misprint import PAPER, Misprint
+
+from kron_dynamics.flexible import Beam, FlexibleLink, LinearizedLink
+from kron_dynamics.typing import FloatArray
+
+from . import link as letters
+
+VECTORS = Path(__file__).resolve().parents[3] / 'test' / 'vectors' / 'public_vectors.json'
+SPEEDS = (0.0, 2.0, 4.0, 6.0, 8.0, 8.5, 10.0, 15.0, 20.0)
+MODES = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A link and a state of its hub.
+
+    Attributes:
+        name: of the vector.
+        parameters: by the vector's names.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+
+    @property
+    def shapes(self) -> str:
+        """Whose modes they are."""
+        with_tip = self.parameters['modes'] == 'clamped_tip'
+        return 'the beam with its tip' if with_tip else 'the beam without a tip'
+
+    def link(self, modes: int) -> FlexibleLink:
+        """Return the link with another number of modes."""
+        p = self.parameters
+        tip = (p['m_E'], p['J_E']) if p['modes'] == 'clamped_tip' else (0.0, 0.0)
+        beam = Beam(p['l'], p['EI'], p['rhoA'], *tip)
+        return FlexibleLink(beam.modes(modes), p['J_1'], p['m_E'], p['J_E'], p['g'])
+
+    def linearized(self, modes: int, geometric_stiffness: bool) -> LinearizedLink:
+        """Return the equations at the state."""
+        p = self.parameters
+        state = p['q_a'], p['qd_a'], p['qdd_a']
+        return self.link(modes).linearized(*state, geometric_stiffness=geometric_stiffness)
+
+    def in_letters(self) -> dict[Any, Any]:
+        """Return the numbers of the paper's letters, one mode, no torque."""
+        p, of = self.parameters, self.link(1).integrals
+        names = {'l': 'l', 'rhoA': 'rhoA', 'EI': 'EI', 'J_1': 'J_1', 'm_E': 'm_E', 'g': 'g'}
+        names |= {'q': 'q_a', 'qd': 'qd_a', 'qdd': 'qdd_a'}
+        values = {getattr(letters, ours): p[theirs] for ours, theirs in names.items()}
+        values |= {letters.D_1: of.D[0], letters.C_1: of.C[0], letters.X_1: of.tip_deflection[0]}
+        for name in 'mkSTN':
+            values[getattr(letters, f'{name}_11')] = getattr(of, name)[0, 0]
+        return {**values, letters.tau: 0.0}
+
+
+def load_cases() -> list[Case]:
+    """Return the links of the public vectors."""
+    cases = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
+    return [
+        Case(case['id'], case['inputs']['params'])
+        for case in cases
+        if case['kind'] == 'flexible_link'
+    ]
+
+
+def misprints(case: Case) -> list[Misprint]:
+    """Return what is wrong in section 4, in numbers of a link with a mass at its tip."""
+    rigid, derived, printed = (
+        letters.linearized(False),
+        letters.linearized(True),
+        letters.printed(),
+    )
+    values = case.in_letters()
+
+    def error(difference: Any) -> float:
+        # Expanded before numbers come in: what is 0 is then exactly 0.
+        return abs(float(sympy.expand(difference).subs(values)))
+
+    M_22, K_22 = printed.M[1, 1], printed.K[1, 1]
+    tension = letters.rhoA * letters.S_11 + letters.m_E * letters.l * letters.N_11
+    weight = letters.rhoA * letters.T_11 + letters.m_E * letters.N_11
+    geometric = letters.qd**2 * tension - letters.g * sympy.sin(letters.q) * weight
+    return [
+        Misprint(
+            '(54)',
+            r'$\mathbf{s} = [q_a, w]^T$',
+            r'$\mathbf{s} = [q_a, q_e]^T$ as in (59), $w(x, t) = X_1(x)\,q_e(t)$',
+            PAPER,
+            r'read as $w(l, t)$; $M_{22}$ of (68)',
+            error(M_22 / letters.X_1**2 - rigid.M[1, 1]),
+            error(M_22 - rigid.M[1, 1]),
+        ),
+        Misprint(
+            '(69)',
+            r'$K_{22}$ without the axial force in the link',
+            r'$+\,\dot{q}^2(\rho A S_{11} + m_E l N_{11}) - '
+            r'g \sin q\,(\rho A T_{11} + m_E N_{11})$',
+            'none: the model, whose link grows longer as it bends',
+            r'$K_{22}$ of the link that keeps its length',
+            error(K_22 - derived.K[1, 1]),
+            error(K_22 + geometric - derived.K[1, 1]),
+        ),
+    ]
+
+
+def mode_rows(case: Case) -> list[tuple[int, float, float, float, float]]:
+    """Return number, beta l, sigma, natural frequency and Southwell's coefficient S/m."""
+    link = case.link(max(MODES))
+    modes, of = link.modes, link.integrals
+    columns = modes.beta_l, modes.sigma, modes.natural_frequencies, np.diag(of.S) / np.diag(of.m)
+    return [(j, *map(float, row)) for j, row in enumerate(zip(*columns, strict=True), start=1)]
+
+
+def critical_speed(link: FlexibleLink, geometric_stiffness: bool) -> float | None:
+    """Return the speed from which a horizontal link has no stiffness; None if it never does.
+
+    K = K_0 - qd^2 R loses its definiteness at the largest eigenvalue of R v = K_0 v / qd^2.
+    """
+    at_rest, turning = (_stiffness(link, qd, geometric_stiffness) for qd in (0.0, 1.0))
+    largest = scipy.linalg.eigh(at_rest - turning, at_rest, eigvals_only=True)[-1]
+    # An eigenvalue of rounding errors alone is none.
+    return 1 / sqrt(largest) if largest > 1e-12 else None
+
+
+def squared_frequency(link: FlexibleLink, qd: float, geometric_stiffness: bool) -> float:
+    """Return the lowest omega^2 of a horizontal link whose hub keeps to its motion."""
+    stiffness = _stiffness(link, qd, geometric_stiffness)
+    inertia = link.linearized(0.0, qd, 0.0).M[1:, 1:]
+    return float(scipy.linalg.eigh(stiffness, inertia, eigvals_only=True)[0])
+
+
+def _stiffness(link: FlexibleLink, qd: float, geometric_stiffness: bool) -> FloatArray:
+    # At q = 0 gravity is across the link and no part of this.
+    return link.linearized(0.0, qd, 0.0, geometric_stiffness=geometric_stiffness).K[1:, 1:]

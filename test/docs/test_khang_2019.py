@@ -1,0 +1,106 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/papers/khang-2019.md is what its generator writes, and what it says is so."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
+
+
+@pytest.fixture(scope='module')
+def generator() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PAPERS)
+        yield importlib.import_module('khang_2019.page')
+    for name in list(sys.modules):
+        if name.split('.')[0] in ('khang_2019', 'tuan_2019'):
+            del sys.modules[name]
+
+
+def test_page_is_what_its_generator_writes(generator: Any) -> None:
+    committed = (PAPERS / 'khang-2019.md').read_text(encoding='utf-8')
+    assert generator.page() == committed, 'make it again: python -m khang_2019 in docs/papers'
+
+
+def test_statements_hold_exactly(generator: Any) -> None:
+    made = generator.identities
+    statements = [*made.kronecker_statements(), *made.derivative_statements()]
+    names = {statement.equation for statement in statements}
+    assert names == {'(6)', '(7)', '(8)', '(9)', '(10)', '(21)', '(25)', '(27)', '(45)'}
+    assert all(statement.error == 0 for statement in statements)
+
+
+def test_series_leave_the_order_after_the_last(generator: Any) -> None:
+    rows = generator.identities.series()
+    assert [number for number, *_ in rows] == ['(36)', '(41)', '(47)']
+    for _, _, orders, error in rows:
+        assert orders == pytest.approx([2, 3, 4], abs=1e-4)
+        assert error == 0
+    assert generator.identities.swapped_series_order() == pytest.approx(1, abs=1e-4)
+
+
+def test_linearized_products_leave_the_second_order(generator: Any) -> None:
+    for _, order, error in generator.identities.products():
+        assert order == pytest.approx(2, abs=1e-4)
+        assert error == 0
+
+
+def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -> None:
+    numbers = generator.numbers
+    loaded = next(case for case in numbers.load_cases() if case.parameters['m_E'])
+    misprints = [*generator.misprints.misprints(), *numbers.misprints(loaded)]
+    places = [misprint.equation for misprint in misprints]
+    assert places == ['(13), (16)', '(34)', '(49)', '(51)', '(54)', '(69)']
+    for misprint in misprints:
+        assert misprint.right_error == 0, misprint.equation
+        assert isinstance(misprint.printed_error, str) or misprint.printed_error > 0
+
+
+def test_printed_equations_are_those_of_the_link_whose_points_keep_their_x(
+    generator: Any,
+) -> None:
+    link = generator.link
+    plain, real, printed = link.linearized(False), link.linearized(True), link.printed()
+    for name in 'MDKh':
+        difference = getattr(plain, name) - getattr(printed, name)
+        assert sympy.expand(difference).is_zero_matrix
+    changed = sympy.expand(real.K - printed.K)
+    assert [entry == 0 for entry in changed] == [True, True, True, False]
+
+
+@pytest.mark.parametrize('foreshortening', [False, True])
+def test_derived_link_is_the_programs(generator: Any, foreshortening: bool) -> None:
+    """One mode without a tip inertia, which the paper does not have."""
+    form = generator.link.linearized(foreshortening)
+    cases = [case for case in generator.numbers.load_cases() if not case.parameters['J_E']]
+    assert cases
+    for case in cases:
+        program = case.linearized(1, foreshortening)
+        for name in 'MDKh':
+            derived = np.array(getattr(form, name).subs(case.in_letters()), dtype=float)
+            actual = getattr(program, name)
+            np.testing.assert_allclose(actual, derived.reshape(actual.shape), 1e-12, 1e-12)
+
+
+def test_printed_link_softens_at_its_natural_frequency(generator: Any) -> None:
+    """Of one mode of its own, omega^2 = omega_0^2 - qd^2; the real link is never unstable."""
+    numbers = generator.numbers
+    for case in numbers.load_cases():
+        link = case.link(1)
+        at_rest = numbers.squared_frequency(link, 0.0, True)
+        speed = numbers.critical_speed(link, False)
+        assert numbers.critical_speed(link, True) is None
+        assert numbers.squared_frequency(link, speed, False) == pytest.approx(0, abs=1e-9)
+        assert numbers.squared_frequency(link, 50.0, True) > at_rest
+        if not case.parameters['J_E']:
+            assert speed**2 == pytest.approx(at_rest, rel=1e-12)
