@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         '--every-robot',
         action='store_true',
-        help='compile all kernels of every robot that can be had (minutes), not of a dozen',
+        help='compile all kernels of every robot that can be had (minutes), not of some',
     )
 
 

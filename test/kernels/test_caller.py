@@ -4,26 +4,15 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
-import logging
 import pydoc
 import sys
-import threading
-import time
-import tracemalloc
-import weakref
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import handmade
 import numpy as np
 import pytest
-from handmade import KERNELS, Both, Five
+from handmade import Both, Five, make_call, never
 
-from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import Kernel, caller
 from kron_dynamics.kernels.caller import call_type
 
 X, Y, Z = np.arange(36.0).reshape(3, 4, 3) - 7
@@ -40,26 +29,8 @@ class Slow:
         return 'slow'
 
 
-def never(*args: Any, **kwargs: Any) -> None:
-    raise AssertionError(f'handed over: {args} {kwargs}')
-
-
-def make(name: str, slow: Any = never, *limit: int) -> Any:
-    kind = call_type()
-    assert kind is not None
-    described = KERNELS[name]
-    return kind(
-        handmade.address(name),
-        described.sizes,
-        described.shapes,
-        described.result_type,
-        slow,
-        *limit,
-    )
-
-
 def test_plain_arrays_go_the_short_way() -> None:
-    muladd = make('muladd')
+    muladd = make_call('muladd')
     np.testing.assert_array_equal(muladd(X[0], Y[0], Z[0]), X[0] + Y[0] * Z[0])
     np.testing.assert_array_equal(muladd(X, Y, Z), X + Y * Z)
     np.testing.assert_array_equal(muladd(X, X, X, out=None), X + X * X)
@@ -73,7 +44,7 @@ def test_plain_arrays_go_the_short_way() -> None:
 
 
 def test_out_goes_the_short_way_and_is_returned() -> None:
-    muladd = make('muladd')
+    muladd = make_call('muladd')
     single, batch, none = np.empty(3), np.empty((4, 3)), np.empty((0, 3))
     assert muladd(X[0], Y[0], Z[0], out=single) is single
     np.testing.assert_array_equal(single, X[0] + Y[0] * Z[0])
@@ -86,12 +57,12 @@ def test_out_beside_the_arguments_goes_the_short_way() -> None:
     block = np.arange(12.0)
     x, y, z, out = block.reshape(4, 3)
     expected = x + y * z
-    assert make('muladd')(x, y, z, out=out) is out
+    assert make_call('muladd')(x, y, z, out=out) is out
     np.testing.assert_array_equal(out, expected)
 
 
 def test_results_without_dimensions() -> None:
-    toil = make('toil')
+    toil = make_call('toil')
     result = toil(np.zeros(1))
     assert type(result) is np.ndarray
     assert result.shape == ()
@@ -102,7 +73,7 @@ def test_results_without_dimensions() -> None:
 
 
 def test_several_results_come_in_their_tuple() -> None:
-    five = make('five')
+    five = make_call('five')
     for lead in (np.s_[0], np.s_[:], np.s_[:0]):
         x, y, z = X[lead], Y[lead], Z[lead]
         result = five(x, y, z)
@@ -112,7 +83,7 @@ def test_several_results_come_in_their_tuple() -> None:
         for out in (Five(*np.empty((5, *x.shape))), tuple(np.empty((5, *x.shape)))):
             assert five(x, y, z, out=out) is out
             np.testing.assert_array_equal(out, result)
-    total, difference = make('both')(X[:, :2].copy())
+    total, difference = make_call('both')(X[:, :2].copy())
     np.testing.assert_array_equal(total, X[:, 0] + X[:, 1])
     np.testing.assert_array_equal(difference, X[:, :1] - X[:, 1:2])
 
@@ -166,7 +137,7 @@ def unusual_arrays() -> dict[str, Any]:
 @pytest.mark.parametrize('kind', unusual_arrays())
 def test_unusual_arguments_are_handed_over_as_they_came(kind: str, place: int) -> None:
     slow = Slow()
-    muladd = make('muladd', slow)
+    muladd = make_call('muladd', slow)
     arguments: list[Any] = [X[0], Y[0], Z[0]]
     arguments[place] = unusual_arrays()[kind]
     assert muladd(*arguments) == 'slow'
@@ -193,13 +164,13 @@ def test_unusual_arguments_are_handed_over_as_they_came(kind: str, place: int) -
 )
 def test_unusual_batches_and_counts_are_handed_over(arrays: Any) -> None:
     slow = Slow()
-    assert make('muladd', slow)(*arrays) == 'slow'
+    assert make_call('muladd', slow)(*arrays) == 'slow'
     assert all(a is b for a, b in zip(slow.seen[0], arrays, strict=True))
 
 
 def test_unusual_names_are_handed_over() -> None:
     slow = Slow()
-    muladd, out = make('muladd', slow), np.zeros(3)
+    muladd, out = make_call('muladd', slow), np.zeros(3)
     name = ''.join(['o', 'ut'])  # equal, but another object than the one in the code
     for args, kwargs in [
         ((X[0], Y[0]), {'z': Z[0]}),
@@ -223,21 +194,21 @@ def unusual_outs() -> dict[str, Any]:
 def test_unusual_outs_are_handed_over(kind: str) -> None:
     slow = Slow()
     out = unusual_outs()[kind]
-    assert make('muladd', slow)(X[0], Y[0], Z[0], out=out) == 'slow'
+    assert make_call('muladd', slow)(X[0], Y[0], Z[0], out=out) == 'slow'
     assert slow.seen[1]['out'] is out
     outs = [*np.empty((4, 3)), out]
-    assert make('five', slow)(X[0], Y[0], Z[0], out=tuple(outs)) == 'slow'
-    assert make('five', slow)(X[0], Y[0], Z[0], out=outs) == 'slow'
+    assert make_call('five', slow)(X[0], Y[0], Z[0], out=tuple(outs)) == 'slow'
+    assert make_call('five', slow)(X[0], Y[0], Z[0], out=outs) == 'slow'
     batches = [np.empty((4, 3)), np.empty((3, 3)), np.empty((4, 2)), np.empty(3), np.empty((4,))]
     for batch in batches[1:]:
-        assert make('muladd', slow)(X, Y, Z, out=batch) == 'slow'
+        assert make_call('muladd', slow)(X, Y, Z, out=batch) == 'slow'
     for number in (0, 4, 6):
-        assert make('five', slow)(X, Y, Z, out=tuple(batches[:1] * number)) == 'slow'
+        assert make_call('five', slow)(X, Y, Z, out=tuple(batches[:1] * number)) == 'slow'
 
 
 def test_out_that_shares_memory_is_handed_over() -> None:
     block = np.arange(40.0)
-    muladd, five = make('muladd', Slow()), make('five', Slow())
+    muladd, five = make_call('muladd', Slow()), make_call('five', Slow())
 
     def handed_over(call: Any, *arrays: Any, out: Any) -> bool:
         return isinstance(call(*arrays, out=out), str)
@@ -259,26 +230,26 @@ def test_out_that_shares_memory_is_handed_over() -> None:
 
 
 def test_long_batches_are_for_slow_from_the_limit_on() -> None:
-    muladd = make('muladd', Slow(), 4)
+    muladd = make_call('muladd', Slow(), 4)
     assert muladd(X, Y, Z) == 'slow'
     np.testing.assert_array_equal(muladd(X[:3], Y[:3], Z[:3]), (X + Y * Z)[:3])
 
 
 def test_what_slow_raises_arrives() -> None:
     with pytest.raises(AssertionError, match='handed over'):
-        make('muladd')([1, 2, 3], Y[0], Z[0])
+        make_call('muladd')([1, 2, 3], Y[0], Z[0])
 
 
 def test_float64_by_another_type_object_is_float64() -> None:
     described = np.dtype(np.float64, metadata={'of': 'another kind'})
     x = X[0].astype(described)
     assert x.dtype is not np.dtype(np.float64)
-    np.testing.assert_array_equal(make('muladd')(x, Y[0], Z[0]), X[0] + Y[0] * Z[0])
+    np.testing.assert_array_equal(make_call('muladd')(x, Y[0], Z[0]), X[0] + Y[0] * Z[0])
 
 
 def test_nan_and_infinity_go_through() -> None:
     x = np.array([np.nan, np.inf, 1.0])
-    np.testing.assert_array_equal(make('muladd')(x, Y[0], Z[0])[:2], [np.nan, np.inf])
+    np.testing.assert_array_equal(make_call('muladd')(x, Y[0], Z[0])[:2], [np.nan, np.inf])
 
 
 @pytest.mark.parametrize(
@@ -309,7 +280,7 @@ def test_constructor_refuses_what_makes_no_kernel(name: str, arguments: Any) -> 
 
 
 def test_attributes_make_it_look_like_a_method() -> None:
-    made = make('muladd')
+    made = make_call('muladd')
     assert repr(made) == '<kernel>'
     made.__name__, made.__qualname__ = 'muladd', 'tip.muladd'
     made.__doc__ = 'Return x + y * z, (3,).'
@@ -320,158 +291,3 @@ def test_attributes_make_it_look_like_a_method() -> None:
     assert callable(made)
     del made.__qualname__
     assert repr(made) == '<kernel>'
-
-
-CASES = {
-    'new': ('muladd', (X[0], Y[0], Z[0]), {}),
-    'out': ('muladd', (X[0], Y[0], Z[0]), {'out': np.empty(3)}),
-    'batch': ('muladd', (X, Y, Z), {}),
-    'tuple': ('five', (X[0], Y[0], Z[0]), {}),
-    'tuple out': ('five', (X, Y, Z), {'out': Five(*np.empty((5, 4, 3)))}),
-    'slow': ('muladd', ([1.0, 2.0, 3.0], Y[0], Z[0]), {}),
-}
-
-
-@pytest.mark.parametrize('case', CASES)
-def test_nothing_leaks(case: str) -> None:
-    name, args, kwargs = CASES[case]
-    call = handmade.make(name).call
-    held = [*args, *kwargs.values(), call, Five, np.ndarray]
-    if case != 'slow':  # np.empty itself forgets a reference to its type in some NumPys
-        held.append(np.dtype(float))
-
-    def work(count: int) -> None:
-        for _ in range(count):
-            call(*args, **kwargs)
-
-    work(1000)
-    gc.collect()
-    before = [sys.getrefcount(item) for item in held]
-    tracemalloc.start()
-    try:
-        work(100)
-        first = tracemalloc.get_traced_memory()[0]
-        work(100_000 if case != 'slow' else 5000)
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - first
-    finally:
-        tracemalloc.stop()
-    assert [sys.getrefcount(item) for item in held] == before
-    assert grown < 10_000
-
-
-def test_kernel_and_call_are_collected_together() -> None:
-    made = handmade.make('muladd')
-    assert type(made.call) is call_type()
-    kernel, call = weakref.ref(made), weakref.ref(made.call)
-    gc.collect()
-    del made
-    assert kernel() is not None  # each holds the other
-    gc.collect()
-    assert kernel() is None
-    assert call() is None
-
-
-def test_kept_call_keeps_its_kernel() -> None:
-    call = handmade.make('muladd').call
-    gc.collect()
-    np.testing.assert_array_equal(call(list(X[0]), Y[0], Z[0]), X[0] + Y[0] * Z[0])
-
-
-@pytest.mark.parametrize(('states', 'released'), [(15, False), (16, True)])
-def test_other_threads_run_during_a_batch(states: int, released: bool) -> None:
-    toil = make('toil')
-    x = np.full((states, 1), 0.4 / states)
-    stamps: list[float] = []
-    stop = threading.Event()
-
-    def tick() -> None:
-        while not stop.is_set():
-            stamps.append(time.perf_counter())
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    time.sleep(0.05)
-    started = time.perf_counter()
-    toil(x)
-    ended = time.perf_counter()
-    stop.set()
-    thread.join()
-    during = sum(started < stamp < ended for stamp in stamps)
-    assert ended - started > 0.02
-    assert during >= 3 if released else during <= 1
-
-
-@pytest.fixture
-def fresh() -> Iterator[None]:
-    """The extension is looked for anew, and again afterwards."""
-    call_type.cache_clear()
-    yield
-    call_type.cache_clear()
-
-
-def hide_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(caller.sysconfig, 'get_path', lambda name: str(tmp_path))
-
-
-def break_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / 'caller.c').write_text('this is no C', encoding='ascii')
-    monkeypatch.setattr(caller, '__file__', str(tmp_path / 'caller.py'))
-
-
-def lose_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(caller, '__file__', str(tmp_path / 'caller.py'))
-
-
-def spoil_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / 'spoilt.so').write_bytes(b'no library')
-    monkeypatch.setattr(caller, '_library', lambda: tmp_path / 'spoilt.so')
-
-
-def lose_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv('CC', '/nonexistent')
-
-
-@pytest.mark.parametrize(
-    'spoil', [hide_headers, break_source, lose_source, spoil_library, lose_compiler]
-)
-def test_without_the_extension_ctypes_gives_the_same_numbers(
-    spoil: Any,
-    fresh: None,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    expected = handmade.make('five').call
-    call_type.cache_clear()
-    spoil(monkeypatch, tmp_path)
-    with caplog.at_level(logging.INFO):
-        found = [handmade.make('five') for _ in range(2)]
-    assert [record.levelname for record in caplog.records] == ['INFO']
-    assert 'ctypes' in caplog.text
-    for kernel in found:
-        assert kernel.call is kernel
-        assert isinstance(kernel, Kernel)
-        for states in ((X, Y, Z), (X[0], Y[0], Z[0]), (X[:0], Y[:0], Z[:0])):
-            np.testing.assert_array_equal(kernel.call(*states), expected(*states))
-            out = Five(*np.empty((5, *states[0].shape)))
-            assert kernel.call(*states, out=out) is out
-            np.testing.assert_array_equal(out, expected(*states))
-
-
-def test_extension_is_found_in_the_cache(
-    own_cache: Path, fresh: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*args: Any) -> None:
-        raise KernelBuildError('compiled again')
-
-    assert call_type() is not None
-    assert len(list(own_cache.glob('*.so'))) == 1
-    call_type.cache_clear()
-    monkeypatch.setattr(caller, 'compile_library', refuse)
-    assert call_type() is not None
-    # Of another NumPy it is another extension.
-    call_type.cache_clear()
-    monkeypatch.setattr(caller.np, '__version__', '0.1')
-    assert call_type() is None

@@ -4,206 +4,32 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loop_cases import (
+    QUANTITIES,
+    Case,
+    Compiled,
+    chain_text,
+    check,
+    make_case,
+    record,
+    states,
+    tree_text,
+)
 
 from kron_dynamics import dynamics, kinematics
-from kron_dynamics.kernels.build import compile_library, find_compiler
 from kron_dynamics.kernels.emit_loops import emit_loops
 from kron_dynamics.kernels.loop_axes import with_axes_along_z
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.model import RobotModel, load_model
-
-
-class Quantity(NamedTuple):
-    """A function of a model, a link and arrays of length n, then of length 3."""
-
-    function: Callable[..., Any]
-    arrays: int
-    triples: int = 0
-    in_body_axes: bool = False
-
-
-def of_model(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda model, link, *arrays: function(model, *arrays)
-
-
-def of_link(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda model, link, *arrays: function(model, *arrays, link)
-
-
-def external_wrench(model: Any, link: str, q: Any, force: Any, moment: Any) -> Any:
-    return dynamics.external_wrench(model, q, link, force, moment, axes=model.root_link)
-
-
-def point_jacobian(model: Any, link: str, q: Any) -> Any:
-    return kinematics.jacobian(model, q, link, (0.1, -0.2, 0.3))
-
-
-QUANTITIES = {
-    'mass_matrix': Quantity(of_model(dynamics.mass_matrix), 1),
-    'mass_matrix_derivative': Quantity(of_model(dynamics.mass_matrix_derivative), 1),
-    'velocity_free_coriolis_matrix': Quantity(of_model(dynamics.velocity_free_coriolis_matrix), 1),
-    'coriolis_matrix': Quantity(of_model(dynamics.coriolis_matrix), 2),
-    'coriolis_vector': Quantity(of_model(dynamics.coriolis_vector), 2),
-    'gravity_vector': Quantity(of_model(dynamics.gravity_vector), 1),
-    'bias_forces': Quantity(of_model(dynamics.bias_forces), 2),
-    'inverse_dynamics': Quantity(of_model(dynamics.inverse_dynamics), 3),
-    'linearization': Quantity(of_model(dynamics.linearization), 3),
-    'kinetic_energy': Quantity(of_model(dynamics.kinetic_energy), 2),
-    'potential_energy': Quantity(of_model(dynamics.potential_energy), 1),
-    'regressor': Quantity(of_model(dynamics.regressor), 3, in_body_axes=True),
-    'control_step': Quantity(of_link(dynamics.control_step), 2),
-    'external_wrench': Quantity(external_wrench, 1, triples=2),
-    'pose': Quantity(of_link(kinematics.forward_kinematics), 1),
-    'jacobian': Quantity(of_link(kinematics.jacobian), 1),
-    'point_jacobian': Quantity(point_jacobian, 1),
-    'translational_jacobian': Quantity(of_link(kinematics.translational_jacobian), 1),
-    'rotational_jacobian': Quantity(of_link(kinematics.rotational_jacobian), 1),
-    'kinematic_hessian': Quantity(of_link(kinematics.kinematic_hessian), 1),
-    'translational_hessian': Quantity(of_link(kinematics.translational_hessian), 1),
-    'jacobian_dot': Quantity(of_link(kinematics.jacobian_dot), 2),
-    'velocity': Quantity(of_link(kinematics.frame_velocity), 2),
-    'acceleration': Quantity(of_link(kinematics.frame_acceleration), 3),
-    'jerk': Quantity(of_link(kinematics.frame_jerk), 4),
-    'joint_friction': Quantity(of_model(dynamics.joint_friction), 1),
-    'forward_dynamics': Quantity(of_model(dynamics.forward_dynamics), 3),
-}
-
-
-def record(name: str, model: RobotModel, link: str) -> LoopTrace:
-    quantity = QUANTITIES[name]
-    sizes = [model.n] * quantity.arrays + [3] * quantity.triples
-    return LoopTrace(
-        lambda staged, *arrays: quantity.function(staged, link, *arrays),
-        model,
-        sizes,
-        quantity.in_body_axes,
-    )
-
-
-class Compiled:
-    """Functions with loops of several traces, in one library."""
-
-    def __init__(
-        self, traces: dict[str, LoopTrace], folder: Path, source: str | None = None
-    ) -> None:
-        command = find_compiler()
-        assert command is not None
-        source = emit_loops(list(traces.values())) if source is None else source
-        compile_library(command, source, folder / 'loops.so')
-        self._library = ctypes.CDLL(str(folder / 'loops.so'))
-        self._places = {name: k for k, name in enumerate(traces)}
-        self.traces = traces
-
-    def __call__(self, name: str, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Results for a batch: arrays have shape (count, length)."""
-        trace, count = self.traces[name], len(arrays[0])
-        results = [np.full((count, *shape), 7.0) for shape in trace.shapes]
-        rows = [np.ascontiguousarray(array) for array in arrays]
-        pointers = [
-            (ctypes.c_void_p * len(some))(*(array.ctypes.data for array in some))
-            for some in (rows, results)
-        ]
-        function = self._library[f'kernel_{self._places[name]}']
-        function(ctypes.c_ssize_t(count), *pointers)
-        return results
-
-
-def link_text(k: int, rng: np.random.Generator) -> str:
-    x, y, z = rng.uniform(0.01, 0.2, 3)
-    numbers = ' '.join(f'{v:.4f}' for v in rng.uniform(-0.3, 0.3, 3))
-    turn = ' '.join(f'{v:.4f}' for v in rng.uniform(-3, 3, 3))
-    return (
-        f'<link name="link{k}"><inertial><origin xyz="{numbers}" rpy="{turn}"/>'
-        f'<mass value="{rng.uniform(0.3, 3):.4f}"/>'
-        f'<inertia ixx="{y + z}" iyy="{z + x}" izz="{x + y}" ixy="0" ixz="0" iyz="0"/>'
-        f'</inertial></link>'
-    )
-
-
-def joint_text(k: int, parent: int, kind: str, axis: Any, rng: Any, rest: str = '') -> str:
-    place = ' '.join(f'{v:.4f}' for v in rng.uniform(-0.4, 0.4, 3))
-    turn = ' '.join(f'{v:.4f}' for v in rng.uniform(-3, 3, 3)) if kind != 'chain' else '0 0 0'
-    kind = 'revolute' if kind == 'chain' else kind
-    return (
-        f'<joint name="joint{k}" type="{kind}"><parent link="link{parent}"/>'
-        f'<child link="link{k}"/><origin xyz="{place}" rpy="{turn}"/>'
-        f'<axis xyz="{" ".join(map(str, axis))}"/>'
-        f'<limit lower="-3" upper="3" velocity="5" effort="100"/>{rest}</joint>'
-    )
-
-
-def chain_text(n: int) -> str:
-    """Joints in a row, their axes along x, y, z in turn."""
-    rng, parts = np.random.default_rng(n), ['<link name="link0"/>']
-    for k in range(1, n + 1):
-        parts += [link_text(k, rng), joint_text(k, k - 1, 'chain', np.eye(3)[k % 3], rng)]
-    return f'<robot name="chain">{"".join(parts)}</robot>'
-
-
-def tree_text(n: int, seed: int = 4) -> str:
-    """Branches, oblique axes, prismatic joints, and joints that mimic one of the first three."""
-    rng, parts = np.random.default_rng(seed), ['<link name="link0"/>']
-    for k in range(1, n + 1):
-        kind = 'prismatic' if rng.uniform() < 0.3 else 'revolute'
-        mimic = ''
-        if k > 3 and rng.uniform() < 0.3:
-            ratio, offset = rng.uniform(-2, 2, 2)
-            mimic = (
-                f'<mimic joint="joint{rng.integers(1, 4)}" multiplier="{ratio:.3f}" '
-                f'offset="{offset:.3f}"/>'
-            )
-        parent = k - 1 if rng.uniform() < 0.6 else int(rng.integers(0, k))
-        axis = rng.integers(-3, 4, 3)
-        axis = axis if axis.any() else (0, 0, -1)
-        parts += [link_text(k, rng), joint_text(k, parent, kind, axis, rng, mimic)]
-    return f'<robot name="tree">{"".join(parts)}</robot>'
-
-
-class Case(NamedTuple):
-    """A robot, a link of it, and its functions."""
-
-    model: RobotModel
-    link: str
-    functions: Compiled
-
-
-def make_case(
-    model: RobotModel, folder: Path, names: Any = tuple(QUANTITIES), link: str | None = None
-) -> Case:
-    link = model.tip_link if link is None else link
-    return Case(model, link, Compiled({name: record(name, model, link) for name in names}, folder))
-
-
-def states(case: Case, name: str, count: int) -> list[np.ndarray]:
-    rng, quantity = np.random.default_rng(len(name)), QUANTITIES[name]
-    sizes = [case.model.n] * quantity.arrays + [3] * quantity.triples
-    return [rng.uniform(-1.3, 1.3, (count, size)) for size in sizes]
-
-
-def check(case: Case, name: str, assert_close: Any, count: int = 11) -> None:
-    arrays = states(case, name, count)
-    actual = case.functions(name, *arrays)
-    for row in (0, count - 1):  # one of the lanes, one of the rest
-        state = [array[row] for array in arrays]
-        expected = QUANTITIES[name].function(case.model, case.link, *state)
-        expected = expected if isinstance(expected, tuple) else (expected,)
-        condition = 1.0
-        if name == 'forward_dynamics':
-            condition += np.linalg.cond(dynamics.mass_matrix(case.model, state[0])) / 100
-        for one, other in zip(actual, expected, strict=True):
-            # What vanishes exactly there may be rounding here.
-            assert_close(one[row], other, 1e-12 * condition, floor=1e-3)
 
 
 @pytest.fixture(scope='module')

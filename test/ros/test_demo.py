@@ -27,7 +27,11 @@ PATIENCE = 150.0
 def begin(ros):
     """Start the demonstration, which chooses a domain of its own."""
     environment = {key: value for key, value in os.environ.items() if key != 'ROS_DOMAIN_ID'}
-    script = 'import sys; from kron_dynamics.cli import main; sys.exit(main())'
+    # Tests that run in the background of a shell hand an ignored SIGINT down to their children.
+    script = (
+        'import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); '
+        'from kron_dynamics.cli import main; sys.exit(main())'
+    )
 
     def start(folder):
         return subprocess.Popen(

@@ -15,6 +15,7 @@ import numpy as np
 
 from kron_dynamics.kernels import Kernel, KernelReport
 from kron_dynamics.kernels.build import compile_library, find_compiler
+from kron_dynamics.kernels.caller import call_type
 
 SOURCE = """
 #include <stddef.h>
@@ -147,4 +148,23 @@ def make(name: str, source: str = 'c', **options: Any) -> Kernel:
         result_type=described.result_type,
         **way,
         **options,
+    )
+
+
+def never(*args: Any, **kwargs: Any) -> None:
+    raise AssertionError(f'handed over: {args} {kwargs}')
+
+
+def make_call(name: str, slow: Any = never, *limit: int) -> Any:
+    """The extension's way to call a kernel, which hands the unusual to `slow`."""
+    kind = call_type()
+    assert kind is not None
+    described = KERNELS[name]
+    return kind(
+        address(name),
+        described.sizes,
+        described.shapes,
+        described.result_type,
+        slow,
+        *limit,
     )
