@@ -103,7 +103,6 @@ class DynamicsNode(LifecycleNode):
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
             self._tip = TipOutput(self, robot, self._settings)
-            robot.prepare(self._tip.link)
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE

@@ -51,7 +51,7 @@ class TipOutput:
     """Twist and acceleration of one link, in base axes."""
 
     def __init__(self, node: LifecycleNode, robot: Robot, parameters: ParameterSet) -> None:
-        """Choose the link and make the publishers.
+        """Compile the robot's and the link's kernels, then make the publishers.
 
         Raises:
             UnknownFrameError: the parameter tip_frame names no link.
@@ -63,6 +63,7 @@ class TipOutput:
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
+        robot.prepare(self.link)  # it may fail, and publishers would stay
         self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1)
         self._acceleration = node.create_publisher(AccelStamped, '~/tip_acceleration', 1)
 
