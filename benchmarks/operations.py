@@ -17,8 +17,7 @@ def operation_counts() -> dict[str, dict[str, int]]:
     for name in (*ROBOTS, CHAIN):
         robot, tip = ours.robot(name), description(name).tip
         if name != CHAIN:
-            robot.prepare()
-            robot.frame(tip).prepare()
+            robot.prepare(tip)
         counts[name] = {
             report.name.replace(f'{tip}.', 'frame.'): report.operations
             for report in robot.kernel_report()

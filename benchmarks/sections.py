@@ -78,9 +78,9 @@ has no parallel call: there a Python loop over its quickest single calls is the 
     5: (
         'From URDF to ready',
         """
-`kron_dynamics.load`, `robot.prepare()` and `prepare()` of the tip's frame, which make every
-kernel, in fresh processes with all cores; imports are not counted. Once with an empty cache,
-where everything is derived and compiled, and once with the cache that this left.""",
+`kron_dynamics.load` and `robot.prepare(tip)`, which make all kernels of the dynamics and of the
+tip's kinematics, in fresh processes with all cores; imports are not counted. Once with an empty
+cache, where everything is derived and compiled, and once with the cache that this left.""",
     ),
     6: (
         'Without a C compiler',

@@ -7,7 +7,6 @@ Of some robots; of every one that can be had with `--every-robot`, which takes m
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,9 +43,9 @@ def quantities(robot: kd.Robot) -> Iterator[tuple[str, Any, Any, list[int]]]:
     for owner in (robot, robot.frame(robot.model.tip_link)):
         for name, method in compiled_methods(type(owner)).items():
             if not method.on_demand:
-                parameters = [p for p in inspect.signature(method.body).parameters][1:]
-                lengths = [3 if p in ('force', 'moment') else robot.n for p in parameters[:-1]]
-                yield name, getattr(owner, name), method.quantity(owner).function, lengths
+                recipe = method.recipe(owner)
+                lengths = [length for _, length in recipe.lengths(robot.model)]
+                yield name, getattr(owner, name), recipe.function, lengths
 
 
 def scales(name: str, robot: kd.Robot, values: list[Any]) -> float:

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from kron_dynamics.cli.options import Commands, add_gravity
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
 from kron_dynamics.model.robot_model import Joint, RobotModel
@@ -129,14 +127,17 @@ def _mimics(model: RobotModel) -> list[str]:
 
 def _kernels(robot: Robot) -> list[str]:
     rows = [('kernel', 'operations', 'code', 'made', 'one call')]
-    frame = robot.frame(robot.model.tip_link)
-    calls = {**_calls(robot, ''), **_calls(frame, f'{frame.name}.')}
+    calls = {
+        method.recipe(owner).name: (getattr(owner, name), method.recipe(owner))
+        for owner in (robot, robot.frame(robot.model.tip_link))
+        for name, method in compiled_methods(type(owner)).items()
+    }
     rng = np.random.default_rng(0)
     for report in robot.kernel_report():
-        call = calls[report.name]
-        lengths = [3 if name in ('force', 'moment') else robot.n for name in _arguments(call)]
+        call, recipe = calls[report.name]
+        values = [rng.uniform(-1, 1, length) for _, length in recipe.lengths(robot.model)]
         made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
-        seconds = seconds_per_call(call, [rng.uniform(-1, 1, length) for length in lengths])
+        seconds = seconds_per_call(call, values)
         rows.append(
             (
                 report.name,
@@ -147,14 +148,6 @@ def _kernels(robot: Robot) -> list[str]:
             )
         )
     return _columns(rows)
-
-
-def _calls(owner: Robot | RobotFrame, prefix: str) -> dict[str, Callable[..., object]]:
-    return {f'{prefix}{name}': getattr(owner, name) for name in compiled_methods(type(owner))}
-
-
-def _arguments(call: Callable[..., object]) -> list[str]:
-    return [name for name in inspect.signature(call).parameters if name != 'out']
 
 
 def _check_mass_matrix(robot: Robot) -> str:

@@ -4,33 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 from kron_dynamics.kernels.compilation import Recipe, make_kernels
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.model.robot_model import RobotModel
-
-# A name, of an array of length n; or a name and a length.
-Argument = str | tuple[str, int]
-
-
-class Quantity(NamedTuple):
-    """What a kernel computes.
-
-    Attributes:
-        name: of the quantity; equal names must mean equal functions.
-        function: takes the model and one array an argument.
-        arguments: their names, with their lengths where these are not n.
-        result_type: named tuple of several results, None for one.
-        in_body_axes: whether the result is in the axes of the model's bodies.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    arguments: Sequence[Argument]
-    result_type: type[tuple[Any, ...]] | None = None
-    in_body_axes: bool = False
 
 
 class KernelCollection:
@@ -43,27 +21,20 @@ class KernelCollection:
         self._threads = threads
         self._kernels: dict[str, Kernel] = {}
 
-    def get(self, quantity: Quantity) -> Kernel:
-        """Return the kernel of a quantity, compiling it the first time."""
-        if quantity.name not in self._kernels:
-            self.prepare([quantity])
-        return self._kernels[quantity.name]
+    def get(self, recipe: Recipe) -> Kernel:
+        """Return the kernel of a recipe, compiling it the first time.
 
-    def prepare(self, quantities: Iterable[Quantity]) -> None:
+        Equal names must mean equal functions.
+        """
+        if recipe.name not in self._kernels:
+            self.prepare([recipe])
+        return self._kernels[recipe.name]
+
+    def prepare(self, recipes: Iterable[Recipe]) -> None:
         """Make all kernels that are missing, in as few compilations as there are cores."""
-        recipes = [
-            Recipe(
-                quantity.name,
-                tuple((a, self._model.n) if isinstance(a, str) else a for a in quantity.arguments),
-                quantity.function,
-                quantity.result_type,
-                quantity.in_body_axes,
-            )
-            for quantity in quantities
-            if quantity.name not in self._kernels
-        ]
-        if recipes:
-            for kernel in make_kernels(recipes, self._model, self._fingerprint, self._threads):
+        missing = [recipe for recipe in recipes if recipe.name not in self._kernels]
+        if missing:
+            for kernel in make_kernels(missing, self._model, self._fingerprint, self._threads):
                 self._kernels[kernel.report.name] = kernel
 
     @property

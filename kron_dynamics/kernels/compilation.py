@@ -41,12 +41,16 @@ _LONG = 2500
 _LONG_IN_LOOPS = 4 * _LONG
 
 
+# A name, of an array of length n; or a name and a length.
+Argument = str | tuple[str, int]
+
+
 class Recipe(NamedTuple):
     """A kernel to be made.
 
     Attributes:
         name: what it computes; with the model's fingerprint it identifies the function.
-        arguments: (name, length) of each argument.
+        arguments: their names, with their lengths where these are not n.
         function: runs on a model and traced arrays of those lengths; a tuple means several
             results.
         result_type: the named tuple that several results come in, None for one result.
@@ -54,28 +58,31 @@ class Recipe(NamedTuple):
     """
 
     name: str
-    arguments: tuple[tuple[str, int], ...]
+    arguments: Sequence[Argument]
     function: Callable[..., Any]
     result_type: type[tuple[Any, ...]] | None = None
     in_body_axes: bool = False
 
+    def lengths(self, model: RobotModel) -> list[tuple[str, int]]:
+        """Return name and length of each argument for a model."""
+        return [(a, model.n) if isinstance(a, str) else a for a in self.arguments]
+
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
         """Return the operations of the function, in a graph shared with others where given."""
-        return Trace(functools.partial(self.function, model), self._sizes, graph)
+        return Trace(functools.partial(self.function, model), self._sizes(model), graph)
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""
         if len(model.joints) < _JOINTS_OF_LOOPS:
             return self.record(model, graph)
-        loops = LoopTrace(self.function, model, self._sizes, self.in_body_axes)
+        loops = LoopTrace(self.function, model, self._sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:
             return loops
         trace = self.record(model, graph)
         return loops if trace.operations >= _LONG else trace
 
-    @property
-    def _sizes(self) -> list[int]:
-        return [size for _, size in self.arguments]
+    def _sizes(self, model: RobotModel) -> list[int]:
+        return [length for _, length in self.lengths(model)]
 
 
 def make_kernels(
@@ -98,7 +105,7 @@ def make_kernels(
         return [_interpreted(recipe, model, threads) for recipe in recipes]
     machine = (compiler_identity(compiler), processor_identity())
     keys = {
-        cache_key(recipe.name, repr(recipe.arguments), fingerprint, *machine): recipe
+        cache_key(recipe.name, repr(recipe.lengths(model)), fingerprint, *machine): recipe
         for recipe in recipes
     }
     found = fetch(
@@ -114,7 +121,7 @@ def make_kernels(
         kernels.append(
             Kernel(
                 recipe.name,
-                recipe.arguments,
+                recipe.lengths(model),
                 entry.shapes,
                 report,
                 address=address,
@@ -183,7 +190,7 @@ def _interpreted(recipe: Recipe, model: RobotModel, threads: int) -> Kernel:
     )
     return Kernel(
         recipe.name,
-        recipe.arguments,
+        recipe.lengths(model),
         trace.shapes,
         report,
         evaluate=interpret(trace),

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from kron_dynamics.kernels.collection import Quantity
+from kron_dynamics.kernels.compilation import Recipe
 from kron_dynamics.kernels.kernel import Kernel
 
 P = ParamSpec('P')
@@ -25,7 +25,6 @@ class Compiled(Generic[P, R]):
     collection, and `_kernel_prefix`, which goes before the method's name there.
 
     Attributes:
-        body: the method as it was written.
         on_demand: whether `prepare` leaves it out.
     """
 
@@ -40,7 +39,7 @@ class Compiled(Generic[P, R]):
         self.on_demand = on_demand
         self._in_body_axes = in_body_axes
         self._name = function.__name__
-        self.body = function
+        self._body = function
         signature = inspect.signature(function)
         itself, *parameters = signature.parameters.values()
         self._signature = signature.replace(parameters=parameters)
@@ -60,12 +59,12 @@ class Compiled(Generic[P, R]):
     @functools.cached_property
     def _result_type(self) -> type[Any] | None:
         # The names in annotations may be defined after the class: not to be read any earlier.
-        returned = inspect.signature(self.body, eval_str=True).return_annotation
+        returned = inspect.signature(self._body, eval_str=True).return_annotation
         return returned if hasattr(returned, '_fields') else None
 
-    def quantity(self, instance: Any) -> Quantity:
+    def recipe(self, instance: Any) -> Recipe:
         """Return what a collection has to know to make the kernel of an instance."""
-        body: Callable[..., Any] = self.body
+        body: Callable[..., Any] = self._body
 
         def function(model: Any, *values: Any) -> Any:
             """Run the body on the instance's model or on one that stands for it."""
@@ -74,7 +73,7 @@ class Compiled(Generic[P, R]):
             return body(other, *values)
 
         name = f'{instance._kernel_prefix}{self._name}'
-        return Quantity(name, function, self._arguments, self._result_type, self._in_body_axes)
+        return Recipe(name, self._arguments, function, self._result_type, self._in_body_axes)
 
     @overload
     def __get__(
@@ -92,10 +91,10 @@ class Compiled(Generic[P, R]):
         """
         if instance is None:
             return self.__wrapped__
-        kernel: Kernel = instance._kernels.get(self.quantity(instance))
+        kernel: Kernel = instance._kernels.get(self.recipe(instance))
         call: Any = kernel.call
         call.__name__ = self._name
-        call.__module__ = self.body.__module__
+        call.__module__ = self._body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
         # A class that overrides the method and comes here through super() keeps its own.
@@ -154,6 +153,6 @@ def prepare(*instances: Any) -> None:
         for name, method in compiled_methods(type(instance)).items()
         if not method.on_demand
     ]
-    instances[0]._kernels.prepare([method.quantity(instance) for instance, _, method in methods])
+    instances[0]._kernels.prepare([method.recipe(instance) for instance, _, method in methods])
     for instance, name, _ in methods:
         getattr(instance, name)

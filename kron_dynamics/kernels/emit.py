@@ -8,16 +8,13 @@ Names in the code are made from numbers alone: nothing from a robot description 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.emit_loops import HEADER, loop_kernel
 from kron_dynamics.kernels.loops import LoopTrace
-from kron_dynamics.kernels.prelude import prelude, symbol
+from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
 
-# From this many angles on a vector of them is quicker than one after the other.
-_WIDE_ANGLES = 5
 # Results with more elements are bound by memory: another state a lane would not pay for its code.
 _WIDE_RESULTS = 100
 # Operations that must be spared where another kernel is called and its results are read back.
@@ -106,23 +103,21 @@ def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
             f'{symbol(provider)}_one({read}, given);',
         ]
         one += _one_state(rest)
+    many, blocks = [], []
+    if _is_wide(trace):
+        many = [f'static void {name}_many({parameters}) {{', *_one_state_a_lane(trace), '}']
+        blocks = [f'for (; k + LANES <= count; k += LANES) {name}_many({at});']
     lines = [
+        *many,
         f'static {"inline" if provider is None else ""} void {name}_one({parameters}) {{',
         *one,
         '}',
         f'void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{',
         'ptrdiff_t k = 0;',
+        *blocks,
         f'for (; k < count; ++k) {name}_one({at});',
         '}',
     ]
-    if _is_wide(trace):
-        lines[-2:-2] = [f'for (; k + LANES <= count; k += LANES) {name}_many({at});']
-        lines = [
-            f'static void {name}_many({parameters}) {{',
-            *_one_state_a_lane(trace),
-            '}',
-            *lines,
-        ]
     return '\n'.join(lines) + '\n'
 
 
@@ -130,7 +125,7 @@ def _one_state(trace: Trace) -> Iterator[str]:
     angles = _angles(trace)
     before, after = _around_trigonometry(trace, angles)
     yield from _statements(trace, before, 'double', 'x{a}[{b}]', angles)
-    if len(angles) < _WIDE_ANGLES:
+    if len(angles) < WIDE_ANGLES:
         for k, angle in enumerate(angles):
             yield f'double s{k}, c{k};'
             yield f'sincos_one({_operand(trace, angle)}, &s{k}, &c{k});'
@@ -192,12 +187,7 @@ def _around_trigonometry(trace: Trace, angles: Sequence[int]) -> tuple[list[int]
 
 def _operand(trace: Trace, number: int) -> str:
     operation, value, _ = trace.nodes[number]
-    if operation != 'const':
-        return f't{number}'
-    if not isfinite(value):
-        raise KernelBuildError(f'a constant of the model overflows: {value}')
-    text = repr(value)  # the shortest text that reads back as the same double
-    return f'({text})' if value < 0 else text
+    return literal(value) if operation == 'const' else f't{number}'
 
 
 def _statements(

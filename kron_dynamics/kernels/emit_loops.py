@@ -14,7 +14,6 @@ from math import prod
 from kron_dynamics.kernels.loop_code import Code, Tables
 from kron_dynamics.kernels.loop_statements import Memory
 from kron_dynamics.kernels.loops import LoopTrace
-from kron_dynamics.kernels.prelude import prelude, symbol
 
 # Bytes on the stack, of which a thread may have little. The compiler knows best what it may do
 # with memory there; what is more comes from the heap, once a call.
@@ -35,19 +34,11 @@ HEADER = """
 """
 
 
-def emit_loops(traces: Sequence[LoopTrace]) -> str:
-    """Return a C99 translation unit (with GNU vectors) with one function a trace.
-
-    ``void kernel_<k>(ptrdiff_t count, const double *const *in, double *const *out)`` evaluates
-    trace k for count states; in[a] and out[r] are row-major with one row a state. Results must
-    not overlap arguments. They are NaN where there is no memory left to compute them in.
-    """
-    kernels = (loop_kernel(symbol(k), trace) for k, trace in enumerate(traces))
-    return '\n'.join([prelude(), HEADER, *kernels])
-
-
 def loop_kernel(name: str, trace: LoopTrace) -> str:
-    """Return the function of one trace, to stand behind the prelude and `HEADER`."""
+    """Return the function of one trace, to stand behind the prelude and `HEADER`.
+
+    Results are NaN where there is no memory left to compute them in.
+    """
     tables = Tables(name)
     one_state, rest = _one_state(name, trace, tables)
     one_a_lane, lanes = _one_state_a_lane(name, trace, tables)

@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from math import isfinite, prod
+from math import prod
 
-from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.loop_analysis import is_independent
 from kron_dynamics.kernels.loop_indices import Counter, Entry, Index, Number, Numbers
 from kron_dynamics.kernels.loop_statements import Copy, Loop, Memory, Place, Statement, Store
 from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal
 from kron_dynamics.kernels.trace import operands
-
-# From this many angles on a vector of them is quicker than one after the other.
-_WIDE_ANGLES = 5
 
 
 class Tables:
@@ -43,17 +40,6 @@ class Tables:
         for table, name in self._numbers.items():
             values = ', '.join(map(str, table.values.flat))
             yield f'static const int {name}[] = {{{values}}};'
-
-
-def literal(value: float) -> str:
-    """Return a constant's text: the shortest that reads back as the same double.
-
-    Raises:
-        KernelBuildError: it is not finite.
-    """
-    if not isfinite(value):
-        raise KernelBuildError(f'a constant of the model overflows: {value}')
-    return f'({value!r})' if value < 0 else repr(value)
 
 
 class Code:
@@ -148,7 +134,7 @@ class Code:
         counter, nodes = loop.counter, [s for s in loop.body if isinstance(s, int)]
         taken = {self._nodes[k][1] for k in nodes if self._nodes[k][0] in ('sin', 'cos')}
         from_zero = counter.first == 0 and isinstance(counter.stop, int) and counter.step == 1
-        if self.real == 'wide' or not from_zero or len(counter.values) < _WIDE_ANGLES:
+        if self.real == 'wide' or not from_zero or len(counter.values) < WIDE_ANGLES:
             return [], set()
         before = set(taken)
         for k in reversed(nodes):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -251,23 +250,18 @@ class Trace:
             [x.number if isinstance(x, Scalar) else graph.constant(float(x)) for x in array.flat]
             for array in arrays
         ]
-        self._keep(graph, numbers, tuple(array.shape for array in arrays), tuple(sizes))
-
-    def _keep(
-        self,
-        graph: Graph,
-        results: Sequence[Sequence[int]],
-        shapes: Sequence[tuple[int, ...]],
-        sizes: Sequence[int],
-        given: Mapping[int, int] = MappingProxyType({}),
-    ) -> None:
         self.graph = graph
-        self.results = results
+        self.results = numbers
         self.sizes = tuple(sizes)
-        self.shapes = tuple(shapes)
-        renumbered, self.nodes = _needed(graph.nodes, results, given)
+        self.shapes = tuple(array.shape for array in arrays)
+        self._left: dict[Trace, Trace | None] = {}
+        self._keep({})
+
+    def _keep(self, given: Mapping[int, int]) -> None:
+        """Number what the results need, not looking behind what is given."""
+        renumbered, self.nodes = _needed(self.graph.nodes, self.results, given)
         self.needed = tuple(renumbered)
-        self.outputs = tuple(tuple(renumbered[k] for k in numbers) for numbers in results)
+        self.outputs = tuple(tuple(renumbered[k] for k in numbers) for numbers in self.results)
 
     @property
     def operations(self) -> int:
@@ -280,6 +274,11 @@ class Trace:
         Nodes ('given', k, None) stand for its element k. None where the other one has several
         results, other arguments or another graph, or nothing to give.
         """
+        if provider not in self._left:
+            self._left[provider] = self._after(provider)
+        return self._left[provider]
+
+    def _after(self, provider: Trace) -> Trace | None:
         is_fit = provider.graph is self.graph and len(provider.results) == 1
         if not is_fit or provider.sizes != self.sizes[: len(provider.sizes)]:
             return None
@@ -287,7 +286,8 @@ class Trace:
         if given.keys().isdisjoint(self.needed):
             return None
         rest = copy.copy(self)
-        rest._keep(self.graph, self.results, self.shapes, self.sizes, given)
+        rest._left = {}
+        rest._keep(given)
         return rest
 
 

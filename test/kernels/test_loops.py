@@ -26,7 +26,7 @@ from loop_cases import (
 )
 
 from kron_dynamics import dynamics, kinematics
-from kron_dynamics.kernels.emit_loops import emit_loops
+from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.loop_axes import with_axes_along_z
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.model import RobotModel, load_model
@@ -141,7 +141,7 @@ def test_no_states(chain: Case) -> None:
 def test_nan_without_memory(tmp_path: Path) -> None:
     model = load_model(chain_text(60))
     trace = record('velocity_free_coriolis_matrix', model, model.tip_link)
-    source = emit_loops([trace])
+    source = emit_c([trace])
     assert source.count('malloc(') == 1
     starved = Compiled({'C': trace}, tmp_path, source.replace('malloc(', '(void *)(0 * '))
     assert np.isnan(starved('C', np.zeros((2, 60)))[0]).all()
@@ -149,7 +149,7 @@ def test_nan_without_memory(tmp_path: Path) -> None:
 
 def test_no_lanes_without_memory(chain: Case, tmp_path: Path, assert_close: Any) -> None:
     trace = record('mass_matrix', chain.model, chain.link)
-    source = emit_loops([trace]).replace('malloc(', '(void *)(0 * ')
+    source = emit_c([trace]).replace('malloc(', '(void *)(0 * ')
     arrays = states(chain, 'mass_matrix', 9)
     starved = Compiled({'mass_matrix': trace}, tmp_path, source)
     assert_close(starved('mass_matrix', *arrays), chain.functions('mass_matrix', *arrays))
@@ -159,7 +159,7 @@ def test_code_is_made_of_numbers_and_a_closed_vocabulary() -> None:
     text = chain_text(8).replace('"link', '"zzlink').replace('"joint', '"zzjoint')
     model = load_model(text)
     trace = record('control_step', model, 'zzlink8')
-    code = emit_loops([trace]).split('#define ANY_ORDER _Pragma("GCC ivdep")')[1]
+    code = emit_c([trace]).split('#define ANY_ORDER _Pragma("GCC ivdep")')[1]
     words = set(re.findall(r'[A-Za-z_]\w*', re.sub(r'\d+\.?\d*e[+-]\d+', '', code)))
     numbered = {w for w in words if re.fullmatch(r'(kernel_0_)?[a-z]\d+', w)}
     assert words - numbered == {

@@ -13,7 +13,7 @@ import numpy as np
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels.build import compile_library, find_compiler
-from kron_dynamics.kernels.emit_loops import emit_loops
+from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.model import RobotModel
 
@@ -93,7 +93,7 @@ class Compiled:
     ) -> None:
         command = find_compiler()
         assert command is not None
-        source = emit_loops(list(traces.values())) if source is None else source
+        source = emit_c(list(traces.values())) if source is None else source
         compile_library(command, source, folder / 'loops.so')
         self._library = ctypes.CDLL(str(folder / 'loops.so'))
         self._places = {name: k for k, name in enumerate(traces)}
