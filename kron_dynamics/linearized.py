@@ -94,7 +94,10 @@ class LinearizedModel:
         mass, damping, stiffness, effort = terms
         if friction:
             efforts, slopes = jacobian_of(lambda qd: joint_friction(model, qd), motion[1])
-            damping, effort = damping + slopes, effort + efforts
+        else:
+            slopes = np.diag(model.structural_damping)
+            efforts = slopes @ motion[1]
+        damping, effort = damping + slopes, effort + efforts
         return cls(model.joint_names, mass, damping, stiffness, effort, *motion)
 
     @property

@@ -13,12 +13,14 @@ import numpy as np
 
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
+from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -213,6 +215,8 @@ def load(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    flexible: str | Path | Mapping[str, object] | None = None,
+    payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
 ) -> Robot:
     """Return the robot that a URDF file describes.
@@ -223,15 +227,27 @@ def load(
         joints: order of the coordinates by joint name; None takes the file's, depth first.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the
             transmissions of the URDF give.
+        flexible: description of links that bend, a YAML file or what one holds; their modal
+            coordinates follow those of the joints.
+        payload: point masses by the link that carries them: kg at the link's origin, or (kg,
+            place in the link's frame in m).
         threads: threads that share a batch; 0 for all cores.
 
     Raises:
-        ModelError: the file or the description is unusable; the message names what.
+        ModelError: a file or a description is unusable; the message names what.
         ParameterError: threads is negative.
     """
     text = read_urdf_file(path)
     try:
-        return loads(text, gravity=gravity, joints=joints, armature=armature, threads=threads)
+        return loads(
+            text,
+            gravity=gravity,
+            joints=joints,
+            armature=armature,
+            flexible=flexible,
+            payload=payload,
+            threads=threads,
+        )
     except ModelError as error:
         raise type(error)(f'{path}: {error}') from None
 
@@ -242,8 +258,16 @@ def loads(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    flexible: str | Path | Mapping[str, object] | None = None,
+    payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
 ) -> Robot:
     """Return the robot that a URDF text describes; see `load`."""
-    model = load_model(text, gravity=gravity, joints=joints, armature=armature)
+    model = (
+        load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
+        if flexible is None
+        else load_flexible_model(
+            text, flexible, gravity=gravity, joints=joints, armature=armature, payload=payload
+        )
+    )
     return Robot(model, threads=threads)

@@ -24,8 +24,10 @@ LAYERS = (
     ('kernels',),
     ('frame', 'linearized', 'symbolic'),
     ('robot',),
+    ('deflection',),
+    ('deflection',),
     ('kron_dynamics',),  # the package's own __init__: the curated names
-    ('control', 'bag', 'simulation'),
+    ('control', 'bag', 'modes', 'simulation'),
     ('demo',),
     ('ros', 'cli'),
 )

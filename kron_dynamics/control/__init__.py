@@ -12,6 +12,7 @@ from kron_dynamics.control.computed_torque import (
     ProportionalDerivative,
 )
 from kron_dynamics.control.faults import FaultAction, FaultLatch
+from kron_dynamics.control.impulses import Shaper, convolved, residual_vibration, shaper
 from kron_dynamics.control.joint_states import (
     AssembledState,
     JointStateAssembler,
@@ -21,6 +22,7 @@ from kron_dynamics.control.limits import LimitViolation, check_trajectory, limit
 from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.control.point_to_point import point_to_point
 from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.shaping import shape_trajectory
 from kron_dynamics.control.trajectory import Extrema, Trajectory
 
 __all__ = [
@@ -36,9 +38,14 @@ __all__ = [
     'LimitViolation',
     'ProportionalDerivative',
     'SampleOutcome',
+    'Shaper',
     'Trajectory',
     'check_trajectory',
+    'convolved',
     'limit_violations',
     'point_to_point',
     'reorder',
+    'residual_vibration',
+    'shape_trajectory',
+    'shaper',
 ]

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 import numpy as np
 
 from kron_dynamics.dynamics.composite import subtree_momenta
@@ -15,6 +17,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
+@singledispatch
 def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return the symmetrised velocity-free Coriolis matrix C*(q), shape (n, n*n).
 

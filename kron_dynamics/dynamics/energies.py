@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 from kron_dynamics.dynamics.composite import body_inertias, composite_inertias
@@ -26,6 +27,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
     return qd @ mass_matrix(model, q) @ qd / 2
 
 
+@singledispatch
 def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
     """Return V(q), J: minus each mass times gravity times its place; zero with all at the root.
 

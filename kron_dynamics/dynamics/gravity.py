@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.kinematics.scalars import zeros_like
@@ -11,6 +13,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
+@singledispatch
 def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return g(q) = dV/dq, shape (n,), N m or N: what holds the robot still.
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 import numpy as np
 
 from kron_dynamics.dynamics.composite import Wrench, regrouped_inertias
@@ -14,6 +16,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
+@singledispatch
 def inverse_dynamics(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> ScalarArray:
@@ -28,6 +31,7 @@ def inverse_dynamics(
     return _newton_euler(model, q, qd, qdd, model.gravity)
 
 
+@singledispatch
 def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return ``c + g``, shape (n,), N m or N: inverse dynamics at zero acceleration.
 
@@ -39,6 +43,7 @@ def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), model.gravity)
 
 
+@singledispatch
 def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return ``c = C* (qd (x) qd)``, shape (n,), N m or N: without acceleration and gravity.
 

@@ -12,6 +12,7 @@ that six numbers each say what the moments of whole subtrees are multiplied with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ class Linearization(NamedTuple):
     effort: ScalarArray
 
 
+@singledispatch
 def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Linearization:
     """Return the derivatives of the inverse dynamics about any motion, and the efforts of it.
 

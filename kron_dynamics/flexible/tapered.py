@@ -2,21 +2,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modes of tapered beams by Ritz's method with the modes of a uniform beam.
 
-The uniform beam has the same root and tip and the tapered one's mean stiffness and mass. Where
-the root lets it turn or slide, that rigid motion is one of the trial functions.
+The uniform beam has the same root and tip and the tapered one's mean stiffness and mass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.flexible.beam import Beam, BeamModes, BeamSection, check_tip
+from kron_dynamics.flexible.beam import Beam, BeamSection, check_tip
 from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.flexible.trial import TrialFunctions
 from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+class CarriedBody(NamedTuple):
+    """A rigid body fixed to a section of a beam, as bending in one plane moves it.
+
+    Attributes:
+        x: distance of the section from the root, m.
+        mass: kg.
+        first_moment: mass times the distance of its centre from the section, along the beam, kg m.
+        inertia: about the section's centre, in the plane of bending, kg m^2.
+    """
+
+    x: float
+    mass: float
+    first_moment: float
+    inertia: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +42,12 @@ class TaperedModes:
     """The n lowest modes of vibration of a tapered beam, each with a modal mass of 1.
 
     Attributes:
-        trial: modes of the uniform beam.
+        trial: what the modes are put together from.
         natural_frequencies: increasing, shape (n,), rad/s.
-        weights: of the trial functions (the rigid motion first, if there is one) in each mode,
-            shape (n, p), 1/sqrt(kg).
+        weights: of the trial functions in each mode, shape (n, p), 1/sqrt(kg).
     """
 
-    trial: BeamModes
+    trial: TrialFunctions
     natural_frequencies: FloatArray
     weights: FloatArray
 
@@ -44,7 +61,7 @@ class TaperedModes:
         Returns:
             shape (n, k), 1/(sqrt(kg) m^order).
         """
-        return self.weights @ trial_functions(self.trial, x, order)
+        return np.asarray(self.weights @ self.trial.shapes(x, order))
 
 
 def tapered_modes(
@@ -54,6 +71,7 @@ def tapered_modes(
     tip_mass: float = 0.0,
     tip_inertia: float = 0.0,
     root: str = 'clamped',
+    carried: Sequence[CarriedBody] = (),
     trial_count: int | None = None,
 ) -> TaperedModes:
     """Return the lowest modes of vibration of a tapered beam.
@@ -66,15 +84,16 @@ def tapered_modes(
         tip_mass: kg.
         tip_inertia: about the tip, kg m^2.
         root: 'clamped', 'pinned' or 'guided', as for `Beam`.
+        carried: further bodies fixed to the beam.
         trial_count: how many modes of the uniform beam to combine, count or more; count + 20 if
-            not given.
+            not given, or count + 8 with further bodies, which add trial functions of their own.
 
     Raises:
         ParameterError: The count is no positive whole number, or there are fewer trial functions.
         ModelError: The tip or the root is not one that `Beam` takes.
     """
     check_tip(tip_mass, tip_inertia, root)
-    size = count + 20 if trial_count is None else trial_count
+    size = count + (8 if carried else 20) if trial_count is None else trial_count
     if count != int(count) or count < 1:
         raise ParameterError(f'count is {count}, expected a whole number of 1 or more')
     if size < count:
@@ -82,23 +101,27 @@ def tapered_modes(
     x, length = section.stations, section.length
     stiffness = float(np.trapezoid(section.bending_stiffness, x)) / length
     mass = float(np.trapezoid(section.mass_per_length, x)) / length
-    trial = Beam(length, stiffness, mass, tip_mass, tip_inertia, root).modes(size)
-    M, K = section_matrices(section, trial)
+    uniform = Beam(length, stiffness, mass, tip_mass, tip_inertia, root)
+    trial = TrialFunctions(uniform.modes(size), tuple(sorted({body.x for body in carried})))
+    M, K = section_matrices(section, trial, carried)
     squares, weights = _lowest(M, K, stiffness / (mass * length**4))
     vibrations = slice(count) if root == 'clamped' else slice(1, count + 1)
     squares, weights = squares[vibrations], weights[vibrations]
-    tip = weights @ trial_functions(trial, [length], 0)
+    tip = weights @ trial.shapes([length])
     return TaperedModes(trial, np.sqrt(squares), weights * np.where(tip < 0, -1.0, 1.0))
 
 
-def section_matrices(section: BeamSection, trial: BeamModes) -> tuple[FloatArray, FloatArray]:
+def section_matrices(
+    section: BeamSection, trial: TrialFunctions, carried: Sequence[CarriedBody] = ()
+) -> tuple[FloatArray, FloatArray]:
     """Return mass and stiffness of a tapered beam in the deflections of trial functions.
 
     M_ij = int rhoA X_i X_j + mE X_i(l) X_j(l) + JE X_i'(l) X_j'(l),  K_ij = int EI X_i'' X_j''.
 
     Args:
         section: stiffness and mass along the beam.
-        trial: modes of a uniform beam of the same length, with the tip and the root.
+        trial: with modes of a uniform beam of the same length, with the tip and the root.
+        carried: further bodies fixed to the beam.
 
     Returns:
         M in kg and K in N/m, both of shape (p, p).
@@ -106,38 +129,21 @@ def section_matrices(section: BeamSection, trial: BeamModes) -> tuple[FloatArray
     Raises:
         ParameterError: The lengths differ.
     """
-    length, beam = section.length, trial.beam
+    length, beam = section.length, trial.modes.beam
     if not np.isclose(length, beam.length, rtol=1e-12, atol=0):
-        raise ParameterError(f'trial.beam.length is {beam.length}, expected {length}')
-    x, weights = beam_quadrature(section.stations, trial.count)
-    X, X2 = trial_functions(trial, x, 0), trial_functions(trial, x, 2)
-    tip, slope = (trial_functions(trial, [length], order) for order in (0, 1))
+        raise ParameterError(f'trial.length is {beam.length}, expected {length}')
+    knots = np.union1d(section.stations, trial.places)
+    x, weights = beam_quadrature(knots, trial.modes.count)
+    X, X2 = trial.shapes(x), trial.shapes(x, 2)
+    tip, slope = trial.shapes([length]), trial.shapes([length], 1)
     M = (X * (weights * section.mass_per_length_at(x))) @ X.T
     M += beam.tip_mass * tip @ tip.T + beam.tip_inertia * slope @ slope.T
+    for body in carried:
+        there, turn = trial.shapes([body.x]), trial.shapes([body.x], 1)
+        mixed = body.first_moment * there @ turn.T
+        M += body.mass * there @ there.T + mixed + mixed.T + body.inertia * turn @ turn.T
     K = (X2 * (weights * section.bending_stiffness_at(x))) @ X2.T
     return np.asarray(M), np.asarray(K)
-
-
-def trial_functions(trial: BeamModes, x: ArrayLike, order: int) -> FloatArray:
-    """Return the modes of a uniform beam after the rigid motion that its root allows, if any.
-
-    Args:
-        trial: modes of the uniform beam.
-        x: distances from the root, 0 to l, shape (k,), m.
-        order: of the derivative, 0 to 3.
-
-    Returns:
-        shape (p, k), 1/m^order.
-    """
-    shapes = trial.shapes(x, order)
-    if trial.beam.root == 'clamped':
-        return shapes
-    xi = np.asarray(x, dtype=np.float64) / trial.beam.length
-    line = [xi, np.full_like(xi, 1 / trial.beam.length)]  # X = x/l and its slope
-    shift = [np.ones_like(xi)]
-    known = line if trial.beam.root == 'pinned' else shift
-    rigid = known[order] if order < len(known) else np.zeros_like(xi)
-    return np.vstack([rigid, shapes])
 
 
 def _lowest(M: FloatArray, K: FloatArray, shift: float) -> tuple[FloatArray, FloatArray]:

@@ -73,7 +73,7 @@ class Recipe(NamedTuple):
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""
-        if len(model.joints) < _JOINTS_OF_LOOPS:
+        if len(model.joints) < _JOINTS_OF_LOOPS or model.is_flexible:
             return self.record(model, graph)
         loops = LoopTrace(self.function, model, self._sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:

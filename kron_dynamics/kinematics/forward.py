@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -111,6 +112,7 @@ def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
     return bodies
 
 
+@singledispatch
 def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
     """Return the pose of a link in the base frame, shape (4, 4) (rotation, position in m).
 

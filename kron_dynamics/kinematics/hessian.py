@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 from kron_dynamics.kinematics.jacobian import frame_columns
@@ -41,6 +42,7 @@ def assemble_hessian(
     return H.reshape(6, n * n)
 
 
+@singledispatch
 def kinematic_hessian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, place_bodies
@@ -124,6 +125,7 @@ def assemble_jacobian(
     return J
 
 
+@singledispatch
 def jacobian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:

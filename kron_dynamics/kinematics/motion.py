@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,17 @@ def body_motions(
     return motions
 
 
+@singledispatch
 def frame_motion(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
 ) -> FrameMotion:
-    """Return velocity, acceleration and jerk of a link's origin, base axes.
+    """Return velocity, acceleration and jerk of a point on a link, base axes.
 
     Args:
         model: the robot.
@@ -118,6 +126,7 @@ def frame_motion(
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
         link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -125,7 +134,7 @@ def frame_motion(
     frame = model.frame(link)
     motions = body_motions(model, place_joints(model, q), qd, qdd, qddd, np.zeros(3, dtype=int))
     rotation = place_bodies(model, q)[frame.body].rotation
-    return motions[frame.body].carried(frame.translation).turned(rotation)
+    return motions[frame.body].carried(frame.locate(point)).turned(rotation)
 
 
 def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:

@@ -9,6 +9,7 @@ them; seen from the reference, a joint gone against turns the rest of the chain 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -98,6 +99,7 @@ def relative_columns(
     return tuple(chain), columns
 
 
+@singledispatch
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
     """Return A_link^(axes), shape (3, 3): turns components in a link's axes into another's.
 

@@ -10,8 +10,13 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
-from kron_dynamics.model.coordinates import assign_coordinates, coordinate_properties
+from kron_dynamics.model.coordinates import (
+    Follower,
+    assign_coordinates,
+    coordinate_properties,
+)
 from kron_dynamics.model.inertia import check_inertia, lump, resists_turning
+from kron_dynamics.model.payload import Payload, with_payloads
 from kron_dynamics.model.robot_model import (
     STANDARD_GRAVITY,
     Body,
@@ -21,10 +26,13 @@ from kron_dynamics.model.robot_model import (
     read_only,
 )
 from kron_dynamics.model.tree import find_root, placement, walk
-from kron_dynamics.model.urdf import parse_urdf
+from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 _Part = tuple[str, Body, FloatArray, FloatArray]
+# Of a section of a flexible link: it has no position of its own, and without deformation it is
+# where a revolute joint with no axis would be.
+_NO_FOLLOWER = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
 
 
 def load_model(
@@ -33,6 +41,7 @@ def load_model(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    payload: Mapping[str, Payload] | None = None,
 ) -> RobotModel:
     """Return the model that a URDF text describes.
 
@@ -43,11 +52,28 @@ def load_model(
             first in document order.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
             transmissions of the URDF give.
+        payload: point masses by the link that carries them, as for `with_payloads`.
 
     Raises:
         ModelError: the description is broken or impossible; the message names link or joint.
     """
-    parsed = parse_urdf(text)
+    parsed = with_payloads(parse_urdf(text), payload or {})
+    model = build_model(parsed, gravity=gravity, joints=joints, armature=armature)
+    _refuse_massless_subtrees(model.joints, model.bodies)
+    return model
+
+
+def build_model(
+    parsed: ParsedUrdf,
+    *,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    joints: Sequence[str] | None = None,
+    armature: Mapping[str, float] | None = None,
+) -> RobotModel:
+    """Return the model of a URDF that has been parsed; see `load_model`.
+
+    That every joint moves some mass is not checked.
+    """
     robot = parsed.robot
     root = find_root(robot)
     moving = [joint for joint, _ in walk(robot, root) if joint.type != 'fixed']
@@ -62,18 +88,18 @@ def load_model(
         rotation, translation = placement(joint.origin)
         rotation = read_only(base.rotation @ rotation)
         translation = read_only(base.rotation @ translation + base.translation)
-        if joint.type == 'fixed':
+        if joint.type == 'fixed' and joint.name not in parsed.sections:
             frames[link.name] = frame = Frame(base.body, rotation, translation)
         else:
-            follower = followers[joint.name]
+            follower = followers.get(joint.name, _NO_FOLLOWER)
             tree.append(
                 Joint(
                     name=joint.name,
-                    kind=joint.type,
+                    kind=joint.type if joint.type != 'fixed' else 'section',
                     parent=base.body,
                     rotation=rotation,
                     translation=translation,
-                    axis=_axis(joint),
+                    axis=_axis(joint) if joint.type != 'fixed' else read_only(np.zeros(3)),
                     coordinate=follower.coordinate,
                     multiplier=follower.multiplier,
                     offset=follower.offset,
@@ -83,11 +109,11 @@ def load_model(
             parts.append([])
             frame = Frame(len(tree) - 1, read_only(np.eye(3)), read_only(np.zeros(3)))
             frames[link.name] = frame
-        body = _link_body(link)
+        body = link_body(link)
         if body is not None and frame.body >= 0:
             parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
     bodies = tuple(lump(part) for part in parts)
-    _refuse_massless_subtrees(tree, bodies)
+    frames = {name: frame for name, frame in frames.items() if name not in parsed.payloads}
     properties = coordinate_properties(
         moving, names, followers, {**parsed.armature, **(armature or {})}
     )
@@ -130,8 +156,12 @@ def _axis(joint: urdf.Joint) -> FloatArray:
     return read_only(axis / length)
 
 
-def _link_body(link: urdf.Link) -> Body | None:
-    """The link's own inertia in the link's frame; None where the URDF gives none."""
+def link_body(link: urdf.Link) -> Body | None:
+    """Return a link's own inertia in the link's frame; None where the URDF gives none.
+
+    Raises:
+        InvalidInertiaError: no mass, or an inertia that no body has; the message names the link.
+    """
     if link.inertial is None:
         return None
     if link.inertial.mass is None:

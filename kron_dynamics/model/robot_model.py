@@ -177,6 +177,21 @@ class RobotModel(Traversal):
         return tuple(self.frames)
 
     @property
+    def joint_count(self) -> int:
+        """Number of coordinates that are joints' positions: the first ones, as a rule all."""
+        return self.n
+
+    @property
+    def is_flexible(self) -> bool:
+        """Whether coordinates other than those of joints move it."""
+        return False
+
+    @property
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,): none of a rigid robot."""
+        return np.zeros(self.n)
+
+    @property
     def independent_joints(self) -> tuple[Joint, ...]:
         """The joints that own a coordinate, in the order of `joint_names`."""
         own = {joint.name: joint for joint in self.joints}

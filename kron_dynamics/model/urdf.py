@@ -51,10 +51,15 @@ class ParsedUrdf:
     Attributes:
         robot: links and joints, as urdf_parser_py objects.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg.
+        sections: names of fixed joints whose child is no part of the parent's rigid body: it
+            rides on a section of a flexible link.
+        payloads: names of links that are no links of the robot, but point masses added to it.
     """
 
     robot: urdf.Robot
     armature: Mapping[str, float]
+    sections: frozenset[str] = frozenset()
+    payloads: frozenset[str] = frozenset()
 
 
 def parse_urdf(text: str) -> ParsedUrdf:

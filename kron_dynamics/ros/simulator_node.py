@@ -1,6 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""simulator_node: a machine made from its URDF, behind the topics of a real one."""
+"""simulator_node: a machine made from its URDF, behind the topics of a real one.
+
+Topics: ~/commands in, joint_states out; with publish_clock /clock out; with lockstep
+~/command_state in. With flexible links, ~/modal_states out: the true bending that no sensor of
+the machine tells, to judge by.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,8 @@ from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import joint_state, seconds, stamp_from
 from kron_dynamics.ros.description import (
+    flexible_robot_from_parameters,
+    flexible_robot_from_text,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -32,7 +39,12 @@ _CATCH_UP = 5
 
 
 class SimulatorNode(Node):
-    """Takes efforts on ~/commands, gives joint_states and, if asked, /clock."""
+    """Takes efforts on ~/commands, gives joint_states and, if asked, /clock.
+
+    Where links are flexible, commands and joint_states are of the joints alone. ~/modal_states
+    (sensor_msgs/JointState) has the modal coordinates beside every joint state, with its stamp
+    and without sensor errors: names such as boom/w1, position in m, velocity in m/s, no effort.
+    """
 
     def __init__(self) -> None:
         """Declare parameters and start as soon as there is a description.
@@ -58,7 +70,7 @@ class SimulatorNode(Node):
             subscribe_description(self, self._on_description)
             self.get_logger().info('waiting for robot_description')
         else:
-            self._begin(robot)
+            self._begin(flexible_robot_from_parameters(self._settings) or robot)
 
     def _on_description(self, text: str) -> None:
         if self._plant is not None:
@@ -66,15 +78,17 @@ class SimulatorNode(Node):
             return
         try:
             robot = robot_from_text(self._settings, text)
+            robot = flexible_robot_from_text(self._settings, text) or robot
         except KronDynamicsError as error:
             self.get_logger().error(f'robot_description refused: {error}')
             return
         self._begin(robot)
 
     def _begin(self, robot: Robot) -> None:
-        joints, parameters = robot.joint_names, self._settings
+        parameters, count = self._settings, robot.model.joint_count
+        joints, modal = robot.joint_names[:count], robot.joint_names[count:]
         parameters.declare(simulator_joint_parameters(joints))
-        self._joint_names = joints
+        self._joint_names, self._modal_names = joints, modal
         self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
         self._sensors = JointSensors(
             position_resolution=parameters.per_joint('position_resolution.{joint}', joints),
@@ -86,13 +100,15 @@ class SimulatorNode(Node):
         self._step = parameters.value('step')
         self._period = 1.0 / parameters.value('publish_rate')
         self._command_timeout = parameters.value('command_timeout')
-        self._command = np.zeros(robot.n)
+        self._command = np.zeros(count)
         self._command_time = -np.inf
         self._set_brakes(True)
         # Integration by the kernels, compiled before time starts to run.
         robot.prepare()
         self._plant.advance(self._command, 0.0, self._step)
         self._states = self.create_publisher(JointState, 'joint_states', 10)
+        if modal:
+            self._modal_states = self.create_publisher(JointState, '~/modal_states', 10)
         if self._with_clock:
             self._clock_publisher = self.create_publisher(ClockMessage, '/clock', 10)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, 1)
@@ -105,8 +121,10 @@ class SimulatorNode(Node):
         self._periods = 0
         self._origin = 0.0 if self._with_clock else self.get_clock().now().nanoseconds * 1e-9
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        bending = f'modal coordinates {", ".join(modal)}; ' if modal else ''
         self.get_logger().info(
             f"simulating '{robot.model.name}': joints {', '.join(joints)}; "
+            f'{bending}'
             f'{1.0 / self._period:g} Hz, step {self._step:g} s, '
             f'real time factor {self._factor:g}'
         )
@@ -119,12 +137,11 @@ class SimulatorNode(Node):
         return self._steady.now().nanoseconds * 1e-9
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        assert self._plant is not None
         command = np.asarray(message.data, dtype=np.float64)
         if command.shape != self._command.shape or not np.isfinite(command).all():
             self.get_logger().warning(
                 f'command dropped: {command.tolist()}, expected {len(self._command)} finite '
-                f'numbers for {", ".join(self._plant.robot.joint_names)}',
+                f'numbers for {", ".join(self._joint_names)}',
                 throttle_duration_sec=5.0,
             )
             return
@@ -182,9 +199,9 @@ class SimulatorNode(Node):
             # Every period, published or not: the noise of a moment depends on the seed alone.
             sample = self._sensors.measure(plant)
         if behind > 0:
-            self._publish(sample)
+            self._publish(plant, sample)
 
-    def _publish(self, sample: Measurement) -> None:
+    def _publish(self, plant: Plant, sample: Measurement) -> None:
         stamp = stamp_from(self._now())
         self._published_at = self._wall_time()
         if self._with_clock:
@@ -192,6 +209,10 @@ class SimulatorNode(Node):
         self._states.publish(
             joint_state(stamp, self._joint_names, sample.position, sample.velocity, sample.effort)
         )
+        if self._modal_names:
+            count = len(self._joint_names)
+            q, qd = plant.q[count:], plant.qd[count:]
+            self._modal_states.publish(joint_state(stamp, self._modal_names, q, qd))
 
 
 def main(arguments: list[str] | None = None) -> int:

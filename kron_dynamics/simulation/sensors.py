@@ -15,7 +15,7 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """One sample of all joints: arrays of shape (n,), rad or m, per s, N m or N."""
+    """One sample of all joints: arrays of shape (n_j,), rad or m, per s, N m or N."""
 
     position: FloatArray
     velocity: FloatArray
@@ -23,7 +23,10 @@ class Measurement:
 
 
 class JointSensors:
-    """Sensors of a machine's joints; all errors off unless given."""
+    """Sensors of a machine's joints; all errors off unless given.
+
+    They see what is at the joints, not how far flexible links bend.
+    """
 
     def __init__(
         self,
@@ -34,7 +37,7 @@ class JointSensors:
         effort_noise: FloatArray,
         seed: int,
     ) -> None:
-        """Set the errors, arrays of shape (n,) with 0 for none.
+        """Set the errors, arrays of shape (n_j,) with 0 for none.
 
         Args:
             position_resolution: quantum of the encoders, rad or m.
@@ -60,9 +63,11 @@ class JointSensors:
 
     def measure(self, plant: Plant) -> Measurement:
         """Return a sample of the plant's state."""
+        joints = slice(len(plant.effort))
+        state = plant.q[joints], plant.qd[joints], plant.effort
         position, velocity, effort = (
             true + deviation * self._random.standard_normal(len(true))
-            for true, deviation in zip((plant.q, plant.qd, plant.effort), self._noise, strict=True)
+            for true, deviation in zip(state, self._noise, strict=True)
         )
         quantum = np.where(self._resolution > 0.0, self._resolution, 1.0)
         counted = np.round(position / quantum) * quantum

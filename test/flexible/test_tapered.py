@@ -12,7 +12,13 @@ import pytest
 from scipy.linalg import eigh
 
 from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
-from kron_dynamics.flexible import Beam, BeamSection, section_matrices, tapered_modes
+from kron_dynamics.flexible import (
+    Beam,
+    BeamSection,
+    TrialFunctions,
+    section_matrices,
+    tapered_modes,
+)
 
 STATIONS = np.array([0.0, 0.5, 1.3])
 KINKED = BeamSection(STATIONS, [20.0, 10.0, 4.0], [1.2, 0.8, 0.5])
@@ -156,5 +162,5 @@ def test_impossible_requests_are_refused() -> None:
         tapered_modes(WEDGE, 4, trial_count=3)
     with pytest.raises(ModelError, match="root is 'free'"):
         tapered_modes(WEDGE, 1, root='free')
-    with pytest.raises(ParameterError, match='trial.beam.length is 1.0, expected 1.3'):
-        section_matrices(WEDGE, Beam(1.0, 1.0, 1.0).modes(2))
+    with pytest.raises(ParameterError, match='trial.length is 1.0, expected 1.3'):
+        section_matrices(WEDGE, TrialFunctions(Beam(1.0, 1.0, 1.0).modes(2)))

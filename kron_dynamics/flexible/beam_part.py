@@ -1,0 +1,154 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Taking the beams out of a URDF: what is left of the links, and what rides on the beams."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from urdf_parser_py import urdf
+
+from kron_dynamics.dynamics.composite import Inertia
+from kron_dynamics.exceptions import InvalidInertiaError, ModelError
+from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.model.flexible_description import FlexibleLinkDescription
+from kron_dynamics.model.inertia import rotational_inertia
+from kron_dynamics.model.load import link_body
+from kron_dynamics.model.robot_model import Body
+from kron_dynamics.model.tree import placement
+from kron_dynamics.typing import FloatArray
+
+# Relative to the link's own mass, first and second moments: rounding of decimal numbers.
+_ROUNDING = 1e-9
+
+
+class BeamPart(NamedTuple):
+    """The beam of a link.
+
+    Attributes:
+        description: of the link.
+        mass_per_length: at the description's stations, shape (k,), kg/m.
+        sections: place of each section that something rides on, m, by name of the fixed joint
+            that stands for it.
+    """
+
+    description: FlexibleLinkDescription
+    mass_per_length: FloatArray
+    sections: dict[str, float]
+
+    @property
+    def inertia(self) -> Inertia:
+        """Moments of the undeformed beam about the link's origin, link axes."""
+        x, weights = beam_quadrature(self.description.stations, 1)
+        dm = weights * np.interp(x, self.description.stations, self.mass_per_length)
+        points = self.description.origin + np.outer(x, self.description.axis)
+        return Inertia(float(dm.sum()), dm @ points, (points.T * dm) @ points)
+
+
+def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPart:
+    """Take a link's beam out of a robot, which is changed.
+
+    The link keeps the mass that is not the beam's. Its children are moved to new links, one for
+    each section that they ride on, fixed to the link where the section is without deformation.
+
+    Raises:
+        ModelError: there is no such link or no mass, or an attachment is no child of the link.
+        InvalidInertiaError: the beam has more mass or inertia than the link.
+    """
+    name = description.link
+    if name not in robot.link_map:
+        raise ModelError(
+            f"flexible link '{name}' does not exist in the URDF; its links: "
+            f'{", ".join(link.name for link in robot.links)}'
+        )
+    link = robot.link_map[name]
+    body = link_body(link)
+    mass = description.mass_per_length
+    if mass is None:
+        if body is None or body.mass <= 0:
+            raise ModelError(
+                f"flexible link '{name}' has no mass in the URDF to spread over its length: "
+                f'mass_per_length is missing'
+            )
+        mass = np.full(len(description.stations), body.mass / description.length)
+    beam = BeamPart(description, mass, _move_children(robot, description))
+    _leave_the_rest(link, body, beam.inertia)
+    return beam
+
+
+def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> dict[str, float]:
+    """Let the children of a link ride on sections; return the sections' places by name."""
+    name, sections = description.link, dict[str, float]()
+    children = [joint for joint in robot.joints if joint.parent == name]
+    if unknown := set(description.attachments) - {joint.child for joint in children}:
+        raise ModelError(
+            f"flexible link '{name}': attachments name {sorted(unknown)}, expected children of "
+            f'the link: {", ".join(joint.child for joint in children)}'
+        )
+    for joint in children:
+        _, place = placement(joint.origin)
+        x = float((place - description.origin) @ description.axis)
+        x = min(description.attachments.get(joint.child, x), description.length)
+        if x <= _ROUNDING * description.length:
+            continue  # on the rigid part, before the beam or at its root
+        section = f'{name}@{x:.9g}'
+        point = description.origin + x * description.axis
+        if section not in sections:
+            sections[section] = x
+            robot.add_link(urdf.Link(name=section))
+            robot.add_joint(
+                urdf.Joint(
+                    name=section,
+                    parent=name,
+                    child=section,
+                    joint_type='fixed',
+                    origin=urdf.Pose(xyz=point.tolist()),
+                )
+            )
+        rpy = None if joint.origin is None else joint.origin.rpy
+        joint.origin = urdf.Pose(xyz=(place - point).tolist(), rpy=rpy)
+        joint.parent = section
+    return sections
+
+
+def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia) -> None:
+    """Give a link the mass that is not the beam's.
+
+    Raises:
+        InvalidInertiaError: the beam has more mass or inertia than the link.
+    """
+    whole = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    if body is not None:
+        whole = Inertia(body.mass, body.first_moment, body.second_moment)
+    rest = whole - beam
+    slack = _ROUNDING * max(whole.mass, beam.mass)
+    size = np.sqrt(np.trace(beam.second) / beam.mass)
+    mass, center = rest.mass, np.zeros(3)
+    if mass > slack:
+        center = rest.first / mass
+    elif mass < -slack or np.abs(rest.first).max() > slack * size:
+        raise InvalidInertiaError(
+            f"flexible link '{link.name}': its beam has {beam.mass:g} kg centred at "
+            f'{np.round(beam.first / beam.mass, 6).tolist()} m; that is not part of the link, '
+            f'which has {whole.mass:g} kg centred at '
+            f'{np.round(whole.first / (whole.mass or 1), 6).tolist()} m'
+        )
+    else:
+        mass = 0.0
+    second = rest.second - mass * np.outer(center, center)
+    principal, axes = np.linalg.eigh(second)
+    if principal[0] < -1e-3 * np.abs(principal).max() - slack * size**2:
+        raise InvalidInertiaError(
+            f"flexible link '{link.name}': its beam has more inertia than the link, of which the "
+            f'rest would have the second moments {np.round(principal, 6).tolist()} kg m^2'
+        )
+    inertia = rotational_inertia((axes * np.maximum(principal, 0)) @ axes.T)
+    entries = dict(
+        zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), inertia[np.triu_indices(3)], strict=True)
+    )
+    link.inertial = urdf.Inertial(
+        mass=float(mass),
+        inertia=urdf.Inertia(**{key: float(value) for key, value in entries.items()}),
+        origin=urdf.Pose(xyz=center.tolist()),
+    )

@@ -1,0 +1,155 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the sections of a flexible link move with its modal coordinates, in the beam's axes.
+
+The beam's axes are at its root: x along the undeformed beam, the deflections v along y and w
+along z. A section goes from [x, 0, 0] to
+
+    d = [x - 1/2 e_v^T G_v e_v - 1/2 e_w^T G_w e_w;  Phi_v^T e_v;  Phi_w^T e_w]
+
+and turns by
+
+    theta = [e_v^T T e_w;  -Phi_w'^T e_w;  Phi_v'^T e_v].
+
+Both are right to second order in the modal coordinates, which a linearization about any motion of
+the undeformed link needs. The rotation is Cayley's, C = E + (theta~ + theta~^2/2)/(1 + theta^2/4):
+it equals exp(theta~) to the same order, is a rotation for any theta, and has no case to tell at
+theta = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.flexible.link_modes import Station
+from kron_dynamics.kinematics.forward import JointPlacement
+from kron_dynamics.kinematics.jacobian import Column
+from kron_dynamics.kinematics.motion import FrameMotion
+from kron_dynamics.kronecker import cross, skew
+from kron_dynamics.typing import FloatArray, ScalarArray
+
+_NONE = np.zeros(3, dtype=int)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModalState:
+    """Modal coordinates of a link and their derivatives: order 0 to 3 at index 0 to 3.
+
+    Attributes:
+        v: of the modes in the plane of v, shape (n_v,) each.
+        w: of the modes in the plane of w, shape (n_w,) each.
+    """
+
+    v: Sequence[ScalarArray]
+    w: Sequence[ScalarArray]
+
+    def squares(self, matrices: tuple[FloatArray, FloatArray], order: int) -> Any:
+        """Return a derivative of ``e_v^T A e_v + e_w^T B e_w``."""
+        return _product(self.v, matrices[0], self.v, order) + _product(
+            self.w, matrices[1], self.w, order
+        )
+
+    def offset(self, at: Station, order: int) -> ScalarArray:
+        """Return d of a section, or a derivative of it, shape (3,), m."""
+        along = -self.squares(at.shortening, order) / 2
+        across = [
+            _dot(shapes, e[order]) for shapes, e in zip(at.shapes, (self.v, self.w), strict=True)
+        ]
+        return np.array([at.x + along if order == 0 else along, *across])
+
+    def angles(self, at: Station, order: int) -> ScalarArray:
+        """Return theta of a section, or a derivative of it, shape (3,), rad."""
+        twist = _product(self.v, at.twist, self.w, order)
+        bend_v, bend_w = (
+            _dot(slopes, e[order]) for slopes, e in zip(at.slopes, (self.v, self.w), strict=True)
+        )
+        return np.array([twist, -bend_w, bend_v])
+
+
+def place_section(state: ModalState, at: Station) -> JointPlacement:
+    """Return a section's axes and place as seen from the root."""
+    theta = state.angles(at, 0)
+    turn = skew(theta)
+    rotation = np.eye(3, dtype=int) + (turn + turn @ turn / 2) / _norm(theta)
+    return JointPlacement(rotation, state.offset(at, 0), _NONE, _NONE)
+
+
+def section_columns(state: ModalState, at: Station) -> list[Column]:
+    """Return how each modal coordinate moves and turns a section: J_T and J_R, beam axes.
+
+    Those of v first. J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4).
+    """
+    theta = state.angles(at, 0)
+    norm = _norm(theta)
+    (v, w), columns = (state.v[0], state.w[0]), []
+    for e, shortening, shapes, slopes, twisted, across, about in (
+        (v, at.shortening[0], at.shapes[0], at.slopes[0], at.twist, 1, np.array([0, 0, 1])),
+        (w, at.shortening[1], at.shapes[1], at.slopes[1], at.twist.T, 2, np.array([0, -1, 0])),
+    ):
+        other = w if across == 1 else v
+        for i in range(len(e)):
+            moved = np.array([-_dot(shortening[i], e), 0, 0]) + shapes[i] * _unit(across)
+            turned = np.array([_dot(twisted[i], other), 0, 0]) + slopes[i] * about
+            columns.append(Column(moved, (turned + cross(theta, turned) / 2) / norm))
+    return columns
+
+
+def move_section(root: FrameMotion, state: ModalState, at: Station) -> FrameMotion:
+    """Return the motion of a section, beam axes, of that of the root.
+
+    The axes of the result are those of the root, not of the section.
+
+    Args:
+        root: motion of the beam's root in its axes.
+        state: modal coordinates with their derivatives.
+        at: the section.
+    """
+    d, d1, d2, d3 = (state.offset(at, order) for order in range(4))
+    r, r1, r2 = _turning(state, at)
+    (w, wd, wdd), (v, a, jerk) = root.angular, root.linear
+    wr = cross(w, r)
+    return FrameMotion(
+        (
+            v + root.field(0) @ d + d1,
+            a + root.field(1) @ d + 2 * cross(w, d1) + d2,
+            jerk + root.field(2) @ d + 3 * (root.field(1) @ d1) + 3 * cross(w, d2) + d3,
+        ),
+        (w + r, wd + wr + r1, wdd + cross(wd, r) + cross(w, wr + 2 * r1) + r2),
+    )
+
+
+def _turning(state: ModalState, at: Station) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
+    """Angular velocity of a section as seen from the root, and its first two derivatives there."""
+    t, t1, t2, t3 = (state.angles(at, order) for order in range(4))
+    norm, norm1, norm2 = _norm(t), t @ t1 / 2, (t1 @ t1 + t @ t2) / 2
+    r = (t1 + cross(t, t1) / 2) / norm
+    r1 = (t2 + cross(t, t2) / 2 - r * norm1) / norm
+    r2 = (t3 + (cross(t1, t2) + cross(t, t3)) / 2 - 2 * r1 * norm1 - r * norm2) / norm
+    return r, r1, r2
+
+
+def _norm(theta: ScalarArray) -> Any:
+    return 1 + theta @ theta / 4
+
+
+def _unit(axis: int) -> FloatArray:
+    return np.asarray(np.eye(3)[axis])
+
+
+def _dot(a: FloatArray, b: ScalarArray) -> Any:
+    """Product of constants with scalars of any kind: none of them is 0, whatever their kind."""
+    return sum((x * y for x, y in zip(a, b, strict=True) if x != 0), 0)
+
+
+def _product(x: Sequence[ScalarArray], A: FloatArray, y: Sequence[ScalarArray], order: int) -> Any:
+    """A derivative of ``x^T A y`` by Leibniz's rule."""
+    return sum(
+        comb(order, k) * x[k][i] * _dot(A[i], y[order - k])
+        for k in range(order + 1)
+        for i in range(len(A))
+    )

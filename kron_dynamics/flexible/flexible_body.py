@@ -1,0 +1,172 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A flexible link on a floating frame: what its mass feels, as moments of a few functions of x.
+
+The place of a particle in the beam's axes is ``W(e) f(x)`` with the functions
+
+    f = [1, x, Phi_v, Phi_w, G_v,ij, G_w,ij]
+
+and a matrix W of shape (3, N) that depends on the modal coordinates alone. So all integrals over
+the beam are those of ``f f^T``, taken once: the pseudo-inertia of a rigid body, whose f is
+[1, x, y, z], with more functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import FieldMoments, Inertia
+from kron_dynamics.flexible.deformation import ModalState
+from kron_dynamics.flexible.link_modes import PlaneModes, Station
+from kron_dynamics.kinematics.forward import JointPlacement
+from kron_dynamics.kinematics.motion import FrameMotion
+from kron_dynamics.kronecker import skew
+from kron_dynamics.typing import FloatArray, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlexibleBody:
+    """A flexible link in a tree.
+
+    Attributes:
+        link: name in the URDF.
+        body: number of the body that its root is fixed in, -1 for the base.
+        rotation: shape (3, 3), axes of the beam in that body's axes.
+        translation: shape (3,), root of the beam in that body's frame, m.
+        axes: shape (3, 3), axes of the beam in the link's axes.
+        length: of the beam, m.
+        coordinates: indices of the modal coordinates, those of v first.
+        planes: modes in the planes of v and of w.
+        moments: integral of f f^T dm, shape (N, N).
+        sections: by number of the body that rides on it.
+    """
+
+    link: str
+    body: int
+    rotation: FloatArray
+    translation: FloatArray
+    axes: FloatArray
+    length: float
+    coordinates: tuple[int, ...]
+    planes: tuple[PlaneModes, PlaneModes]
+    moments: FloatArray
+    sections: dict[int, Station]
+
+    @property
+    def mode_counts(self) -> tuple[int, int]:
+        """Number of modes in the planes of v and of w."""
+        return len(self.planes[0].scale), len(self.planes[1].scale)
+
+    @property
+    def root(self) -> JointPlacement:
+        """The beam's axes on the body."""
+        none = np.zeros(3, dtype=int)
+        return JointPlacement(self.rotation, self.translation, none, none)
+
+    def state(self, *derivatives: ScalarArray) -> ModalState:
+        """Return this link's part of the coordinates and their derivatives, (n,) each.
+
+        Derivatives that are not given, up to the third, are zero.
+        """
+        count = self.mode_counts[0]
+        parts = [[x[k] for k in self.coordinates] for x in derivatives]
+        parts += [[0] * len(self.coordinates)] * (4 - len(parts))
+        return ModalState(
+            [np.array(part[:count]) for part in parts], [np.array(part[count:]) for part in parts]
+        )
+
+    def elastic_forces(self, state: ModalState) -> ScalarArray:
+        """Return K e, shape (m,), N: int EI Phi'' Phi''^T in both planes."""
+        v, w = (
+            plane.stiffness @ e[0] if len(e[0]) else e[0]
+            for plane, e in zip(self.planes, (state.v, state.w), strict=True)
+        )
+        return np.concatenate([v, w])
+
+    def beam_forces(self, state: ModalState, root: FrameMotion) -> tuple[FieldMoments, list[Any]]:
+        """Return what the accelerations of the beam's particles take.
+
+        Args:
+            state: modal coordinates with two derivatives.
+            root: motion of the root, beam axes; gravity as an acceleration against it.
+
+        Returns:
+            the moments of the accelerations about the root, beam axes, and the forces on the
+            modal coordinates, (m,) of them, in N.
+        """
+        W, W1, W2 = (placing_matrix(state, order) for order in range(3))
+        everywhere = np.eye(len(self.moments), dtype=int)[0]
+        acceleration = (
+            np.outer(root.linear[1], everywhere)
+            + root.field(1) @ W
+            + 2 * skew(root.angular[0]) @ W1
+            + W2
+        )
+        taken = acceleration @ self.moments
+        return FieldMoments(taken[:, 0], taken @ W.T), _along_modes(state, taken)
+
+    def inertia(self, state: ModalState) -> Inertia:
+        """Return the moments of the deformed beam about its root, beam axes."""
+        W = placing_matrix(state, 0)
+        moved = W @ self.moments
+        return Inertia(self.moments[0, 0], moved[:, 0], moved @ W.T)
+
+
+def placing_matrix(state: ModalState, order: int) -> ScalarArray:
+    """Return W, or a derivative of it, shape (3, N)."""
+    v, w = state.v, state.w
+    along = [0, 1 if order == 0 else 0, *[0] * (len(v[0]) + len(w[0]))]
+    for e in (v, w):
+        for i, j in _pairs(len(e[0])):
+            product = sum(comb(order, k) * e[k][i] * e[order - k][j] for k in range(order + 1))
+            along.append(-product / 2 if i == j else -product)
+    rest = [0] * (len(along) - 2 - len(v[0]) - len(w[0]))
+    return np.array(
+        [
+            along,
+            [0, 0, *v[order], *[0] * len(w[0]), *rest],
+            [0, 0, *[0] * len(v[0]), *w[order], *rest],
+        ]
+    )
+
+
+def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
+    """Moments (3, N) of a field, along dW/de of each modal coordinate."""
+    v, w = state.v[0], state.w[0]
+    counts = len(v), len(w)
+    forces = [taken[1, 2 + i] for i in range(counts[0])]
+    forces += [taken[2, 2 + counts[0] + i] for i in range(counts[1])]
+    place, first = 2 + sum(counts), 0
+    for e, count in zip((v, w), counts, strict=True):
+        for i, j in _pairs(count):
+            forces[first + i] = forces[first + i] - taken[0, place] * e[j]
+            if i != j:
+                forces[first + j] = forces[first + j] - taken[0, place] * e[i]
+            place += 1
+        first += count
+    return forces
+
+
+def beam_moments(sections: list[Station], mass: FloatArray) -> FloatArray:
+    """Return the integral of f f^T dm, shape (N, N).
+
+    Args:
+        sections: at points of a quadrature.
+        mass: of each point, shape (k,), kg.
+    """
+    rows = []
+    for at in sections:
+        row = [1.0, at.x, *at.shapes[0], *at.shapes[1]]
+        for shortening in at.shortening:
+            row += [shortening[i, j] for i, j in _pairs(len(shortening))]
+        rows.append(row)
+    f = np.array(rows)
+    return np.asarray((f.T * mass) @ f)
+
+
+def _pairs(count: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(count) for j in range(i, count)]

@@ -1,0 +1,172 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of robots with flexible links: the same functions as for rigid ones.
+
+One recursion out and back gives the efforts of any motion; M, C*, D_L and K_L are derivatives of
+it, exact ones. Importing this module teaches `kron_dynamics.dynamics` the `FlexibleModel`.
+
+``M qdd + C* (qd (x) qd) + g = tau`` holds for all coordinates. g has the elastic forces of the
+links; structural damping is part of `joint_friction`. Rows of modal coordinates are generalized
+forces in N, and no drive acts on them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics.composite import (
+    Inertia,
+    Wrench,
+    body_inertias,
+    composite_inertias,
+)
+from kron_dynamics.dynamics.coriolis import velocity_free_coriolis_matrix
+from kron_dynamics.dynamics.energies import potential_energy
+from kron_dynamics.dynamics.gravity import gravity_vector
+from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
+from kron_dynamics.dynamics.linearization import Linearization, linearization
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.flexible.deformation import section_columns
+from kron_dynamics.flexible.flexible_kinematics import (
+    Section,
+    configuration,
+    motions_of,
+    root_motion,
+)
+from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@inverse_dynamics.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
+    moved = _newton_euler(model, q, qd, qdd, model.gravity)
+    return moved + _elastic_forces(model, q)
+
+
+@bias_forces.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
+
+
+@coriolis_vector.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), np.zeros(3, dtype=int))
+
+
+@gravity_vector.register
+def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+    rest = zeros_like(q, (model.n,))
+    return inverse_dynamics(model, q, rest, rest)
+
+
+@mass_matrix.register
+def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+    rest, still = zeros_like(q, (model.n,)), np.zeros(3, dtype=int)
+
+    def efforts(qdd: ScalarArray) -> ScalarArray:
+        return _newton_euler(model, q, rest, qdd, still)
+
+    M = jacobian_of(efforts, rest)[1]
+    # Symmetric to the last digit, and half of it need not be computed.
+    return np.array([[M[min(i, k), max(i, k)] for k in range(model.n)] for i in range(model.n)])
+
+
+@velocity_free_coriolis_matrix.register
+def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+    rest = zeros_like(q, (model.n,))
+
+    def slopes(qd: ScalarArray) -> ScalarArray:
+        return jacobian_of(lambda x: coriolis_vector(model, q, x), qd)[1]
+
+    symbols = jacobian_of(slopes, rest)[1] / 2
+    return symbols.reshape(model.n, model.n**2)
+
+
+@linearization.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Linearization:
+    n = model.n
+    accelerations = as_scalars(qdd)
+
+    def efforts(state: ScalarArray) -> ScalarArray:
+        return inverse_dynamics(model, state[:n], state[n:], accelerations)
+
+    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
+    return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
+
+
+@potential_energy.register
+def _(model: FlexibleModel, q: ArrayLike) -> Any:
+    q = as_scalars(q)
+    where = configuration(model, q)
+    inertias = body_inertias(model.skeleton)
+    fixed: list[Inertia] = []  # beams on the base
+    elastic: Any = 0
+    for link, state in zip(model.flexible_links, where.states, strict=True):
+        beam = link.inertia(state).turned(link.rotation).about(link.translation)
+        if link.body < 0:
+            fixed.append(beam)
+        else:
+            inertias[link.body] += beam
+        coordinates = np.concatenate([state.v[0], state.w[0]])
+        elastic = elastic + coordinates @ link.elastic_forces(state) / 2
+    composites = composite_inertias(model.skeleton, where.placements, inertias)
+    first = sum((beam.first for beam in fixed), composites[-1].first)
+    return elastic - first @ model.gravity
+
+
+def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+    """K e in the rows of modal coordinates, shape (n,), N."""
+    forces = zeros_like(q, (model.n,))
+    for link, state in zip(model.flexible_links, model.states(as_scalars(q)), strict=True):
+        for k, force in zip(link.coordinates, link.elastic_forces(state), strict=True):
+            forces[k] += force
+    return forces
+
+
+def _newton_euler(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
+) -> ScalarArray:
+    """Efforts of a motion without elastic forces, shape (n,)."""
+    q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
+    skeleton = model.skeleton
+    where = configuration(model, q, qd, qdd)
+    # Gravity enters as an acceleration of the base against it.
+    motions = motions_of(model, where, qd, qdd, 0 * qdd, -gravity)
+    # In the number system of all three: some may be floats.
+    tau = zeros_like(q + qd + qdd, (model.n,))
+    rest = np.zeros(3, dtype=int)
+    wrenches = skeleton.table(Wrench(rest, rest))
+    inertias = body_inertias(skeleton)
+    for k, _ in skeleton.outward():
+        wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
+    for link, state in zip(model.flexible_links, where.states, strict=True):
+        moments, forces = link.beam_forces(state, root_motion(link, motions[link.body]))
+        wrenches[link.body] += moments.wrench.passed_on(link.root)
+        for k, force in zip(link.coordinates, forces, strict=True):
+            tau[k] += force
+    for k, joint in skeleton.inward():
+        section = where.sections.get(k)
+        if section is None:
+            tau[joint.coordinate] += wrenches[k].felt_by(where.placements[k])
+        else:
+            for coordinate, force in _felt_by_modes(section, wrenches[k]):
+                tau[coordinate] += force
+        wrenches[joint.parent] += wrenches[k].passed_on(where.placements[k])
+    for k in range(model.n):
+        tau[k] += model.armature[k] * qdd[k]
+    return tau
+
+
+def _felt_by_modes(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
+    """The force of each modal coordinate against a wrench on a section, with its index."""
+    turn = section.placed.rotation @ section.link.axes.T
+    force, moment = turn @ wrench.force, turn @ wrench.moment
+    columns = section_columns(section.state, section.at)
+    return [
+        (k, column.linear @ force + column.angular @ moment)
+        for k, column in zip(section.link.coordinates, columns, strict=True)
+    ]

@@ -1,0 +1,184 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinematics of robots with flexible links: the same functions as for rigid ones.
+
+A section of a link moves with the root and with the modal coordinates; from there on joints and
+frames are as everywhere. Importing this module teaches `kron_dynamics.kinematics` the
+`FlexibleModel`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.flexible.deformation import ModalState, move_section, place_section
+from kron_dynamics.flexible.flexible_body import FlexibleBody
+from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.flexible.link_modes import Station
+from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, place_joints
+from kron_dynamics.kinematics.hessian import kinematic_hessian
+from kron_dynamics.kinematics.jacobian import jacobian
+from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
+from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+class Section(NamedTuple):
+    """A section of a flexible link in some state.
+
+    Attributes:
+        link: the flexible link.
+        state: its modal coordinates.
+        at: the section.
+        placed: the section on the beam's root, beam axes.
+    """
+
+    link: FlexibleBody
+    state: ModalState
+    at: Station
+    placed: JointPlacement
+
+
+class Configuration(NamedTuple):
+    """Where everything of a flexible robot is.
+
+    Attributes:
+        placements: of the skeleton's bodies on their parents.
+        sections: those bodies that ride on a section, by number.
+        states: modal coordinates of each flexible link.
+    """
+
+    placements: list[JointPlacement]
+    sections: dict[int, Section]
+    states: list[ModalState]
+
+
+def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configuration:
+    """Return the placement of every body on its parent, the sections as they are deformed.
+
+    Args:
+        model: the robot.
+        derivatives: the coordinates, and as many derivatives of them as there are, (n,) each.
+    """
+    placements = place_joints(model.skeleton, derivatives[0])
+    states = model.states(*derivatives)
+    sections = {}
+    for link, state in zip(model.flexible_links, states, strict=True):
+        root = link.root
+        for k, at in link.sections.items():
+            placed = place_section(state, at)
+            sections[k] = Section(link, state, at, placed)
+            # At rest a section has the link's axes.
+            placements[k] = JointPlacement(
+                root.rotation @ placed.rotation @ link.axes.T,
+                root.offset + root.rotation @ placed.offset,
+                placements[k].angular_axis,
+                placements[k].linear_axis,
+            )
+    return Configuration(placements, sections, states)
+
+
+def motions_of(
+    model: FlexibleModel,
+    where: Configuration,
+    qd: ScalarArray,
+    qdd: ScalarArray,
+    qddd: ScalarArray,
+    base_acceleration: ScalarArray,
+) -> list[FrameMotion]:
+    """Return the motion of every body's origin, body axes: a table of the skeleton.
+
+    Args:
+        model: the robot.
+        where: the places, with the derivatives of the modal coordinates.
+        qd: first derivatives of the coordinates, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+        base_acceleration: of the base, shape (3,), base axes, m/s^2.
+    """
+    zero = np.zeros(3, dtype=int)
+    motions: list[FrameMotion] = model.skeleton.table(
+        FrameMotion((zero, base_acceleration, zero), (zero, zero, zero))
+    )
+    for k, joint in model.skeleton.outward():
+        before, section = motions[joint.parent], where.sections.get(k)
+        if section is None:
+            c = joint.coordinate
+            motions[k] = before.moved(where.placements[k], (qd[c], qdd[c], qddd[c]))
+        else:
+            root = root_motion(section.link, before)
+            moved = move_section(root, section.state, section.at)
+            turn = section.placed.rotation @ section.link.axes.T
+            motions[k] = moved.turned(turn.T)
+    return motions
+
+
+def root_motion(link: FlexibleBody, body: FrameMotion) -> FrameMotion:
+    """Return the motion of a beam's root, beam axes, of that of the body that it is fixed in."""
+    return body.carried(link.translation).turned(link.rotation.T)
+
+
+@forward_kinematics.register
+def _(model: FlexibleModel, q: ArrayLike, link: str) -> ScalarArray:
+    q = as_scalars(q)
+    frame = model.skeleton.frame(link)
+    placements = configuration(model, q).placements
+    turn, place = frame.rotation, frame.translation
+    for k in reversed(model.skeleton.path(frame.body)):
+        placed = placements[k]
+        turn, place = placed.rotation @ turn, placed.rotation @ place + placed.offset
+    pose = zeros_like(q, (4, 4))
+    pose[:3, :3], pose[:3, 3], pose[3, 3] = turn, place, 1
+    return pose
+
+
+@rotation_between.register
+def _(model: FlexibleModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
+    wanted, given = (forward_kinematics(model, q, name)[:3, :3] for name in (axes, link))
+    rotation: ScalarArray = wanted.T @ given
+    return rotation
+
+
+@frame_motion.register
+def _(
+    model: FlexibleModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
+) -> FrameMotion:
+    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    frame = model.skeleton.frame(link)
+    where = configuration(model, q, qd, qdd, qddd)
+    motions = motions_of(model, where, qd, qdd, qddd, np.zeros(3, dtype=int))
+    turn = np.eye(3, dtype=int)
+    for k in reversed(model.skeleton.path(frame.body)):
+        turn = where.placements[k].rotation @ turn
+    return motions[frame.body].carried(frame.locate(point)).turned(turn)
+
+
+@jacobian.register
+def _(
+    model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    rest = zeros_like(q, (model.n,))
+
+    def velocity(qd: ScalarArray) -> ScalarArray:
+        motion = frame_motion(model, q, qd, rest, rest, link, point)
+        return np.concatenate([motion.linear[0], motion.angular[0]])
+
+    return jacobian_of(velocity, rest)[1]
+
+
+@kinematic_hessian.register
+def _(
+    model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
+    return derivative.reshape(6, model.n**2)

@@ -1,0 +1,136 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot some of whose links bend: the data that the equations read."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.flexible.deformation import ModalState
+from kron_dynamics.flexible.flexible_body import FlexibleBody
+from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlexibleModel(RobotModel):
+    """A tree of bodies some of which are flexible.
+
+    The coordinates are those of the joints, in the order of the rigid robot, then the modal
+    coordinates, named ``link/v1``, ``link/v2``, ..., ``link/w1``, ...: all n of them are in
+    `joint_names`, and arrays of shape (n,) hold them all. Joints, bodies and frames are those of
+    the rigid robot, which describe the machine; the equations go through `skeleton`.
+
+    Modal coordinates have no limits, no drive (effort limit 0) and the structural damping.
+
+    Attributes:
+        rigid: the same robot with stiff links.
+        skeleton: the tree with a body of its own for every section that something rides on. What
+            of a flexible link is along its beam is in no body of it.
+        flexible_links: the flexible links.
+    """
+
+    rigid: RobotModel
+    skeleton: RobotModel
+    flexible_links: tuple[FlexibleBody, ...]
+
+    @classmethod
+    def assembled(
+        cls, rigid: RobotModel, skeleton: RobotModel, links: tuple[FlexibleBody, ...]
+    ) -> FlexibleModel:
+        """Return the model of these parts, the coordinates of which go together.
+
+        Raises:
+            ModelError: a joint has the name of a modal coordinate.
+        """
+        names = [*rigid.joint_names, *(name for link in links for name in _modal_names(link))]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"joint '{name}' has the name of a modal coordinate")
+        count = len(names) - rigid.n
+        damping = [link.planes[plane].damping for link in links for plane in range(2)]
+        added = {
+            'position_lower': np.full(count, -np.inf),
+            'position_upper': np.full(count, np.inf),
+            'velocity_limit': np.full(count, np.inf),
+            'effort_limit': np.zeros(count),
+            'damping': np.concatenate(damping),
+            'friction': np.zeros(count),
+            'armature': np.zeros(count),
+        }
+        shared = {f.name: getattr(rigid, f.name) for f in fields(rigid) if f.init}
+        for name, values in added.items():
+            shared[name] = read_only(np.concatenate([shared[name], values]))
+        shared['joint_names'] = tuple(names)
+        return cls(**shared, rigid=rigid, skeleton=skeleton, flexible_links=links)
+
+    @property
+    def joint_count(self) -> int:
+        """Number of coordinates that are joints' positions: the first ones."""
+        return self.rigid.n
+
+    @property
+    def is_flexible(self) -> bool:
+        """True: there are modal coordinates."""
+        return True
+
+    @property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate: the first ones."""
+        return self.rigid.independent_joints
+
+    @property
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate: that of its joint, or 'modal'."""
+        return (*self.rigid.joint_types, *['modal'] * (self.n - self.rigid.n))
+
+    @property
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        return np.concatenate([np.zeros(self.rigid.n), self.damping[self.rigid.n :]])
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex digest of all numbers and names that the equations depend on."""
+        digest = hashlib.sha256(f'{self.rigid.fingerprint} {self.skeleton.fingerprint}'.encode())
+        digest.update(repr(self.joint_names).encode() + self.damping.tobytes())
+        for link in self.flexible_links:
+            digest.update(f'{link.link} {link.body} {link.mode_counts} {link.sections}'.encode())
+            for array in (link.rotation, link.translation, link.axes, link.moments):
+                digest.update(np.ascontiguousarray(array).tobytes())
+            for plane in link.planes:
+                digest.update(plane.stiffness.tobytes())
+            for at in link.sections.values():
+                for pair in (at.shapes, at.slopes, at.shortening):
+                    digest.update(pair[0].tobytes() + pair[1].tobytes())
+                digest.update(at.twist.tobytes())
+        return digest.hexdigest()
+
+    def table(self, base: Any = None) -> NoReturn:
+        """Refuse to go through the tree as if it were rigid.
+
+        Raises:
+            ModelError: always.
+        """
+        links = ', '.join(f"'{link.link}'" for link in self.flexible_links)
+        raise ModelError(
+            f"this quantity is for rigid robots, and of model '{self.name}' {links} is flexible"
+        )
+
+    def states(self, *derivatives: ArrayLike) -> list[ModalState]:
+        """Return the modal coordinates of every flexible link, with derivatives, (n,) each."""
+        arrays: list[ScalarArray] = [np.asarray(x) for x in derivatives]
+        return [link.state(*arrays) for link in self.flexible_links]
+
+
+def _modal_names(link: FlexibleBody) -> list[str]:
+    return [
+        f'{link.link}/{plane}{i + 1}'
+        for plane, count in zip(('v', 'w'), link.mode_counts, strict=True)
+        for i in range(count)
+    ]

@@ -1,0 +1,153 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes that a flexible link bends in, and the integrals of them that its sections need.
+
+In the plane of v (along y of the beam's axes) and that of w (along z) the beam has modes of its
+own; a point at x of the undeformed beam is deflected by v = Phi_v(x)^T e_v and w = Phi_w(x)^T e_w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from kron_dynamics.flexible.beam import Beam, BeamSection
+from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.flexible.tapered import CarriedBody, tapered_modes
+from kron_dynamics.model.flexible_description import FlexibleLinkDescription
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Waves of trial functions beyond the modes themselves, which quadrature must still resolve.
+_TRIAL_WAVES = 20
+
+
+class ModeShapes(Protocol):
+    """Modes of a beam in one plane."""
+
+    @property
+    def natural_frequencies(self) -> FloatArray:
+        """Natural frequencies, shape (n,), rad/s."""
+
+    def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
+        """Return the shapes at x, shape (k,), or their derivatives, shape (n, k)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaneModes:
+    """Modes in one plane of a link, or none.
+
+    Attributes:
+        modes: the modes; None where the link does not bend.
+        knots: where derivatives of the shapes may jump, distances from the root, m.
+        scale: what their shapes are multiplied with, shape (n,).
+        stiffness: int EI Phi'' Phi''^T, shape (n, n), N/m for shapes without unit.
+        damping: of the modal coordinates, shape (n,), N s/m: each as the clamped link has it that
+            vibrates in this mode alone with the damping ratio that was asked for.
+    """
+
+    modes: ModeShapes | None
+    knots: FloatArray
+    scale: FloatArray
+    stiffness: FloatArray
+    damping: FloatArray
+
+    def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
+        """Return the shapes or a derivative of them at x, shape (k,), m: shape (n, k)."""
+        if self.modes is None:
+            return np.zeros((0, np.size(x)))
+        return np.asarray(self.scale[:, None] * self.modes.shapes(x, order))
+
+
+def plane_modes(
+    description: FlexibleLinkDescription,
+    plane: str,
+    mass_per_length: FloatArray,
+    carried: Sequence[CarriedBody],
+) -> PlaneModes:
+    """Return the modes of a link in one plane.
+
+    Those of a uniform beam with nothing on it have Khang's normalisation, `BeamModes`; all others
+    have a deflection of 1 at the tip, so that their coordinates are the tip's deflection in m.
+
+    Args:
+        description: of the link.
+        plane: 'v' or 'w'.
+        mass_per_length: at the description's stations, shape (k,), kg/m.
+        carried: what moves with the sections of the beam; it shapes the modes unless the
+            description wants those of the beam alone.
+    """
+    if plane not in description.modes:
+        return PlaneModes(None, np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros(0))
+    count = description.modes[plane]
+    EI, x = description.bending_stiffness[plane], description.stations
+    section = BeamSection(x, EI, mass_per_length)
+    loaded = description.mode_shapes == 'loaded'
+    knots = np.array([body.x for body in carried] if loaded else [])
+    modes: ModeShapes
+    if not loaded and np.ptp(EI) == 0 and np.ptp(mass_per_length) == 0:
+        modes = Beam(description.length, float(EI[0]), float(mass_per_length[0])).modes(count)
+        scale = np.ones(count)
+    else:
+        modes = tapered_modes(section, count, carried=carried if loaded else ())
+        scale = 1 / modes.shapes([description.length])[:, 0]
+    points, weights = beam_quadrature(np.union1d(x, knots), count + _TRIAL_WAVES)
+    bending = scale[:, None] * modes.shapes(points, 2)
+    stiffness = (bending * (weights * section.bending_stiffness_at(points))) @ bending.T
+    ratios = description.damping_ratio[plane]
+    damping = 2 * ratios * stiffness.diagonal() / modes.natural_frequencies
+    return PlaneModes(modes, knots, scale, np.asarray(stiffness), np.asarray(damping))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Station:
+    """A section of a link: what its place and its turn depend on.
+
+    Pairs are of the planes v and w, with n_v and n_w modes.
+
+    Attributes:
+        x: distance from the root, m.
+        shapes: Phi(x), shapes (n_v,) and (n_w,).
+        slopes: Phi'(x), likewise, 1/m.
+        shortening: G(x) = int_0^x Phi' Phi'^T, shapes (n_v, n_v) and (n_w, n_w), 1/m: bending
+            draws the section towards the root by 1/2 e^T G e.
+        twist: T(x), shape (n_v, n_w), 1/m: bending in both planes turns the section about the
+            beam's axis by e_v^T T e_w.
+    """
+
+    x: float
+    shapes: tuple[FloatArray, FloatArray]
+    slopes: tuple[FloatArray, FloatArray]
+    shortening: tuple[FloatArray, FloatArray]
+    twist: FloatArray
+
+
+def stations(
+    planes: tuple[PlaneModes, PlaneModes], places: ArrayLike, geometric_stiffness: bool = True
+) -> list[Station]:
+    """Return the sections of a link at some places.
+
+    Args:
+        planes: modes in the planes v and w.
+        places: distances from the root, shape (k,), m.
+        geometric_stiffness: False leaves the shortening out: points keep their x, as [K] has it.
+    """
+    v, w = planes
+    count = max(len(v.scale), len(w.scale)) + _TRIAL_WAVES
+    knots = np.union1d(v.knots, w.knots)
+    found = []
+    for x in np.asarray(places, dtype=np.float64):
+        points, weights = beam_quadrature([0.0, *knots[(knots > 0) & (knots < x)], x], count)
+        (v1, w1), (v2, w2) = (
+            [plane.shapes(points, order) for plane in planes] for order in (1, 2)
+        )
+        stretch = weights if geometric_stiffness else 0.0 * weights
+        shortening = ((v1 * stretch) @ v1.T, (w1 * stretch) @ w1.T)
+        twist = ((v1 * weights) @ w2.T - (v2 * weights) @ w1.T) / 2
+        values, slopes = (
+            (v.shapes([x], order)[:, 0], w.shapes([x], order)[:, 0]) for order in (0, 1)
+        )
+        found.append(Station(float(x), values, slopes, shortening, twist))
+    return found

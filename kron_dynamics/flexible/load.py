@@ -1,0 +1,141 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a URDF and a description of its flexible links to a `FlexibleModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_inertias
+from kron_dynamics.flexible.beam_part import BeamPart, take_beam
+from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
+from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.flexible.link_modes import PlaneModes, plane_modes, stations
+from kron_dynamics.flexible.tapered import CarriedBody
+from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
+from kron_dynamics.model.load import build_model, load_model
+from kron_dynamics.model.payload import Payload, with_payloads
+from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
+from kron_dynamics.model.urdf import parse_urdf
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Waves in the quadrature over a beam beyond its modes': those of the trial functions.
+_WAVES = 20
+
+
+def load_flexible_model(
+    text: str,
+    flexible: str | Path | Mapping[str, object],
+    *,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+    joints: Sequence[str] | None = None,
+    armature: Mapping[str, float] | None = None,
+    payload: Mapping[str, Payload] | None = None,
+) -> FlexibleModel:
+    """Return the model of a URDF text with some links flexible.
+
+    A link's mass is that of the URDF: the beam's, spread along its line, and the rest, a rigid
+    body at the root. What is fixed or jointed to the link rides on the section of the beam at the
+    place of its joint: behind the tip on the tip, before the root on the rigid part.
+
+    Args:
+        text: URDF.
+        flexible: the description of the flexible links: a file or what one holds.
+        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
+        joints: order of the joints; modal coordinates follow.
+        armature: rotor inertia at the joint by joint name, kg m^2 or kg.
+        payload: point masses by the link that carries them, as for `with_payloads`.
+
+    Raises:
+        ModelError: one of the two descriptions is broken, or they do not fit together; the
+            message names link or joint.
+    """
+    descriptions = read_flexible(flexible)
+    rigid = load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
+    parsed = with_payloads(parse_urdf(text), payload or {})
+    beams = [take_beam(parsed.robot, description) for description in descriptions]
+    sections = frozenset(name for beam in beams for name in beam.sections)
+    skeleton = build_model(
+        replace(parsed, sections=sections), gravity=gravity, joints=joints, armature=armature
+    )
+    carried = _carried(skeleton, beams)
+    links: list[FlexibleBody] = []
+    for beam in beams:
+        first = links[-1].coordinates[-1] + 1 if links else rigid.n
+        links.append(_flexible_body(skeleton, beam, carried, first))
+    return FlexibleModel.assembled(rigid, skeleton, tuple(links))
+
+
+def _flexible_body(
+    skeleton: RobotModel, beam: BeamPart, carried: Sequence[Inertia], first: int
+) -> FlexibleBody:
+    """The flexible link, with coordinates from a first one on, and the inertia on its sections."""
+    description = beam.description
+    numbers = {joint.name: k for k, joint in enumerate(skeleton.joints)}
+    places = {numbers[name]: x for name, x in beam.sections.items()}
+    frame = skeleton.frame(description.link)
+    axes = _beam_axes(description)
+    loads = [(x, carried[k].turned(axes.T)) for k, x in places.items()]
+    planes = (
+        plane_modes(description, 'v', beam.mass_per_length, _loads(loads, 1)),
+        plane_modes(description, 'w', beam.mass_per_length, _loads(loads, 2)),
+    )
+    count = len(planes[0].scale) + len(planes[1].scale)
+    at = stations(planes, list(places.values()), description.geometric_stiffness)
+    return FlexibleBody(
+        link=description.link,
+        body=frame.body,
+        rotation=read_only(frame.rotation @ axes),
+        translation=read_only(frame.locate(description.origin)),
+        axes=axes,
+        length=description.length,
+        coordinates=tuple(range(first, first + count)),
+        planes=planes,
+        moments=read_only(_moments(beam, planes)),
+        sections=dict(zip(places, at, strict=True)),
+    )
+
+
+def _beam_axes(description: FlexibleLinkDescription) -> FloatArray:
+    """Axes of the beam in the link's axes, shape (3, 3)."""
+    third = np.cross(description.axis, description.lateral)
+    return read_only(np.column_stack([description.axis, description.lateral, third]))
+
+
+def _carried(skeleton: RobotModel, beams: Sequence[BeamPart]) -> list[Inertia]:
+    """Inertia behind each body of the skeleton at the zero pose, undeformed, body axes."""
+    inertias = body_inertias(skeleton)
+    for beam in beams:
+        frame = skeleton.frame(beam.description.link)
+        if frame.body >= 0:
+            inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
+    return composite_inertias(skeleton, place_joints(skeleton, np.zeros(skeleton.n)), inertias)
+
+
+def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:
+    """What bodies on sections are for bending along one of the beam's axes."""
+    return [
+        CarriedBody(
+            x,
+            float(inertia.mass),
+            float(inertia.first[0]),
+            float(inertia.second[0, 0] + inertia.second[across, across]),
+        )
+        for x, inertia in carried
+    ]
+
+
+def _moments(beam: BeamPart, planes: tuple[PlaneModes, PlaneModes]) -> FloatArray:
+    """Integral of f f^T dm over the beam."""
+    description = beam.description
+    x, weights = beam_quadrature(
+        description.stations, 2 * max(description.modes.values()) + _WAVES
+    )
+    dm = weights * np.interp(x, description.stations, beam.mass_per_length)
+    return beam_moments(stations(planes, x, description.geometric_stiffness), dm)

@@ -1,0 +1,217 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of a description file: read from YAML strictly, and refused by file and key."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.robot_model import read_only
+from kron_dynamics.typing import FloatArray
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values as in YAML 1.2, and every key once.
+
+    YAML 1.1, PyYAML's own, would read 3.2e11 as text, 010 as 8, 1:30 as 90 and no as false.
+    """
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """Return a mapping; refuse a key that is there twice, of which YAML takes the last."""
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
+            if name in seen:
+                problem = f"key '{key.value}' is given twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(name)
+        return node
+
+
+_PLAIN = {
+    'null': r'~|null|Null|NULL|',
+    'bool': r'true|True|TRUE|false|False|FALSE',
+    'int': r'[-+]?(0|[1-9][0-9]*)',
+    'float': r'[-+]?((\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|\.(inf|Inf|INF))'
+    r'|\.(nan|NaN|NAN)',
+    'merge': '<<',
+}
+_TAG = 'tag:yaml.org,2002:'
+for _name, _pattern in _PLAIN.items():
+    _Loader.add_implicit_resolver(f'{_TAG}{_name}', re.compile(f'({_pattern})$'), None)
+_KNOWN = {None, *(_TAG + name for name in (*_PLAIN, 'map', 'seq', 'str'))}
+_Loader.yaml_constructors = {
+    tag: make for tag, make in yaml.SafeLoader.yaml_constructors.items() if tag in _KNOWN
+}
+
+
+def read_yaml(path: Path) -> object:
+    """Return what a YAML file holds.
+
+    Raises:
+        ModelError: the file does not exist or cannot be read, is no YAML, or has a key twice in
+            one mapping; the message starts with the file and names the line.
+    """
+    try:
+        text = path.read_text(encoding='utf-8')
+    except FileNotFoundError:
+        raise ModelError(f'{path}: the file does not exist') from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f'{path}: the file cannot be read: {error}') from None
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = '' if mark is None else f', line {mark.line + 1}'
+        raise ModelError(f'{path}{line}: {error.problem}') from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ModelError(f'{path}: not YAML: {" ".join(str(error).split())}') from None
+
+
+class Kind(NamedTuple):
+    """A kind of number: what it is called, and whether a finite number is one."""
+
+    name: str
+    holds: Callable[[float], bool]
+
+
+FINITE = Kind('finite number', lambda value: True)
+POSITIVE = Kind('positive number', lambda value: value > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A mapping in a description, with its place there for messages.
+
+    Attributes:
+        where: file and link.
+        prefix: keys of the mappings around it, each with a dot after it.
+        values: the mapping itself.
+    """
+
+    where: str
+    prefix: str
+    values: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        """Refuse keys that are no text."""
+        for key in self.values:
+            if not isinstance(key, str):
+                raise self.error(key, 'is no text')
+
+    def error(self, key: str, complaint: str) -> ModelError:
+        """Return the error that an entry deserves."""
+        return ModelError(f"{self.where}: key '{self.prefix}{key}' {complaint}")
+
+    def wrong(self, key: str, expected: str) -> ModelError:
+        """Return the error for a value that is not what is expected."""
+        return self.error(key, f'is {shown(self.values[key])}, expected {expected}')
+
+    def allow(self, *allowed: str) -> None:
+        """Refuse keys other than these.
+
+        Raises:
+            ModelError: there is another key; the message suggests the nearest.
+        """
+        for key in self.values:
+            if key not in allowed:
+                close = get_close_matches(key, allowed, 1)
+                guess = f", did you mean '{close[0]}'?" if close else ','
+                raise self.error(key, f'is unknown{guess} allowed: {", ".join(allowed)}')
+
+    def get(self, key: str) -> object:
+        """Return a value as it stands.
+
+        Raises:
+            ModelError: the key is missing.
+        """
+        if key not in self.values:
+            raise self.error(key, 'is missing')
+        return self.values[key]
+
+    def below(self, key: str) -> Entries:
+        """Return the mapping that is the value of a key.
+
+        Raises:
+            ModelError: the key is missing, or its value is no mapping.
+        """
+        value = self.get(key)
+        if not isinstance(value, Mapping):
+            raise self.wrong(key, 'a mapping')
+        return Entries(self.where, f'{self.prefix}{key}.', value)
+
+    def number(self, key: str, kind: Kind = FINITE) -> float:
+        """Return a number.
+
+        Raises:
+            ModelError: the key is missing, or its value is no number of this kind.
+        """
+        number = _finite(self.get(key))
+        if number is None or not kind.holds(number):
+            raise self.wrong(key, f'a {kind.name}')
+        return number
+
+    def vector(self, key: str, count: int | None = None, kind: Kind = FINITE) -> FloatArray:
+        """Return a list of numbers, shape (count,), read-only.
+
+        Raises:
+            ModelError: the key is missing, or its value is no list of that many (of any length for
+                None) numbers of this kind.
+        """
+        items = _items(self.get(key))
+        found = [] if items is None else [_finite(item) for item in items]
+        good = [number for number in found if number is not None and kind.holds(number)]
+        if items is None or len(good) < len(items) or (count is not None and len(good) != count):
+            size = '' if count is None else f' of {count}'
+            raise self.wrong(key, f'a list{size}, each a {kind.name}')
+        return read_only(good)
+
+    def spread(self, key: str, count: int, kind: Kind) -> FloatArray:
+        """Return a number repeated, or a list of that many, shape (count,), read-only.
+
+        Raises:
+            ModelError: the key is missing, or its value is neither.
+        """
+        if _items(self.get(key)) is not None:
+            return self.vector(key, count, kind)
+        if _finite(self.values[key]) is None:
+            raise self.wrong(key, f'a {kind.name} or a list of {count}')
+        return read_only(np.full(count, self.number(key, kind)))
+
+
+def shown(value: object) -> str:
+    """Return a value as it is shown in a message: short, in one line."""
+    return ' '.join(reprlib.repr(value).split())
+
+
+def _finite(value: object) -> float | None:
+    """The finite number that a value is; None for anything else. A bool is no number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _items(value: object) -> list[object] | None:
+    """The items of a list, tuple or array of one dimension or more; None for anything else."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return list(value)
+    return list(value) if isinstance(value, (list, tuple)) else None

@@ -1,0 +1,227 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which links of a robot bend, and how: the description that comes beside a URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.beam_section import PLANES, beam_properties
+from kron_dynamics.model.entries import POSITIVE, Entries, Kind, read_yaml, shown
+from kron_dynamics.model.robot_model import read_only
+from kron_dynamics.typing import FloatArray
+
+_MODE_SHAPES = ('loaded', 'clamped_free')
+_KEYS = (
+    'length',
+    'axis',
+    'lateral',
+    'origin',
+    'stations',
+    'mass_per_length',
+    'bending_stiffness',
+    'section',
+    'material',
+    'modes',
+    'damping_ratio',
+    'mode_shapes',
+    'attachments',
+    'geometric_stiffness',
+)
+# Relative to a direction's length: what is shorter across another direction lies along it.
+_ALONG = 1e-6
+_DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlexibleLinkDescription:
+    """A link that bends as a beam, clamped in the link's frame at its root.
+
+    Its axes are x along the beam, y = lateral and z = x cross y; it deflects by v along y and by
+    w along z. Plane 'v' is that of v, plane 'w' that of w.
+
+    Attributes:
+        link: name in the URDF.
+        length: of the beam, m.
+        axis: direction of the beam from its root, unit vector, shape (3,), link axes.
+        lateral: direction of v, unit vector orthogonal to the axis, shape (3,), link axes.
+        origin: root of the beam, shape (3,), link frame, m.
+        stations: distances from the root at which mass and stiffness are given, linear between
+            them, from 0 to the length, shape (k,) with k >= 2, m.
+        mass_per_length: at the stations, shape (k,), kg/m; None: the mass of the URDF's link,
+            spread evenly.
+        bending_stiffness: E I at the stations by plane, each of shape (k,), N m^2.
+        modes: how many by plane, 'v' before 'w'; a plane without modes is not there.
+        damping_ratio: of each mode, relative to critical, by plane, each of shape (modes,).
+        mode_shapes: 'loaded', modes of the beam with what it carries at the zero pose, or
+            'clamped_free', modes of the beam alone.
+        attachments: distance from the root, m, at which a child link rides on the beam, by the
+            child's name, where it is not that of the child's joint.
+        geometric_stiffness: whether bending shortens the link, so that axial forces stiffen it.
+    """
+
+    link: str
+    length: float
+    axis: FloatArray
+    lateral: FloatArray
+    origin: FloatArray
+    stations: FloatArray
+    mass_per_length: FloatArray | None
+    bending_stiffness: Mapping[str, FloatArray]
+    modes: Mapping[str, int]
+    damping_ratio: Mapping[str, FloatArray]
+    mode_shapes: str
+    attachments: Mapping[str, float]
+    geometric_stiffness: bool
+
+
+def read_flexible(
+    source: str | Path | Mapping[str, object],
+) -> tuple[FlexibleLinkDescription, ...]:
+    """Return the flexible links that a description names, in its order.
+
+    Args:
+        source: path of a YAML file, or what such a file would hold.
+
+    Raises:
+        ModelError: the file cannot be read or is no YAML, or an entry is unknown, missing or
+            wrong; the message names file, link and key.
+    """
+    found: object
+    if isinstance(source, Mapping):
+        place, found = 'flexible description', source
+    elif isinstance(source, (str, Path)):
+        place, found = str(source), read_yaml(Path(source))
+    else:
+        raise ModelError(f'flexible description is {shown(source)}, expected a path or a mapping')
+    if not isinstance(found, Mapping):
+        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping 'flexible_links'")
+    document = Entries(place, '', found)
+    document.allow('flexible_links')
+    links = document.below('flexible_links')
+    if not links.values:
+        raise document.error('flexible_links', 'is empty, expected links by name')
+    return tuple(_read_link(links, name) for name in links.values)
+
+
+def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
+    link = Entries(f"{links.where}: link '{name}'", '', _mapping(links, name))
+    link.allow(*_KEYS)
+    length = link.number('length', POSITIVE)
+    axis, lateral = _directions(link)
+    modes = _modes(link)
+    stations = _stations(link, length)
+    mass, stiffness = beam_properties(link, len(stations), modes)
+    return FlexibleLinkDescription(
+        link=name,
+        length=length,
+        axis=axis,
+        lateral=lateral,
+        origin=link.vector('origin', 3) if 'origin' in link.values else read_only(np.zeros(3)),
+        stations=stations,
+        mass_per_length=mass,
+        bending_stiffness=MappingProxyType(stiffness),
+        modes=MappingProxyType(modes),
+        damping_ratio=MappingProxyType(_damping_ratio(link, modes)),
+        mode_shapes=_mode_shapes(link),
+        attachments=MappingProxyType(_attachments(link, length)),
+        geometric_stiffness=_geometric_stiffness(link),
+    )
+
+
+def _mapping(links: Entries, name: str) -> Mapping[str, object]:
+    entries = links.values[name]
+    if not isinstance(entries, Mapping):
+        raise ModelError(
+            f"{links.where}: link '{name}' is {shown(entries)}, expected a mapping of its keys"
+        )
+    return entries
+
+
+def _directions(link: Entries) -> tuple[FloatArray, FloatArray]:
+    """Axis and lateral direction as orthogonal unit vectors."""
+    axis = _unit(link, 'axis') if 'axis' in link.values else np.array([1.0, 0.0, 0.0])
+    if 'lateral' in link.values:
+        lateral = _unit(link, 'lateral')
+    else:
+        along_x = np.linalg.norm(axis[1:]) < _ALONG
+        lateral = np.array([0.0, 1.0, 0.0] if along_x else [1.0, 0.0, 0.0])
+    lateral = lateral - (lateral @ axis) * axis
+    across = np.linalg.norm(lateral)
+    if across < _ALONG:
+        raise link.wrong('lateral', f'a direction across the axis {axis.tolist()}')
+    return read_only(axis), read_only(lateral / across)
+
+
+def _unit(link: Entries, key: str) -> FloatArray:
+    vector = link.vector(key, 3)
+    largest = np.abs(vector).max()
+    if largest == 0:
+        raise link.wrong(key, 'a direction')
+    # Scaled first: squares of very large or small numbers are none.
+    return np.asarray(vector / largest / np.linalg.norm(vector / largest))
+
+
+def _modes(link: Entries) -> dict[str, int]:
+    counts = link.below('modes')
+    counts.allow(*PLANES)
+    modes = {}
+    for plane in PLANES:
+        count = counts.values.get(plane, 0)
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise counts.wrong(plane, 'a whole number, 0 or more')
+        if count:
+            modes[plane] = int(count)
+    if not modes:
+        raise link.wrong('modes', 'at least one mode')
+    return modes
+
+
+def _stations(link: Entries, length: float) -> FloatArray:
+    if 'stations' not in link.values:
+        return read_only([0.0, length])
+    x = link.vector('stations')
+    if len(x) < 2 or x[0] != 0 or x[-1] != length or not (np.diff(x) > 0).all():
+        raise link.wrong('stations', f'increasing numbers from 0 to the length {length}')
+    return x
+
+
+def _damping_ratio(link: Entries, modes: Mapping[str, int]) -> dict[str, FloatArray]:
+    none = {plane: read_only(np.zeros(count)) for plane, count in modes.items()}
+    if 'damping_ratio' not in link.values:
+        return none
+    if not isinstance(link.values['damping_ratio'], Mapping):
+        ratio = link.number('damping_ratio', _DAMPING)
+        return {plane: read_only(np.full(count, ratio)) for plane, count in modes.items()}
+    given = link.below('damping_ratio')
+    given.allow(*PLANES)
+    ratios = {plane: given.spread(plane, modes.get(plane, 0), _DAMPING) for plane in given.values}
+    return {plane: ratios.get(plane, none[plane]) for plane in modes}
+
+
+def _mode_shapes(link: Entries) -> str:
+    shapes = link.values.get('mode_shapes', _MODE_SHAPES[0])
+    if not isinstance(shapes, str) or shapes not in _MODE_SHAPES:
+        raise link.wrong('mode_shapes', ' or '.join(map(repr, _MODE_SHAPES)))
+    return shapes
+
+
+def _attachments(link: Entries, length: float) -> dict[str, float]:
+    if 'attachments' not in link.values:
+        return {}
+    children = link.below('attachments')
+    on_beam = Kind(f'number from 0 to the length {length}', lambda x: 0 <= x <= length)
+    return {child: children.number(child, on_beam) for child in children.values}
+
+
+def _geometric_stiffness(link: Entries) -> bool:
+    counts = link.values.get('geometric_stiffness', True)
+    if not isinstance(counts, bool):
+        raise link.wrong('geometric_stiffness', 'true or false')
+    return counts
