@@ -24,8 +24,7 @@ LAYERS = (
     ('kernels',),
     ('frame', 'linearized', 'symbolic'),
     ('robot',),
-    ('deflection',),
-    ('deflection',),
+    ('deflection', 'periodic_motion'),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'modes', 'simulation'),
     ('demo',),

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from kron_dynamics import __version__
-from kron_dynamics.cli import analyze, demo, derive, info
+from kron_dynamics.cli import analyze, demo, derive, info, modes
 from kron_dynamics.exceptions import KronDynamicsError
 
 PROGRAM = 'kron_dynamics'
@@ -71,6 +71,6 @@ def _parser() -> _Parser:
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for command in (info, derive, analyze, demo):
+    for command in (info, derive, modes, analyze, demo):
         command.add_parser(commands)
     return parser

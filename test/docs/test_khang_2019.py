@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,3 +105,17 @@ def test_printed_link_softens_at_its_natural_frequency(generator: Any) -> None:
         assert numbers.squared_frequency(link, 50.0, True) > at_rest
         if not case.parameters['J_E']:
             assert speed**2 == pytest.approx(at_rest, rel=1e-12)
+
+
+def test_the_shipped_manipulator_reproduces_the_equations(generator: Any) -> None:
+    rows = generator.machine.comparisons()
+    assert [row.geometric_stiffness for row in rows] == [False, True]
+    for row in rows:
+        assert max(row.M, row.D, row.K, row.h) < 1e-12
+
+
+def test_pictures_of_the_page_are_there(generator: Any) -> None:
+    names = re.findall(r'!\[.*\]\((.*)\)', generator.page())
+    assert len(names) == 2
+    for name in names:
+        assert (PAPERS / name).read_bytes().startswith(b'\x89PNG')

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from . import identities, link, misprints, numbers, words
+from . import identities, link, machine, misprints, numbers, words
 
 
 def page() -> str:
@@ -28,6 +28,7 @@ def page() -> str:
         *_modes(plain),
         *_stability(cases),
         *_frequencies(plain),
+        *_robot(),
         words.MISPRINTS.format(case=loaded.name),
         _misprint_table([*misprints.misprints(), *numbers.misprints(loaded)]),
     ]
@@ -133,6 +134,29 @@ def _frequencies(case: numbers.Case) -> list[str]:
         rows.append((f'{qd:g}', *map(_frequency, squares)))
     titles = (r'$\dot{q}$, rad/s', 'as printed', 'with the axial force', 'the same, 3 modes')
     return [words.FREQUENCIES.format(case=case.name), _table(titles, rows)]
+
+
+def _robot() -> list[str]:
+    def small(value: float) -> str:
+        return '0' if value < 1e-12 else f'{value:.3g}'
+
+    names = {False: '`geometric_stiffness: false`: as printed', True: 'with the axial force'}
+    rows = [
+        (names[row.geometric_stiffness], *map(small, (row.M, row.D, row.K, row.h)))
+        for row in machine.comparisons()
+    ]
+    margins = []
+    for speed in machine.SPEEDS:
+        pairs = [(a, keeps) for keeps in (False, True) for a in machine.AMPLITUDES]
+        cells = [f'{machine.margin(speed, a, keeps):.3f}' for a, keeps in pairs]
+        margins.append((f'{speed:g}', *(cell.replace('-0.000', '0.000') for cell in cells)))
+    columns = [f'{what}, $A = {a:g}$' for what in ('(69)', 'right') for a in machine.AMPLITUDES]
+    return [
+        words.ROBOT,
+        _table(('link', *(rf'$\mathbf{{{name}}}_L$' for name in 'MDKh')), rows),
+        words.SWING.format(omega=f'{machine.natural_frequency():.4f}'),
+        _table((r'$\Omega$, rad/s', *columns), margins),
+    ]
 
 
 def _frequency(square: float) -> str:

@@ -1,0 +1,115 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped manipulator: a robot like any other, linearized, and swinging to and fro."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import pi, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+import kron_dynamics as kd
+from kron_dynamics.flexible import (
+    Beam,
+    FlexibleLink,
+    FloquetAnalysis,
+    plot_stability_map,
+    stability_map,
+)
+from kron_dynamics.periodic_motion import motion_stability
+from kron_dynamics.resources import resource_path
+
+URDF = resource_path('urdf', 'flexible_manipulator.urdf')
+FLEXIBLE = resource_path('config', 'flexible_manipulator_flexible.yaml')
+# q in rad, qd in rad/s, qdd in rad/s^2.
+STATE = (0.6, 2.3, -1.1)
+AMPLITUDES = (0.3, 0.8, 1.2)
+SPEEDS = (2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 8.0, 10.0, 11.0, 12.0, 14.0, 16.0)
+
+
+class Comparison(NamedTuple):
+    """The robot against (68)-(71): the largest difference over the largest entry, of each."""
+
+    geometric_stiffness: bool
+    M: float
+    D: float
+    K: float
+    h: float
+
+
+@cache
+def robot(geometric_stiffness: bool) -> kd.Robot:
+    """Return the manipulator of the URDF, its link as the YAML file has it but for the switch."""
+    description = yaml.safe_load(FLEXIBLE.read_text(encoding='utf-8'))
+    description['flexible_links']['link_oe']['geometric_stiffness'] = geometric_stiffness
+    return kd.load(URDF, flexible=description)
+
+
+def comparisons() -> list[Comparison]:
+    """Return how the robot's linearization differs from the equations of the link."""
+    # The numbers of the files, and (68)-(71) with one mode.
+    modes = Beam(1.3, 14.0, 0.9).modes(1)
+    link = FlexibleLink(modes, hub_inertia=0.08, tip_mass=0.45, gravity=9.80665)
+    rows = []
+    for keeps in (False, True):
+        found = robot(keeps).linearize(*([number, 0.0] for number in STATE))
+        wanted = link.linearized(*STATE, geometric_stiffness=keeps)
+        pairs = (
+            (found.mass, wanted.M),
+            (found.damping, wanted.D),
+            (found.stiffness, wanted.K),
+            (-found.effort, wanted.h),
+        )
+        rows.append(Comparison(keeps, *(_difference(*pair) for pair in pairs)))
+    return rows
+
+
+def natural_frequency() -> float:
+    """Return that of the link at rest, the hub held, rad/s."""
+    terms = robot(True).linearize([0, 0], [0, 0], [0, 0])
+    return sqrt(terms.stiffness[1, 1] / terms.mass[1, 1])
+
+
+def margin(speed: float, amplitude: float, geometric_stiffness: bool) -> float:
+    """Return the stability margin of a swing q = amplitude sin(speed t), 1/s."""
+    return _swinging(geometric_stiffness)(speed, amplitude).stability_margin
+
+
+def draw(folder: Path) -> None:
+    """Write the maps of stability over speed and amplitude, as printed and right."""
+    speeds, amplitudes = np.linspace(1.0, 16.0, 121), np.linspace(0.02, 1.5, 75)
+    for keeps, name in ((False, 'printed'), (True, 'right')):
+        plot_stability_map(
+            speeds,
+            amplitudes,
+            # Beyond -1 the growth is of no interest, and its colours would hide the tongues.
+            np.maximum(stability_map(_swinging(keeps), speeds, amplitudes), -1.0),
+            folder / f'khang-2019-swing-{name}.png',
+            x_label='angular frequency of the swing, rad/s',
+            y_label='amplitude of the swing, rad',
+            title='(69) as printed' if name == 'printed' else 'with the axial force',
+            level=-1e-4,
+        )
+
+
+def _swinging(geometric_stiffness: bool) -> Callable[[float, float], FloquetAnalysis]:
+    def analysis(speed: float, amplitude: float) -> FloquetAnalysis:
+        def motion(t: Any) -> Any:
+            s, c = (amplitude * f(speed * t)[:, None] for f in (np.sin, np.cos))
+            return s, speed * c, -(speed**2) * s
+
+        return motion_stability(
+            robot(geometric_stiffness), motion, 2 * pi / speed, held=['q_a'], tolerance=1e-8
+        )
+
+    return analysis
+
+
+def _difference(found: Any, wanted: Any) -> float:
+    scale = np.abs(wanted).max()
+    return float(np.abs(found - wanted).max() / (scale or 1.0))

@@ -1,0 +1,199 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics modes`: natural frequencies against pose or payload."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.cli.options import Commands, add_gravity, finite_number
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.modes import (
+    ModeMap,
+    joint_map,
+    joint_range,
+    most_influential_joint,
+    payload_map,
+)
+from kron_dynamics.modes.export import format_map, write_csv
+from kron_dynamics.robot import Robot, load
+from kron_dynamics.typing import FloatArray
+
+DESCRIPTION = """\
+Print the natural frequencies and damping ratios of a robot with flexible links along a sweep of
+one joint, or of a payload's mass. The links hang in their static deflection. A mode has the name
+of the coordinate that it is nearest to at the start of the sweep, and is followed by its shape.
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        'modes',
+        help='natural frequencies of a flexible robot against pose or payload',
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    parser.add_argument(
+        '--flexible', metavar='FILE', type=Path, help='description of the flexible links, YAML'
+    )
+    swept = parser.add_mutually_exclusive_group()
+    swept.add_argument(
+        '--sweep',
+        metavar='JOINT',
+        help='joint to move (default: the one that changes a frequency most)',
+    )
+    swept.add_argument(
+        '--masses',
+        metavar='FROM:TO:COUNT',
+        type=_masses,
+        help='sweep the mass of a payload instead, in kg',
+    )
+    parser.add_argument(
+        '--range',
+        metavar=('FROM', 'TO'),
+        nargs=2,
+        type=finite_number,
+        help='of the joint, in rad or m (default: its limits)',
+    )
+    parser.add_argument(
+        '--points',
+        metavar='COUNT',
+        type=_count,
+        help='positions in the range (default: 41)',
+    )
+    parser.add_argument(
+        '--at',
+        metavar='JOINT=POSITION',
+        type=_position,
+        action='append',
+        default=[],
+        help='where another joint stands, in rad or m; may be repeated (default: 0, or the middle '
+        'of a range without 0)',
+    )
+    parser.add_argument(
+        '--payload', metavar='LINK', help="what carries the payload (default: the tip's link)"
+    )
+    parser.add_argument(
+        '--joints',
+        choices=('held', 'free'),
+        default='held',
+        help='held: drives hold the joints still; free: nothing but gravity acts on them '
+        '(default: %(default)s)',
+    )
+    add_gravity(parser)
+    parser.add_argument('--csv', metavar='FILE', type=Path, help='write the table here')
+    parser.add_argument(
+        '--plot', metavar='FILE', type=Path, help='draw the curves here, .png or .svg'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table and write its files.
+
+    Raises:
+        ModelError: a description is unusable, or nothing vibrates.
+        ParameterError: options name what is not there, or do not go together.
+    """
+    if arguments.plot is not None:
+        from kron_dynamics.modes.plot import check_picture
+
+        check_picture(arguments.plot)
+    robot = _loaded(arguments)
+    if not robot.model.is_flexible and arguments.joints == 'held':
+        raise ModelError(
+            'without --flexible all links are rigid, and with its joints held the robot does not '
+            'vibrate: give a description of its flexible links with --flexible, or let gravity '
+            'alone hold the joints with --joints free'
+        )
+    if arguments.masses is None:
+        found = _over_joint(robot, arguments)
+    else:
+        found = _over_payload(robot, arguments)
+    print(f'robot    {robot.model.name}, joints {arguments.joints}')
+    print('\n'.join(format_map(found)))
+    if (found.frequencies < 0).any():
+        print('negative: no frequency; minus the rate of growth in 1/s over 2 pi')
+    _write_files(found, f'{robot.model.name}, joints {arguments.joints}', arguments)
+    return 0
+
+
+def _loaded(arguments: argparse.Namespace, payload: dict[str, float] | None = None) -> Robot:
+    return load(
+        arguments.urdf,
+        gravity=arguments.gravity,
+        flexible=arguments.flexible,
+        payload=payload,
+    )
+
+
+def _over_joint(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
+    if arguments.payload is not None:
+        raise ParameterError('--payload needs --masses')
+    at, free = dict(arguments.at), arguments.joints == 'free'
+    joint = arguments.sweep
+    if joint is None:
+        if arguments.range is not None:
+            raise ParameterError('--range needs --sweep: of which joint is it?')
+        joint = most_influential_joint(robot, at=at, free=free)
+    lower, upper = arguments.range or joint_range(robot.model, joint)
+    if not lower < upper:
+        raise ParameterError(f'--range is {lower:g} to {upper:g}, expected an increasing one')
+    values = np.linspace(lower, upper, arguments.points or 41)
+    return joint_map(robot, joint, values, at=at, free=free)
+
+
+def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
+    for option in ('range', 'points'):
+        if getattr(arguments, option) is not None:
+            raise ParameterError(f'--{option} is for a joint; --masses has its own')
+    link = robot.model.tip_link if arguments.payload is None else arguments.payload
+    return payload_map(
+        lambda mass: _loaded(arguments, {link: mass}),
+        link,
+        arguments.masses,
+        at=dict(arguments.at),
+        free=arguments.joints == 'free',
+    )
+
+
+def _write_files(found: ModeMap, title: str, arguments: argparse.Namespace) -> None:
+    files = [path for path in (arguments.csv, arguments.plot) if path is not None]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if arguments.csv is not None:
+        write_csv(found, arguments.csv)
+    if arguments.plot is not None:
+        from kron_dynamics.modes.plot import plot_mode_map
+
+        plot_mode_map(found, arguments.plot, title=title)
+    if files:
+        print(f'\nwritten  {", ".join(map(str, files))}')
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 2 or more")
+    return int(text)
+
+
+def _position(text: str) -> tuple[str, float]:
+    joint, sign, position = text.rpartition('=')
+    if not sign:
+        raise argparse.ArgumentTypeError(f"'{text}' is not JOINT=POSITION")
+    return joint, finite_number(position)
+
+
+def _masses(text: str) -> FloatArray:
+    parts = text.split(':')
+    if len(parts) != 3:
+        raise argparse.ArgumentTypeError(f"'{text}' is not FROM:TO:COUNT")
+    lower, upper = map(finite_number, parts[:2])
+    if not 0 <= lower < upper:
+        raise argparse.ArgumentTypeError(f"'{text}' is not an increasing range of masses")
+    return np.linspace(lower, upper, _count(parts[2]))

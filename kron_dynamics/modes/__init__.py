@@ -1,0 +1,21 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Natural frequencies and damping of a robot against its pose or its payload."""
+
+from kron_dynamics.modes.mode_map import (
+    ModeMap,
+    joint_map,
+    joint_range,
+    most_influential_joint,
+    payload_map,
+    pose,
+)
+
+__all__ = [
+    'ModeMap',
+    'joint_map',
+    'joint_range',
+    'most_influential_joint',
+    'payload_map',
+    'pose',
+]

@@ -1,0 +1,243 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How natural frequencies change with a joint's position, or with the payload."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.deflection import deflected
+from kron_dynamics.dynamics import Linearization, linearization
+from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
+from kron_dynamics.model import RobotModel
+from kron_dynamics.modes.tracking import Vibrations
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModeMap:
+    """Modes of vibration at rest along a sweep of one quantity.
+
+    Every mode is followed through the sweep by its shape, and has the name of the coordinate that
+    it is nearest to at the start.
+
+    Attributes:
+        parameter: what is swept, in words.
+        unit: of its values.
+        values: shape (k,).
+        names: of the m modes.
+        frequencies: natural frequencies without damping, shape (k, m), Hz. Where deviations grow,
+            minus their rate of growth over 2 pi; 0 where nothing holds the coordinate.
+        damping_ratios: share of each mode's critical damping, shape (k, m), unit 1; NaN where
+            there is no frequency.
+    """
+
+    parameter: str
+    unit: str
+    values: FloatArray
+    names: tuple[str, ...]
+    frequencies: FloatArray
+    damping_ratios: FloatArray
+
+
+def joint_map(
+    robot: Robot,
+    joint: str,
+    values: ArrayLike,
+    *,
+    at: Mapping[str, float] | None = None,
+    free: bool = False,
+) -> ModeMap:
+    """Return the modes against the position of one joint.
+
+    Links hang in their static deflection. Held joints do not move at all, as if their drives were
+    perfect; on free ones nothing acts but gravity, held in balance, and what moves with them.
+
+    Args:
+        robot: the robot.
+        joint: name.
+        values: positions, shape (k,) with k >= 1, rad or m.
+        at: positions of other joints, rad or m; see `pose`.
+        free: whether the joints move in the modes.
+
+    Raises:
+        ParameterError: the robot has no such joint, `at` names the one that is swept, or a
+            position is no finite number.
+        ShapeError: values are no list.
+        ModelError: nothing vibrates, or the links give way under their load.
+    """
+    k = _index(robot.model, joint)
+    if at and joint in at:
+        raise ParameterError(f"joint '{joint}' is swept, and at {at[joint]:g} as well")
+    q = pose(robot.model, at)
+    positions = _checked(values, 'values')
+
+    def states() -> Iterable[tuple[Robot, FloatArray]]:
+        for value in positions:
+            q[k] = value
+            yield robot, q
+
+    unit = 'm' if robot.model.joint_types[k] == 'prismatic' else 'rad'
+    return _followed(joint, unit, positions, states(), free)
+
+
+def payload_map(
+    loaded: Callable[[float], Robot],
+    link: str,
+    masses: ArrayLike,
+    *,
+    at: Mapping[str, float] | None = None,
+    free: bool = False,
+) -> ModeMap:
+    """Return the modes against a payload's mass; see `joint_map`.
+
+    Args:
+        loaded: the robot with a payload of some kg.
+        link: what carries it, for the name of the parameter.
+        masses: shape (k,) with k >= 1, kg.
+        at: positions of joints, rad or m; see `pose`.
+        free: whether the joints move in the modes.
+
+    Raises:
+        ParameterError: the robot has no such joint, or a number is not finite.
+        ShapeError: masses are no list.
+        ModelError: a mass is negative, nothing vibrates, or the links give way under their load.
+    """
+    loads = _checked(masses, 'masses')
+    robots = (_Uncompiled(loaded(float(mass)).model) for mass in loads)
+    states = ((robot, pose(robot.model, at)) for robot in robots)
+    return _followed(f'payload at {link}', 'kg', loads, states, free)
+
+
+def pose(model: RobotModel, at: Mapping[str, float] | None = None) -> FloatArray:
+    """Return positions of the joints, shape (n_j,), rad or m.
+
+    Args:
+        model: the robot.
+        at: positions by joint; a joint that is not named is at 0, or in the middle of its range
+            where that has no 0.
+
+    Raises:
+        ParameterError: the robot has no such joint, or a position is no finite number.
+    """
+    count = model.joint_count
+    lower, upper = model.position_lower[:count], model.position_upper[:count]
+    q = np.clip(np.zeros(count), lower, upper)
+    away = (q != 0) & np.isfinite(lower) & np.isfinite(upper)
+    q[away] = (lower[away] + upper[away]) / 2
+    for joint, value in (at or {}).items():
+        if not math.isfinite(value):
+            raise ParameterError(f"position of joint '{joint}' is {value}, expected a number")
+        q[_index(model, joint)] = value
+    return q
+
+
+def joint_range(model: RobotModel, joint: str) -> tuple[float, float]:
+    """Return the position limits of a joint, rad or m.
+
+    Raises:
+        ParameterError: the robot has no such joint, or the joint has no limits.
+    """
+    k = _index(model, joint)
+    lower, upper = float(model.position_lower[k]), float(model.position_upper[k])
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        raise ParameterError(f"joint '{joint}' has no limits to sweep between: give a range")
+    return lower, upper
+
+
+def most_influential_joint(
+    robot: Robot, *, at: Mapping[str, float] | None = None, free: bool = False
+) -> str:
+    """Return the joint whose motion between its limits changes a frequency most.
+
+    Frequencies are compared at both ends of the range and in its middle. Joints that `at` names
+    are not asked.
+
+    Raises:
+        ParameterError: no joint has limits.
+        ModelError: as for `joint_map`.
+    """
+    changes = {}
+    model = robot.model
+    bounded = np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
+    for joint in robot.joint_names[: model.joint_count]:
+        if not bounded[_index(model, joint)] or joint in (at or {}):
+            continue
+        ends = joint_range(model, joint)
+        found = joint_map(robot, joint, np.linspace(*ends, 3), at=at, free=free).frequencies
+        changes[joint] = np.ptp(found, axis=0).max()
+    if not changes:
+        raise ParameterError(
+            f"no joint of '{model.name}' is left that has limits to sweep between: name one and "
+            f'give a range'
+        )
+    return max(changes, key=lambda joint: changes[joint])
+
+
+class _Uncompiled(Robot):
+    """A robot that is asked a few times only: compiling would take longer."""
+
+    def linearization(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: tuple[FloatArray, ...] | None = None,
+    ) -> Linearization:
+        """Return the linearization as the equations give it; `out` is of no use to it."""
+        return linearization(self.model, q, qd, qdd)
+
+
+def _followed(
+    parameter: str,
+    unit: str,
+    values: FloatArray,
+    states: Iterable[tuple[Robot, FloatArray]],
+    free: bool,
+) -> ModeMap:
+    """The map of robots at rest in some poses, one of them for every value."""
+    names: tuple[str, ...] = ()
+    reference: FloatArray | None = None
+    frequencies, ratios = [], []
+    for robot, q in states:
+        first = 0 if free else robot.model.joint_count
+        if first == robot.n:
+            raise ModelError(
+                f"nothing vibrates: the links of '{robot.model.name}' are rigid and its joints "
+                f'are held; describe flexible links, or let the joints go free'
+            )
+        names = robot.joint_names[first:]
+        full = deflected(robot, q)
+        rest = np.zeros(robot.n)
+        found = Vibrations.of(robot.linearize(full, rest, rest), first)
+        if reference is None:
+            reference = found.coordinate_shapes()
+        modes, reference = found.in_order_of(reference)
+        frequencies.append(modes.frequencies)
+        ratios.append(modes.damping_ratios)
+    return ModeMap(parameter, unit, values, names, np.array(frequencies), np.array(ratios))
+
+
+def _index(model: RobotModel, joint: str) -> int:
+    joints = model.joint_names[: model.joint_count]
+    if joint not in joints:
+        raise ParameterError(
+            f"joint '{joint}' does not exist in model '{model.name}'; its joints: "
+            f'{", ".join(joints)}'
+        )
+    return joints.index(joint)
+
+
+def _checked(values: ArrayLike, name: str) -> FloatArray:
+    array = np.array(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise ShapeError(f'{name} has shape {array.shape}, expected (k,) with k >= 1')
+    if not np.isfinite(array).all():
+        raise ParameterError(f'{name} is {array.tolist()}, expected finite numbers')
+    return array

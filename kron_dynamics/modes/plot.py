@@ -1,0 +1,71 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A map of modes as a picture: frequencies, and damping ratios below them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.modes.mode_map import ModeMap
+
+# Curves may lie on one another.
+_LINES = ('-', '--', '-.', ':')
+
+
+def check_picture(path: str | Path) -> Path:
+    """Return the path of a picture that can be drawn.
+
+    Raises:
+        ParameterError: it is neither .png nor .svg.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in ('.png', '.svg'):
+        raise ParameterError(f'path is {path}, expected a .png or an .svg file')
+    return path
+
+
+def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vibration') -> None:
+    """Draw the map into a file. Damping ratios are left out where there are none.
+
+    Args:
+        found: the map.
+        path: file to write, .png or .svg.
+        title: text above the picture.
+
+    Raises:
+        ParameterError: the file is of another kind.
+    """
+    path = check_picture(path)
+
+    import matplotlib  # takes long to import
+    from matplotlib.figure import Figure
+
+    damped = bool((np.nan_to_num(found.damping_ratios) != 0).any())
+    figure = Figure(figsize=(7.0, 5.6 if damped else 3.8), layout='constrained')
+    grid = figure.subplots(
+        2 if damped else 1, 1, sharex=True, squeeze=False, height_ratios=(2, 1)[: 1 + damped]
+    )[:, 0]
+    curves = (found.frequencies, found.damping_ratios)
+    labels = ('natural frequency [Hz]', 'damping ratio')
+    # A single value is a point, of which a line shows nothing.
+    marker = 'o' if len(found.values) == 1 else ''
+    for axes, table, label in zip(grid, curves, labels, strict=False):
+        for k, name in enumerate(found.names):
+            style = _LINES[k % len(_LINES)]
+            axes.plot(found.values, table[:, k], style, marker=marker, label=name)
+        axes.set_ylabel(label)
+        axes.grid(True, color='0.9', linewidth=0.8)
+        axes.spines[['top', 'right']].set_visible(False)
+        axes.ticklabel_format(axis='y', useOffset=False)
+        if np.nanmin(table) >= 0 and np.nanmax(table) > 0:
+            axes.set_ylim(0, 1.1 * np.nanmax(table))
+    grid[0].set_title(title)
+    grid[0].legend(frameon=False, fontsize=9)
+    grid[-1].set_xlabel(f'{found.parameter} [{found.unit}]')
+    # Neither a date nor random names of parts: the same map gives the same file.
+    metadata = {'Date': None} if path.suffix.lower() == '.svg' else {}
+    with matplotlib.rc_context({'svg.hashsalt': 'modes'}):
+        figure.savefig(path, dpi=110, metadata=metadata)

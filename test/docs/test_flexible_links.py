@@ -1,0 +1,117 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/flexible-links.md: its commands give its data, its code runs, its numbers are right."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.cli import main
+from kron_dynamics.deflection import deflected
+from kron_dynamics.flexible import Beam
+from kron_dynamics.model import flexible_description
+from kron_dynamics.modes import joint_map
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / 'docs' / 'flexible-links.md').read_text(encoding='utf-8')
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf'^```{language}\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def numbers(path: Path) -> tuple[list[str], np.ndarray]:
+    with path.open(newline='') as file:
+        titles, *rows = csv.reader(file)
+    return titles, np.array(rows, dtype=float)
+
+
+@pytest.mark.parametrize('name', ['luff', 'payload'])
+def test_commands_give_the_data_and_the_table(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (command,) = [
+        shlex.split(block.replace('\\\n', ''))
+        for block in blocks('bash')
+        if f'/{name}.csv' in block
+    ]
+    assert command[0] == 'kron_dynamics'
+    monkeypatch.chdir(ROOT)
+    shown = {f'docs/flexible_links/{name}.{kind}' for kind in ('csv', 'svg')}
+    assert shown <= set(command)
+    assert f'](flexible_links/{name}.svg)' in PAGE
+    committed = numbers(ROOT / f'docs/flexible_links/{name}.csv')
+    assert (ROOT / f'docs/flexible_links/{name}.svg').exists()
+    elsewhere = [str(tmp_path / Path(a).name) if a in shown else a for a in command[1:]]
+    assert main(elsewhere) == 0
+    made = numbers(tmp_path / f'{name}.csv')
+    assert made[0] == committed[0]
+    np.testing.assert_allclose(made[1], committed[1], rtol=1e-6)
+    printed = capsys.readouterr().out
+    if name == 'payload':
+        assert blocks('text')[0] in printed
+    else:
+        change = np.ptp(made[1][:, 1:3], axis=0) / made[1][0, 1:3]
+        assert f'{100 * change.max():.1f} % of the frequency' in PAGE
+
+
+@pytest.mark.filterwarnings('ignore:Badly conditioned')
+def test_examples_run_as_one_session(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    namespace: dict[str, object] = {}
+    examples = [block for block in blocks('python') if 'import control' not in block]
+    assert len(examples) >= 2
+    for example in examples:
+        exec(compile(example, 'flexible-links.md', 'exec'), namespace)
+    response, magnitude = np.array(namespace['response']), np.array(namespace['magnitude'])
+    np.testing.assert_allclose(20 * np.log10(np.abs(response)), magnitude, atol=1e-3)
+    assert capsys.readouterr().out.startswith(f'{namespace["robot"].joint_names}\n-0.4')  # type: ignore[attr-defined]
+
+
+def test_every_key_of_a_link_is_explained() -> None:
+    rows = re.findall(r'^\| `(\w+)` \|', PAGE, flags=re.MULTILINE)
+    assert rows == list(flexible_description._KEYS)
+
+
+@pytest.mark.parametrize(
+    ('ratio', 'rotary', 'shear'), [(0, 2.32, 2.32), (60 / 165, 0.98, 1.75), (10, 0, 1.5)]
+)
+def test_size_of_what_is_left_out(ratio: float, rotary: float, shear: float) -> None:
+    """Rayleigh's quotient with the mode of the beam: moments EI X'', shear forces EI X'''."""
+    modes = Beam(1.0, 1.0, 1.0, tip_mass=ratio).modes(1)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    square = [weights / 2 @ modes.shapes((nodes + 1) / 2, k)[0] ** 2 for k in range(4)]
+    mass = square[0] + ratio * modes.shapes([1.0])[0, 0] ** 2
+    assert square[1] / mass / 2 == pytest.approx(rotary, abs=0.006 if rotary else 0.1)
+    assert square[3] / square[2] / 2 == pytest.approx(shear, abs=0.012)
+    assert f'{shear:g}' in PAGE
+
+
+def test_machine_has_the_numbers_of_its_flexible_boom() -> None:
+    machine = (ROOT / 'docs' / 'machine.md').read_text(encoding='utf-8')
+    description = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
+    (boom,) = flexible_description.read_flexible(description)
+    for plane, words in (('w', 'vertical'), ('v', 'lateral')):
+        (row,) = re.findall(rf'^\| Boom bending stiffness E I, {words}.*', machine, re.MULTILINE)
+        assert f' {boom.bending_stiffness[plane][0]:.1e} N m²'.replace('e+', 'e') in row
+    robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf', flexible=description)
+    ((v1, w1),) = joint_map(robot, 'luff', [0.0]).frequencies
+    assert f'lie at {w1:.2f} Hz (vertical) and {v1:.2f} Hz (lateral)' in machine
+    assert f'hangs {-deflected(robot, [0, 0, 0])[-1]:.2f} m below' in machine
+
+
+def test_links_lead_somewhere() -> None:
+    for link in re.findall(r'\]\(([^)#:]+)\)', PAGE):
+        assert (ROOT / 'docs' / link).exists(), link
