@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much arithmetic every kernel does: target 8, which requires nothing."""
+"""How much arithmetic every kernel does: target 9, which requires nothing."""
 
 from __future__ import annotations
 

@@ -106,6 +106,12 @@ def symbols(name: str) -> PythonTask:
     return _task(name, NAME, call, '[np.stack(matrices, axis=-1)]', np=np)
 
 
+def derivatives(name: str) -> PythonTask:
+    """Return M, the derivatives of inverse dynamics by rates and coordinates, and tau."""
+    call = 'K, D, M = computeRNEADerivatives(model, data, q, v, a)'
+    return _task(name, NAME, call, '[M, D, K, data.tau]')
+
+
 def steps(name: str) -> list[PythonTask]:
     """Return the control step by several sequences of calls."""
     return [

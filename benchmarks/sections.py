@@ -8,6 +8,7 @@ from benchmarks.scaling import LENGTHS
 
 NAMES = {
     'stacker': 'stacker-reclaimer (3)',
+    'boom': 'stacker-reclaimer with a flexible boom (5)',
     'ur5': 'UR5 (6)',
     'panda': 'Panda (7)',
     **{f'chain{n}': f'chain of {n}' for n in LENGTHS},
@@ -94,6 +95,14 @@ One call on chains of several lengths, taken in turn in every round; the exponen
 a line through the logarithms of time and length, fitted round by round. C* has n^3 entries.""",
     ),
     8: (
+        'Linear models',
+        """
+M_L, D_L, K_L and tau about a motion, in one call. Rigid robots against Pinocchio's
+`computeRNEADerivatives`; and the stacker-reclaimer with its boom flexible, two modes of it, where
+the peers have nothing to compare: there the time is what is required, and without bending M and
+tau of the joints are seen to be those of the rigid machine.""",
+    ),
+    9: (
         'Operations',
         """
 Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the

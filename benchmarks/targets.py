@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import batches, calls, scaling, starts, without_compiler
+from benchmarks import batches, calls, linear_models, scaling, starts, without_compiler
 from benchmarks.robots import CHAIN, ROBOTS
 from benchmarks.rows import Row
 
@@ -173,6 +173,20 @@ def _scaling() -> list[Row]:
     return rows
 
 
+def _linear_models() -> list[Row]:
+    what = f'M_L, D_L, K_L and tau, one call, against {PINOCCHIO}'
+    rows = [
+        Row(f'linear/{robot}', 8, what, robot, partial(linear_models.one_rigid, robot))
+        for robot in (*ROBOTS, CHAIN)
+    ]
+    for key, what, measure, bound in (
+        ('call', 'linearization, one call', linear_models.one_flexible, 20e-6),
+        ('batch', f'{BATCH} linearizations, each', linear_models.batch_flexible, 5e-6),
+    ):
+        rows.append(Row(f'linear/{key}/boom', 8, what, 'boom', measure, 's', at_most=bound))
+    return rows
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -181,4 +195,5 @@ ROWS: tuple[Row, ...] = (
     *_starts(),
     *_without_compiler(),
     *_scaling(),
+    *_linear_models(),
 )
