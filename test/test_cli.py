@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,20 @@ def test_info_of_the_stacker_reclaimer(capsys):
     kernels = {line.split()[0] for line in lines if ' c ' in line or ' numpy ' in line}
     assert {'mass_matrix', 'inverse_dynamics', 'velocity_free_coriolis_matrix'} <= kernels
     assert lines[-1].startswith('check    mass matrix at the middle of the range: positive')
+
+
+def test_info_of_flexible_links(capsys):
+    boom = STACKER.parents[1] / 'config' / 'stacker_reclaimer_flexible.yaml'
+    assert main(['info', str(STACKER), '--flexible', str(boom)]) == 0
+    text = capsys.readouterr().out
+    assert 'stacker_reclaimer: 5 coordinates' in text
+    assert re.search(r'boom/w1 +modal +no limit +no limit +0 N ', text)
+    assert re.search(
+        r'flexible boom: 60 m, 165000 kg along it, modes of the clamped link '
+        r'v1 1\.095 Hz, w1 0\.821\d* Hz',
+        text,
+    )
+    assert 'positive definite' in text
 
 
 def test_info_shows_mimic_joints_branches_and_lumped_links(gripper, capsys):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.cli.options import Commands, add_gravity
+from kron_dynamics.cli.options import Commands, add_flexible, add_gravity
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
 from kron_dynamics.model.robot_model import Joint, RobotModel
@@ -29,6 +30,7 @@ def add_parser(commands: Commands) -> None:
         'everything fixed to them), coordinates, limits, and the compiled kernels.',
     )
     parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    add_flexible(parser)
     add_gravity(parser)
     parser.set_defaults(run=run)
 
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         ModelError: If the robot is unusable, or its mass matrix is not positive definite.
     """
-    robot = load(arguments.urdf, gravity=arguments.gravity)
+    robot = load(arguments.urdf, gravity=arguments.gravity, flexible=arguments.flexible)
     model = robot.model
     robot.prepare(model.tip_link)
     sections = (
@@ -47,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         _tree(model),
         _coordinates(model),
         [f'mimic    {text}' for text in _mimics(model)],
+        _flexible_links(model),
         _kernels(robot),
     )
     print('\n\n'.join('\n'.join(section) for section in sections if section))
@@ -97,7 +100,7 @@ def _coordinates(model: RobotModel) -> list[str]:
     rows = [titles]
     for k, name in enumerate(model.joint_names):
         kind = model.joint_types[k]
-        length, force = ('m', 'N') if kind == 'prismatic' else ('rad', 'N m')
+        length, force = ('rad', 'N m') if kind in ('revolute', 'continuous') else ('m', 'N')
         lower, upper = model.position_lower[k], model.position_upper[k]
         bounded = math.isfinite(lower) or math.isfinite(upper)
         rows.append(
@@ -125,19 +128,39 @@ def _mimics(model: RobotModel) -> list[str]:
     ]
 
 
+def _flexible_links(model: RobotModel) -> list[str]:
+    if not isinstance(model, FlexibleModel):
+        return []
+    lines = []
+    for link in model.flexible_links:
+        modes = [
+            f'{name.rpartition("/")[2]} {frequency / (2 * math.pi):.4g} Hz'
+            for name, frequency in zip(
+                (model.joint_names[k] for k in link.coordinates),
+                link.natural_frequencies,
+                strict=True,
+            )
+        ]
+        lines.append(
+            f'flexible {link.link}: {link.length:g} m, {link.moments[0, 0]:.6g} kg along it, '
+            f'modes of the clamped link {", ".join(modes)}'
+        )
+    return lines
+
+
 def _kernels(robot: Robot) -> list[str]:
     rows = [('kernel', 'operations', 'code', 'made', 'one call')]
-    calls = {
-        method.recipe(owner).name: (getattr(owner, name), method.recipe(owner))
+    methods = {
+        method.recipe(owner).name: (owner, name, method.recipe(owner))
         for owner in (robot, robot.frame(robot.model.tip_link))
         for name, method in compiled_methods(type(owner)).items()
     }
     rng = np.random.default_rng(0)
     for report in robot.kernel_report():
-        call, recipe = calls[report.name]
+        owner, name, recipe = methods[report.name]
         values = [rng.uniform(-1, 1, length) for _, length in recipe.lengths(robot.model)]
         made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
-        seconds = seconds_per_call(call, values)
+        seconds = seconds_per_call(getattr(owner, name), values)
         rows.append(
             (
                 report.name,
@@ -170,7 +193,7 @@ def _middle_of_range(model: RobotModel) -> FloatArray:
     """Return the middle between the position limits, zero where one is missing."""
     bounded = np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
     middle = np.zeros(model.n)
-    middle[bounded] = 0.5 * (model.position_lower + model.position_upper)[bounded]
+    middle[bounded] = 0.5 * (model.position_lower[bounded] + model.position_upper[bounded])
     return middle
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.cli.options import Commands, add_gravity, finite_number
+from kron_dynamics.cli.options import Commands, add_flexible, add_gravity, finite_number
 from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.modes import (
     ModeMap,
@@ -38,9 +38,7 @@ def add_parser(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
-    parser.add_argument(
-        '--flexible', metavar='FILE', type=Path, help='description of the flexible links, YAML'
-    )
+    add_flexible(parser)
     swept = parser.add_mutually_exclusive_group()
     swept.add_argument(
         '--sweep',

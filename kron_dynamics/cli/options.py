@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 from typing import TypeAlias
 
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
@@ -30,6 +31,13 @@ def positive_number(text: str) -> float:
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
     return value
+
+
+def add_flexible(parser: argparse.ArgumentParser) -> None:
+    """Add ``--flexible FILE``."""
+    parser.add_argument(
+        '--flexible', metavar='FILE', type=Path, help='description of the flexible links, YAML'
+    )
 
 
 def add_gravity(parser: argparse.ArgumentParser) -> None:

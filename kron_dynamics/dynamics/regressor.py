@@ -26,7 +26,7 @@ def inertial_parameters(model: RobotModel) -> FloatArray:
     order of `model.bodies`.
     """
     rows = []
-    for body in model.bodies:
+    for body in model.per_body(lambda robot: list(robot.bodies)):
         inertia = rotational_inertia(body.second_moment)
         rows.append([body.mass, *body.first_moment, *inertia[np.triu_indices(3)]])
     return np.concatenate([np.ravel(rows), model.armature])

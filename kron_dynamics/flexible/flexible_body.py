@@ -62,6 +62,12 @@ class FlexibleBody:
         return len(self.planes[0].scale), len(self.planes[1].scale)
 
     @property
+    def natural_frequencies(self) -> FloatArray:
+        """Those of the modes, the link clamped at its root, shape (m,), rad/s."""
+        bending = (plane.modes for plane in self.planes)
+        return np.concatenate([m.natural_frequencies for m in bending if m is not None])
+
+    @property
     def root(self) -> JointPlacement:
         """The beam's axes on the body."""
         none = np.zeros(3, dtype=int)

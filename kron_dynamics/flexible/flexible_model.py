@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from kron_dynamics.flexible.deformation import ModalState
 from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+T = TypeVar('T')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +124,14 @@ class FlexibleModel(RobotModel):
         raise ModelError(
             f"this quantity is for rigid robots, and of model '{self.name}' {links} is flexible"
         )
+
+    def per_body(self, function: Callable[..., list[T]]) -> NoReturn:
+        """Refuse to take the bodies for rigid ones.
+
+        Raises:
+            ModelError: always.
+        """
+        self.table()
 
     def states(self, *derivatives: ArrayLike) -> list[ModalState]:
         """Return the modal coordinates of every flexible link, with derivatives, (n,) each."""

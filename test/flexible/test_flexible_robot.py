@@ -167,6 +167,8 @@ def test_quantities_of_rigid_robots_alone_are_refused(skew: kd.Robot) -> None:
     with pytest.raises(ModelError, match="for rigid robots, and of model 'skew' 'mast', 'blade'"):
         skew.regressor(q, q, q)
     with pytest.raises(ModelError, match='for rigid robots'):
+        skew.inertial_parameters()
+    with pytest.raises(ModelError, match='for rigid robots'):
         kinematics.relative_jacobian(skew.model, q, 'tool', 'arm')
 
 
