@@ -1,0 +1,187 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a URDF and a description to a flexible robot, and what cannot be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.exceptions import InvalidInertiaError, ModelError
+from kron_dynamics.flexible import Beam, CarriedBody, FlexibleModel, tapered_modes
+
+# A pole of 2 m and 3 kg on a motor, a lamp at its top and a bracket at 0.5 m on its side.
+POLE = """<robot name="pole"><link name="ground"/>
+<joint name="motor" type="continuous"><parent link="ground"/><child link="pole"/>
+<axis xyz="0 0 1"/></joint>
+<link name="pole"><inertial><origin xyz="0 0 1"/><mass value="3"/>
+<inertia ixx="1.01" iyy="1.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="top" type="fixed"><parent link="pole"/><child link="lamp"/>
+<origin xyz="0 0 2.2"/></joint>
+<link name="lamp"><inertial><origin xyz="0 0 0.1"/><mass value="0.5"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="side" type="fixed"><parent link="pole"/><child link="bracket"/>
+<origin xyz="0.1 0 0.5"/></joint><link name="bracket"/>
+</robot>"""
+UP: dict[str, Any] = {
+    'length': 2.0,
+    'axis': [0, 0, 1],
+    'bending_stiffness': 40.0,
+    'modes': {'v': 1, 'w': 1},
+}
+
+
+def pole(text: str = POLE, **changes: Any) -> kd.Robot:
+    return kd.loads(text, flexible={'flexible_links': {'pole': UP | changes}})
+
+
+def test_coordinates_follow_the_joints() -> None:
+    robot = pole(modes={'w': 2, 'v': 1}, damping_ratio={'v': 0.1, 'w': [0.2, 0.0]})
+    model = robot.model
+    assert isinstance(model, FlexibleModel)
+    assert robot.joint_names == ('motor', 'pole/v1', 'pole/w1', 'pole/w2')
+    assert model.joint_types == ('continuous', 'modal', 'modal', 'modal')
+    assert (robot.n, model.joint_count, model.rigid.n) == (4, 1, 1)
+    assert model.is_flexible
+    assert not model.rigid.is_flexible
+    assert (model.effort_limit[1:] == 0).all()
+    assert np.isinf(model.position_upper[1:]).all()
+    assert (model.structural_damping > 0).tolist() == [False, True, True, False]
+    assert model.total_mass == 3.5
+    assert model.link_names == ('ground', 'pole', 'lamp', 'bracket')
+    with pytest.raises(ValueError, match='read-only'):
+        model.damping[0] = 1.0
+
+
+def test_numbers_of_the_beam_make_another_model() -> None:
+    prints = {
+        pole(**changes).model.fingerprint
+        for changes in (
+            {},
+            {'bending_stiffness': 41.0},
+            {'modes': {'v': 1}},
+            {'mode_shapes': 'clamped_free'},
+            {'geometric_stiffness': False},
+            {'damping_ratio': 0.1},
+            {'attachments': {'bracket': 0.6}},
+        )
+    }
+    assert len(prints) == 7
+    assert pole().model.fingerprint in prints
+    assert pole().model.rigid.fingerprint not in prints
+
+
+def test_children_ride_on_their_sections() -> None:
+    robot = pole(modes={'v': 1}, mode_shapes='clamped_free')
+    shapes = Beam(2.0, 40.0, 1.5).modes(1)
+    q = np.array([0.0, 1e-5])
+    # v is along x of the link: the default for a beam along z.
+    for link, x, rest in (('lamp', 2.0, (0, 0, 2.2)), ('bracket', 0.5, (0.1, 0, 0.5))):
+        deflection, slope = (1e-5 * shapes.shapes([x], order)[0, 0] for order in (0, 1))
+        lever = np.array(rest) - [0, 0, x]
+        place = robot.frame(link).pose(q)[:3, 3]
+        moved = np.array(rest) + [deflection + slope * lever[2], 0, -slope * lever[0]]
+        np.testing.assert_allclose(place, moved, atol=1e-3 * abs(deflection))
+    fixed = pole(modes={'v': 1}, attachments={'bracket': 0.0})
+    np.testing.assert_allclose(fixed.frame('bracket').pose(q)[:3, 3], [0.1, 0, 0.5], atol=1e-15)
+
+
+def test_loaded_modes_know_what_the_link_carries() -> None:
+    robot = pole(modes={'v': 2}, mass_per_length=1.5)
+    (link,) = robot.model.flexible_links
+    # The lamp's centre is 0.3 m beyond the tip, and it turns with the tip.
+    lamp = CarriedBody(2.0, 0.5, 0.15, 0.01 + 0.5 * 0.3**2)
+    section = kd.flexible.BeamSection([0.0, 2.0], [40.0, 40.0], [1.5, 1.5])
+    expected = tapered_modes(section, 2, carried=[lamp]).natural_frequencies
+    np.testing.assert_allclose(link.natural_frequencies, expected, rtol=1e-9)
+    # A shape has 1 at the tip: the coordinate is the tip's deflection in m.
+    np.testing.assert_allclose(link.planes[0].shapes([2.0])[:, 0], 1.0, rtol=1e-12)
+    bare = tapered_modes(section, 2).natural_frequencies
+    assert (expected < 0.95 * bare).all()
+
+
+def test_a_link_on_the_base_bends_too(assert_close: Callable[..., None]) -> None:
+    """The pole fixed in the ground, a motor at its top."""
+    text = """<robot name="mast"><link name="pole"><inertial><origin xyz="0 0 1"/>
+    <mass value="3"/><inertia ixx="1.01" iyy="1.01" izz="0.02" ixy="0" ixz="0" iyz="0"/>
+    </inertial></link><joint name="motor" type="continuous"><parent link="pole"/>
+    <child link="arm"/><origin xyz="0 0 2"/><axis xyz="1 0 0"/></joint><link name="arm">
+    <inertial><origin xyz="0 0.4 0"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    </robot>"""
+    robot = pole(text)
+    q, qd, qdd = 0.1 * np.arange(9.0).reshape(3, 3)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    terms = robot.mass_matrix(q) @ qdd + robot.coriolis_matrix(q, qd) @ qd
+    assert_close(terms + robot.gravity_vector(q), tau, 1e-12)
+    h = 1e-6
+    slopes = [
+        (robot.potential_energy(q + h * e) - robot.potential_energy(q - h * e)) / (2 * h)
+        for e in np.eye(3)
+    ]
+    assert_close(robot.gravity_vector(q), slopes, 1e-8)
+    held = robot.linearize(np.zeros(3), np.zeros(3), np.zeros(3))
+    assert held.stiffness[1, 1] > 0
+
+
+def test_kernels_without_a_compiler_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, assert_close: Callable[..., None]
+) -> None:
+    state = 0.1 * np.arange(9.0).reshape(3, 3)
+    compiled = pole().linearization(*state)
+    monkeypatch.setenv('CC', '/nonexistent/compiler')
+    interpreted = pole()
+    terms = interpreted.linearization(*state)
+    assert [report.source for report in interpreted.kernel_report()] == ['numpy']
+    for one, other in zip(terms, compiled, strict=True):
+        assert_close(one, other, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'error', 'message'),
+    [
+        (
+            {'attachments': {'moon': 1.0}},
+            ModelError,
+            r"\['moon'\], expected .* lamp, bracket",
+        ),
+        ({'mass_per_length': 2.0}, InvalidInertiaError, r'its beam has 4 kg .* which has 3 kg'),
+        ({'origin': [0, 0, 0.1]}, InvalidInertiaError, 'is not part of the link'),
+        ({'axis': [1, 0, 0]}, InvalidInertiaError, 'is not part of the link'),
+        (
+            {'mass_per_length': [0.5, 2.5]},
+            InvalidInertiaError,
+            r'centred at \[0.0, 0.0, 1.222222\] m',
+        ),
+        (
+            {'length': 2.5, 'origin': [0, 0, -0.25], 'mass_per_length': 1.2},
+            InvalidInertiaError,
+            'more inertia than the link',
+        ),
+    ],
+)
+def test_beams_that_do_not_fit_are_refused(
+    changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    if isinstance(changes.get('mass_per_length'), list):
+        changes = {**changes, 'stations': [0, 2.0]}
+    with pytest.raises(error, match=message):
+        pole(**changes)
+
+
+def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="'tower' does not exist .* ground, pole, lamp, bracket"):
+        kd.loads(POLE, flexible={'flexible_links': {'tower': UP}})
+    with pytest.raises(ModelError, match='has no mass in the URDF to spread'):
+        kd.loads(POLE, flexible={'flexible_links': {'bracket': UP}})
+    with pytest.raises(ModelError, match="joint 'pole/v1' has the name of a modal coordinate"):
+        pole(POLE.replace('"motor"', '"pole/v1"'))
+    file = tmp_path / 'broken.yaml'
+    file.write_text('flexible_links: {pole: {length: -1}}')
+    with pytest.raises(ModelError, match=r"broken.yaml: link 'pole': .*length"):
+        kd.loads(POLE, flexible=file)
