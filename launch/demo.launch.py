@@ -8,6 +8,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
+    OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
 )
@@ -38,6 +39,13 @@ def generate_launch_description() -> LaunchDescription:
             description='URDF of the machine.',
         ),
         DeclareLaunchArgument(
+            'flexible_description_file',
+            default_value='',
+            description='Links of the machine that bend, for both nodes, for instance '
+            'config/stacker_reclaimer_flexible.yaml. Empty: as params_file says, and without it '
+            'there all links are stiff.',
+        ),
+        DeclareLaunchArgument(
             'real_time_factor', default_value='1.0', description='Simulated seconds per second.'
         ),
         # The simulator is the source of time, so these two have one value here.
@@ -62,33 +70,38 @@ def generate_launch_description() -> LaunchDescription:
             PathJoinSubstitution([share, 'launch', 'stacker_reclaimer.launch.py'])
         ),
     )
-    simulator = Node(
-        package='kron_dynamics',
-        executable='simulator_node',
-        name='simulator_node',
-        namespace=LaunchConfiguration('namespace'),
-        parameters=[
-            LaunchConfiguration('params_file'),
-            {
-                'robot_description_file': ParameterValue(
-                    LaunchConfiguration('robot_description_file'), value_type=str
-                ),
-                'real_time_factor': ParameterValue(
-                    LaunchConfiguration('real_time_factor'), value_type=float
-                ),
-                'publish_clock': True,
-            },
-        ],
-        remappings=[
-            ('joint_states', LaunchConfiguration('joint_states')),
-            ('~/commands', LaunchConfiguration('commands')),
-            ('~/command_state', 'dynamics_node/command_state'),
-        ],
-        ros_arguments=['--log-level', LaunchConfiguration('log_level')],
-        output='screen',
-    )
+    simulator = OpaqueFunction(function=_simulator_node)
     ended = RegisterEventHandler(OnProcessExit(on_exit=_shut_down))
     return LaunchDescription([*arguments, ended, dynamics, simulator])
+
+
+def _simulator_node(context: LaunchContext) -> list[Node]:
+    """Return the simulator, with flexible links where the argument or params_file names them."""
+    given = {
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, kind in {
+            'robot_description_file': str,
+            'flexible_description_file': str,
+            'real_time_factor': float,
+        }.items()
+        if LaunchConfiguration(name).perform(context)
+    }
+    return [
+        Node(
+            package='kron_dynamics',
+            executable='simulator_node',
+            name='simulator_node',
+            namespace=LaunchConfiguration('namespace'),
+            parameters=[LaunchConfiguration('params_file'), {**given, 'publish_clock': True}],
+            remappings=[
+                ('joint_states', LaunchConfiguration('joint_states')),
+                ('~/commands', LaunchConfiguration('commands')),
+                ('~/command_state', 'dynamics_node/command_state'),
+            ],
+            ros_arguments=['--log-level', LaunchConfiguration('log_level')],
+            output='screen',
+        )
+    ]
 
 
 def _shut_down(event: ProcessExited, context: LaunchContext) -> list[Shutdown]:

@@ -34,6 +34,13 @@ def generate_launch_description() -> LaunchDescription:
             'the topic robot_description, as robot_state_publisher latches it.',
         ),
         DeclareLaunchArgument(
+            'flexible_description_file',
+            default_value='',
+            description='Links of the machine that bend, for instance '
+            'config/stacker_reclaimer_flexible.yaml. Empty: as params_file says, and without it '
+            'there all links are stiff.',
+        ),
+        DeclareLaunchArgument(
             'joint_states', default_value='joint_states', description='Topic of the joint states.'
         ),
         DeclareLaunchArgument(
@@ -82,6 +89,7 @@ def _dynamics_node(context: LaunchContext) -> list[Node]:
         raise FileNotFoundError(f"params_file '{params_file}' does not exist")
     types = {
         'robot_description_file': str,
+        'flexible_description_file': str,
         'autostart': bool,
         'use_sim_time': bool,
         'allow_commands_in_sim_time': bool,

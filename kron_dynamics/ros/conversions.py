@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Accel, AccelStamped, Pose, Twist, TwistStamped, Vector3
+from geometry_msgs.msg import (
+    Accel,
+    AccelStamped,
+    Pose,
+    PoseStamped,
+    Twist,
+    TwistStamped,
+    Vector3,
+    Vector3Stamped,
+)
+from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from rclpy.duration import Duration
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
@@ -19,6 +29,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import reorder
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import FloatArray
 
 
@@ -35,7 +46,7 @@ def stamp_from(time: float) -> Time:
 
 def effort_array(effort: FloatArray) -> Float64MultiArray:
     """Return efforts as forward_command_controller takes them."""
-    return Float64MultiArray(data=array('d', effort.tobytes()))
+    return Float64MultiArray(data=_flat(effort))
 
 
 def joint_state(
@@ -50,8 +61,33 @@ def joint_state(
     message.header.stamp = stamp
     for field, values in (('position', position), ('velocity', velocity), ('effort', effort)):
         if values is not None:
-            setattr(message, field, array('d', np.ascontiguousarray(values).tobytes()))
+            setattr(message, field, _flat(values))
     return message
+
+
+def linearized_model(
+    model: LinearizedModel, residual: FloatArray, frequencies: FloatArray, ratios: FloatArray
+) -> LinearizedModelMessage:
+    """Return a linear model as a message, without its header.
+
+    Args:
+        model: about the operating point.
+        residual: efforts that its motion leaves over, shape (n,), N m or N.
+        frequencies: of the oscillations, shape (k,), rad/s.
+        ratios: their damping ratios, shape (k,).
+    """
+    return LinearizedModelMessage(
+        joint_names=list(model.joint_names),
+        position=_flat(model.q),
+        velocity=_flat(model.qd),
+        acceleration=_flat(model.qdd),
+        mass_matrix=_flat(model.mass),
+        damping_matrix=_flat(model.damping),
+        stiffness_matrix=_flat(model.stiffness),
+        residual_force=_flat(residual),
+        frequencies=_flat(frequencies),
+        damping_ratios=_flat(ratios),
+    )
 
 
 def twist(values: FloatArray) -> Twist:
@@ -78,6 +114,20 @@ def accel_stamped(stamp: Time, frame: str, values: FloatArray) -> AccelStamped:
     return message
 
 
+def pose_stamped(stamp: Time, frame: str, transform: FloatArray) -> PoseStamped:
+    """Return a homogeneous transform, shape (4, 4), as a pose in a frame."""
+    message = PoseStamped(pose=pose(transform))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
+
+
+def vector_stamped(stamp: Time, frame: str, values: FloatArray) -> Vector3Stamped:
+    """Return a vector, shape (3,), in the axes of a frame."""
+    message = Vector3Stamped(vector=_vector(values))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
+
+
 def pose(transform: FloatArray) -> Pose:
     """Return a homogeneous transform, shape (4, 4), as a pose."""
     message = Pose()
@@ -86,6 +136,11 @@ def pose(transform: FloatArray) -> Pose:
     quaternion = Rotation.from_matrix(transform[:3, :3]).as_quat()
     orientation.x, orientation.y, orientation.z, orientation.w = quaternion.tolist()
     return message
+
+
+def _flat(values: FloatArray) -> array[float]:
+    """Numbers of an array, row-major."""
+    return array('d', np.ascontiguousarray(values).tobytes())
 
 
 def _vector(values: FloatArray) -> Vector3:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""dynamics_node: computed torque, tip motion and model services for any URDF (lifecycle)."""
+"""dynamics_node: computed torque, motion of tip and links, model services for any URDF."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ from kron_dynamics.control import JointStateAssembler, SampleOutcome
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError, TrajectoryError
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import make_controller
 from kron_dynamics.ros.conversions import reference_points, seconds
 from kron_dynamics.ros.description import (
+    flexible_robot_from_parameters,
+    flexible_robot_from_text,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -36,7 +39,7 @@ from kron_dynamics.ros.diagnostics import (
 )
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
-from kron_dynamics.ros.outputs import CommandOutput, TipOutput
+from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.typing import FloatArray
@@ -59,11 +62,12 @@ class DynamicsNode(LifecycleNode):
         self._settings = ParameterSet(self)
         self._settings.declare(DYNAMICS)
         self._description: Robot | None = robot_from_parameters(self._settings)
+        self._flexible_description = flexible_robot_from_parameters(self._settings)
         self._from_topic = self._description is None
         self._robot: Robot | None = None
         self._assembler: JointStateAssembler | None = None
         self._controller: TrackingController | None = None
-        self._tip: TipOutput | None = None
+        self._outputs: StateOutputs | None = None
         self._active = False
         self._last_command = 0.0
         self._time = 0.0
@@ -84,7 +88,7 @@ class DynamicsNode(LifecycleNode):
         if self._from_topic:
             subscribe_description(self, self._on_description)
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
-        provide_services(self, lambda: self._robot, self._tip_frame)
+        provide_services(self, self._configured)
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):
@@ -95,14 +99,16 @@ class DynamicsNode(LifecycleNode):
     # Lifecycle
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Compile the kernels of the description and make the tip's outputs."""
+        """Compile the kernels of the description and make what publishes states."""
         robot = self._description
         if robot is None:
             self.get_logger().error('cannot configure: no robot_description received yet')
             return _FAILURE
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
-            self._tip = TipOutput(self, robot, self._settings)
+            self._outputs = StateOutputs(
+                self, robot, self._flexible_description, self._settings, self._steady
+            )
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE
@@ -111,13 +117,7 @@ class DynamicsNode(LifecycleNode):
         watchdog = self.create_timer(min(0.25 * timeout, 0.05), self._watch, clock=self._steady)
         self._configured_entities = [watchdog]
         self._robot = robot
-        seconds_spent = sum(report.build_seconds for report in robot.kernel_report())
-        found = sum(report.cached for report in robot.kernel_report())
-        self.get_logger().info(
-            f"configured for '{robot.model.name}': joints {', '.join(robot.joint_names)}; "
-            f'{len(robot.kernel_report())} kernels ({found} cached, {seconds_spent:.1f} s to '
-            f'build); model {robot.model.fingerprint[:12]}'
-        )
+        self.get_logger().info(self._outputs.configured.summary())
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -159,9 +159,9 @@ class DynamicsNode(LifecycleNode):
         for timer in self._configured_entities:
             self.destroy_timer(timer)
         self._configured_entities = []
-        if self._tip is not None:
-            self._tip.destroy()
-        self._robot = self._assembler = self._tip = None
+        if self._outputs is not None:
+            self._outputs.destroy()
+        self._robot = self._assembler = self._outputs = None
         return super().on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -232,6 +232,7 @@ class DynamicsNode(LifecycleNode):
     def _on_description(self, text: str) -> None:
         try:
             description = robot_from_text(self._settings, text)
+            self._flexible_description = flexible_robot_from_text(self._settings, text)
         except KronDynamicsError as error:
             self._note_error('robot_description refused', error)
             return
@@ -246,8 +247,8 @@ class DynamicsNode(LifecycleNode):
     def _on_joint_state(self, message: JointState) -> None:
         started = time.perf_counter()
         now = time.monotonic()
-        robot, assembler, tip = self._robot, self._assembler, self._tip
-        if robot is None or assembler is None or tip is None:
+        robot, assembler, outputs = self._robot, self._assembler, self._outputs
+        if robot is None or assembler is None or outputs is None:
             return
         stamp = seconds(message.header.stamp)
         outcome = assembler.update(
@@ -281,9 +282,7 @@ class DynamicsNode(LifecycleNode):
                 self._commands.publish(message.header.stamp, robot.joint_names, command.effort)
                 self._last_command = now
                 self._statistics.compute.append(time.perf_counter() - started)
-        tip.publish(
-            message.header.stamp, self._time, present, None if command is None else command.qdd_ref
-        )
+        outputs.publish(message.header.stamp, self._time, present, command)
 
     def _on_reference(self, message: JointTrajectory) -> None:
         controller, robot = self._controller, self._robot
@@ -356,16 +355,17 @@ class DynamicsNode(LifecycleNode):
 
     # Reports
 
-    def _tip_frame(self) -> str:
-        return '' if self._tip is None else self._tip.link
+    def _configured(self) -> ConfiguredRobot | None:
+        outputs = self._outputs  # once: services ask from another thread
+        return None if outputs is None else outputs.configured
 
     def _publish_diagnostics(self) -> None:
         values = {'lifecycle state': self._state_machine.current_state[1], **self._notes}
         level, message, hardware = DiagnosticStatus.WARN, 'not active', ''
-        if self._robot is not None and self._assembler is not None:
+        if self._robot is not None and self._assembler is not None and self._outputs is not None:
             hardware = self._robot.model.name
             values |= state_values(self._robot, self._assembler, time.monotonic())
-            values |= self._statistics.values()
+            values |= self._statistics.values() | self._outputs.values()
         if self._controller is not None:
             reason = self._controller.latch.reason
             level, message = DiagnosticStatus.OK, 'active'

@@ -27,6 +27,11 @@ DESCRIPTION = _read_once(
         'Path of a URDF file, used where robot_description is empty.',
     ),
     Parameter(
+        'flexible_description_file',
+        '',
+        'Path of a YAML file with the links that bend. Empty: all links are rigid.',
+    ),
+    Parameter(
         'gravity.x', 0.0, 'Gravity acceleration along x of the root link, m/s^2.', -50.0, 50.0
     ),
     Parameter(
@@ -93,6 +98,22 @@ DYNAMICS = (
         'configure.',
         0.001,
         1000.0,
+    ),
+    Parameter(
+        'linearized_model_rate',
+        1.0,
+        'Linearized models per second of wall time, Hz, at most one for every joint state; 0: '
+        'none. Taken up by configure.',
+        0.0,
+        1000.0,
+    ),
+    Parameter(
+        'linearization_point',
+        'measured',
+        'Motion that linearized models are about: measured, with the accelerations of '
+        'tip_acceleration, 0 where it has none; or reference, and measured while no reference is '
+        'followed. Taken up by configure.',
+        choices=('measured', 'reference'),
     ),
     Parameter(
         'allow_commands_in_sim_time',

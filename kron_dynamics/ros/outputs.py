@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What dynamics_node publishes: commands, and the tip's motion."""
+"""What dynamics_node publishes: commands, and all that it tells of the machine's motion."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import AccelStamped, TwistStamped
+from rclpy.clock import Clock
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
@@ -15,13 +16,17 @@ from std_msgs.msg import Float64MultiArray
 
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.acceleration import AccelerationEstimator
+from kron_dynamics.control.tracking import Command
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import (
     accel_stamped,
     effort_array,
     joint_state,
     twist_stamped,
 )
+from kron_dynamics.ros.flexible_output import DeflectionOutput
+from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
@@ -47,23 +52,84 @@ class CommandOutput:
             publisher.wait_for_all_acked(_DELIVERY)
 
 
-class TipOutput:
-    """Twist and acceleration of one link, in base axes."""
+class StateOutputs:
+    """The motion of a configured robot: tip, deflection, linear model."""
 
-    def __init__(self, node: LifecycleNode, robot: Robot, parameters: ParameterSet) -> None:
-        """Compile the robot's and the link's kernels, then make the publishers.
+    def __init__(
+        self,
+        node: LifecycleNode,
+        robot: Robot,
+        flexible: Robot | None,
+        parameters: ParameterSet,
+        clock: Clock,
+    ) -> None:
+        """Compile all kernels, then make the publishers.
+
+        Args:
+            node: publishes under its own name.
+            robot: the machine with stiff links.
+            flexible: the same with links that bend, or None.
+            parameters: of dynamics_node.
+            clock: a steady one, for what has a rate of its own.
 
         Raises:
             UnknownFrameError: the parameter tip_frame names no link.
+            KernelBuildError: there is a compiler and it failed.
         """
-        self._node = node
-        self.link = parameters.value('tip_frame') or robot.model.tip_link
-        self._frame = robot.frame(self.link)
-        self._base = robot.model.root_link
+        link = parameters.value('tip_frame') or robot.model.tip_link
+        self.configured = ConfiguredRobot(robot, robot if flexible is None else flexible, link)
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
-        robot.prepare(self.link)  # it may fail, and publishers would stay
+        # It may fail, and publishers would stay.
+        linearized = parameters.value('linearized_model_rate') > 0.0
+        self.configured.prepare(linearized)
+        self._tip = TipOutput(node, robot, link)
+        self._deflection = self._linearized = None
+        if self.configured.mode_names:
+            self._deflection = DeflectionOutput(node, self.configured)
+        if linearized:
+            self._linearized = LinearizedOutput(node, self.configured.flexible, parameters, clock)
+
+    def destroy(self) -> None:
+        """Take the topics back."""
+        for output in (self._tip, self._deflection, self._linearized):
+            if output is not None:
+                output.destroy()
+
+    def publish(
+        self, stamp: Time, time: float, state: AssembledState, command: Command | None
+    ) -> None:
+        """Publish the motion in a state; the linear model follows in its own time.
+
+        Args:
+            stamp: of the state.
+            time: the same in s.
+            state: fresh positions and velocities.
+            command: what answers the state, or None.
+        """
+        qdd = self._estimator.estimate(
+            time, state.q, state.qd, state.effort, None if command is None else command.qdd_ref
+        )
+        self._tip.publish(stamp, state, qdd)
+        if self._deflection is not None:
+            self._deflection.publish(stamp, state, qdd)
+        if self._linearized is not None:
+            self._linearized.update(stamp, state, command, qdd)
+
+    def values(self) -> dict[str, str]:
+        """Return what the last linear model tells of the links, as texts."""
+        return {} if self._linearized is None else self._linearized.values
+
+
+class TipOutput:
+    """Twist and acceleration of one link, in base axes."""
+
+    def __init__(self, node: LifecycleNode, robot: Robot, link: str) -> None:
+        """Make the publishers for a link of a robot."""
+        self._node = node
+        self._frame = robot.frame(link)
+        self._base = robot.model.root_link
         self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1)
         self._acceleration = node.create_publisher(AccelStamped, '~/tip_acceleration', 1)
 
@@ -72,20 +138,16 @@ class TipOutput:
         self._node.destroy_publisher(self._twist)
         self._node.destroy_publisher(self._acceleration)
 
-    def publish(
-        self, stamp: Time, time: float, state: AssembledState, qdd_ref: FloatArray | None
-    ) -> None:
+    def publish(self, stamp: Time, state: AssembledState, qdd: FloatArray | None) -> None:
         """Publish the tip's motion in a state.
 
         Args:
             stamp: of the state.
-            time: the same in s.
             state: fresh positions and velocities.
-            qdd_ref: accelerations of the reference, shape (n,), or None without one.
+            qdd: accelerations of the joints, shape (n,), or None if there are none to tell.
         """
         velocity = self._frame.velocity(state.q, state.qd)
         self._twist.publish(twist_stamped(stamp, self._base, velocity))
-        qdd = self._estimator.estimate(time, state.q, state.qd, state.effort, qdd_ref)
         if qdd is not None:
             acceleration = self._frame.acceleration(state.q, state.qd, qdd)
             self._acceleration.publish(accel_stamped(stamp, self._base, acceleration))

@@ -15,26 +15,31 @@ from kron_dynamics_msgs.srv import (
     ForwardDynamics,
     FrameKinematics,
     InverseDynamics,
+    Linearize,
 )
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
 from kron_dynamics.control import reorder
+from kron_dynamics.deflection import deflected
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
-from kron_dynamics.robot import Robot
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import accel, pose, twist
+from kron_dynamics.ros.linearized_output import model_message, part
 from kron_dynamics.typing import FloatArray
+
+_MOTION = ('position', 'velocity', 'acceleration')
 
 
 class _Batch:
-    """The states of a request in the robot's joint order, and the way back to the request's."""
+    """The states of a request in the robot's order, and the way back to the request's."""
 
-    def __init__(self, robot: Robot, joint_names: Sequence[str]) -> None:
-        self.names = list(joint_names) or list(robot.joint_names)
-        self._to_model = reorder(self.names, robot.joint_names)
-        self._to_request = np.argsort(self._to_model)
-        self._n = robot.n
+    def __init__(self, coordinates: Sequence[str], joint_names: Sequence[str]) -> None:
+        self.names = list(joint_names) or list(coordinates)
+        self._to_model = reorder(self.names, coordinates)
+        self.to_request = np.argsort(self._to_model)
+        self._n = len(coordinates)
         self.count: int | None = None
 
     def states(self, field: str, values: Sequence[float]) -> FloatArray:
@@ -62,31 +67,30 @@ class _Batch:
             axes: the axes that run over joints; one of length n*n holds pairs of joints.
         """
         for axis in axes:
-            order = self._to_request
+            order = self.to_request
             if values.shape[axis] == self._n**2 and self._n > 1:
                 order = (order[:, None] * self._n + order).ravel()
             values = values.take(order, axis=axis)
         return array('d', np.ascontiguousarray(values).tobytes())
 
 
-def provide_services(
-    node: Node, robot: Callable[[], Robot | None], tip_frame: Callable[[], str]
-) -> None:
-    """Offer inverse_dynamics, forward_dynamics, equations_of_motion and frame_kinematics.
+def provide_services(node: Node, configured: Callable[[], ConfiguredRobot | None]) -> None:
+    """Offer inverse_dynamics, forward_dynamics, equations_of_motion, frame_kinematics, linearize.
 
     Requests are worked on in a thread of their own: a large batch, or a kernel that has to be
     compiled first, does not delay the commands, which the executor's thread computes.
 
     Args:
         node: offers them under its own name.
-        robot: the robot, or None as long as the node is not configured.
-        tip_frame: the link meant where a request names none.
+        configured: what the node is about, or None as long as it is not configured.
     """
     worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='services')
 
-    def answering(compute: Callable[[Robot, Any, Any], None]) -> Callable[[Any, Any], Any]:
+    def answering(
+        compute: Callable[[ConfiguredRobot, Any, Any], None],
+    ) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:
-            present = robot()
+            present = configured()
             if present is None:
                 response.message = 'the node is not configured'
                 return response
@@ -106,14 +110,12 @@ def provide_services(
 
         return callback
 
-    def frame_kinematics(present: Robot, request: Any, response: Any) -> None:
-        _frame_kinematics(present, request.frame or tip_frame(), request, response)
-
     for kind, name, compute in (
         (InverseDynamics, '~/inverse_dynamics', _inverse_dynamics),
         (ForwardDynamics, '~/forward_dynamics', _forward_dynamics),
         (EquationsOfMotion, '~/equations_of_motion', _equations_of_motion),
-        (FrameKinematics, '~/frame_kinematics', frame_kinematics),
+        (FrameKinematics, '~/frame_kinematics', _frame_kinematics),
+        (Linearize, '~/linearize', _linearize),
     ):
         # Not the group of the joint states: a request under way must not hold them up.
         group = ReentrantCallbackGroup()
@@ -127,8 +129,9 @@ def _finish(node: Node, finished: Future[None]) -> None:
         node.executor.wake()
 
 
-def _inverse_dynamics(robot: Robot, request: Any, response: Any) -> None:
-    batch = _Batch(robot, request.joint_names)
+def _inverse_dynamics(present: ConfiguredRobot, request: Any, response: Any) -> None:
+    robot = present.robot
+    batch = _Batch(robot.joint_names, request.joint_names)
     q = batch.states('position', request.position)
     qd = batch.states('velocity', request.velocity)
     qdd = batch.states('acceleration', request.acceleration)
@@ -138,8 +141,9 @@ def _inverse_dynamics(robot: Robot, request: Any, response: Any) -> None:
     response.joint_names, response.effort = batch.names, batch.flat(effort, 1)
 
 
-def _forward_dynamics(robot: Robot, request: Any, response: Any) -> None:
-    batch = _Batch(robot, request.joint_names)
+def _forward_dynamics(present: ConfiguredRobot, request: Any, response: Any) -> None:
+    robot = present.robot
+    batch = _Batch(robot.joint_names, request.joint_names)
     q = batch.states('position', request.position)
     qd = batch.states('velocity', request.velocity)
     effort = batch.states('effort', request.effort)
@@ -151,8 +155,9 @@ def _forward_dynamics(robot: Robot, request: Any, response: Any) -> None:
     response.joint_names, response.acceleration = batch.names, batch.flat(acceleration, 1)
 
 
-def _equations_of_motion(robot: Robot, request: Any, response: Any) -> None:
-    batch = _Batch(robot, request.joint_names)
+def _equations_of_motion(present: ConfiguredRobot, request: Any, response: Any) -> None:
+    robot = present.robot
+    batch = _Batch(robot.joint_names, request.joint_names)
     q = batch.states('position', request.position)
     qd = batch.optional('velocity', request.velocity)
     response.joint_names = batch.names
@@ -165,9 +170,10 @@ def _equations_of_motion(robot: Robot, request: Any, response: Any) -> None:
     response.gravity_vector = batch.flat(robot.gravity_vector(q), 1)
 
 
-def _frame_kinematics(robot: Robot, link: str, request: Any, response: Any) -> None:
+def _frame_kinematics(present: ConfiguredRobot, request: Any, response: Any) -> None:
+    robot, link = present.robot, request.frame or present.tip_frame
     frame = robot.frame(link)
-    batch = _Batch(robot, request.joint_names)
+    batch = _Batch(robot.joint_names, request.joint_names)
     q = batch.states('position', request.position)
     qd = batch.optional('velocity', request.velocity)
     qdd = batch.optional('acceleration', request.acceleration)
@@ -185,3 +191,26 @@ def _frame_kinematics(robot: Robot, link: str, request: Any, response: Any) -> N
     response.acceleration = [accel(row) for row in frame.acceleration(q, qd, qdd)]
     if qddd is not None:
         response.jerk = [accel(row) for row in frame.jerk(q, qd, qdd, qddd)]
+
+
+def _linearize(present: ConfiguredRobot, request: Any, response: Any) -> None:
+    robot, joints = present.flexible, present.robot.n
+    # Who names a modal coordinate has to give all; else they are where they do not vibrate.
+    bent = not set(present.mode_names).isdisjoint(request.joint_names)
+    batch = _Batch((robot if bent else present.robot).joint_names, request.joint_names)
+    motions = np.stack([batch.states(name, getattr(request, name)) for name in _MOTION], axis=1)
+    order = [*batch.to_request, *range(len(batch.to_request), robot.n)]
+    for motion in motions:
+        states = motion
+        if not bent:
+            states = np.zeros((len(_MOTION), robot.n))
+            states[:, :joints] = motion
+            states[0] = deflected(robot, *motion)
+        model = robot.linearize(*states)
+        # No effort was measured: that of the joints is the one that the motion takes.
+        residual = -model.effort
+        residual[:joints] = 0.0
+        message = model_message(part(model, order), residual[order])
+        message.header.frame_id = robot.model.root_link
+        response.models.append(message)
+    response.joint_names, response.base_frame = batch.names, robot.model.root_link

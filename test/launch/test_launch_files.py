@@ -231,6 +231,7 @@ def test_arguments_go_before_the_parameter_file(launch: Callable[..., Any]) -> N
     _, nodes = launch(
         MACHINE,
         robot_description_file='1',
+        flexible_description_file='2',
         autostart='False',
         use_sim_time='true',
         joint_states='other_states',
@@ -240,6 +241,7 @@ def test_arguments_go_before_the_parameter_file(launch: Callable[..., Any]) -> N
     )
     node = nodes['dynamics_node']
     assert node.parameters['robot_description_file'] == '1'
+    assert node.parameters['flexible_description_file'] == '2'
     assert node.parameters['autostart'] is False
     assert node.parameters['use_sim_time'] is True
     assert node.parameters['fault_action'] == 'hold_gravity'
@@ -254,7 +256,12 @@ def test_arguments_go_before_the_parameter_file(launch: Callable[..., Any]) -> N
 
 def test_both_nodes_of_the_demo_agree(launch: Callable[..., Any]) -> None:
     code, nodes = launch(
-        DEMO, namespace='m1', joint_states='states', commands='efforts', real_time_factor='2'
+        DEMO,
+        namespace='m1',
+        joint_states='states',
+        commands='efforts',
+        real_time_factor='2',
+        flexible_description_file='bends.yaml',
     )
     assert code == 0
     dynamics, simulator = nodes['dynamics_node'], nodes['simulator_node']
@@ -263,6 +270,7 @@ def test_both_nodes_of_the_demo_agree(launch: Callable[..., Any]) -> None:
     assert simulator.remaps['~/command_state'] == 'dynamics_node/command_state'
     for node in (dynamics, simulator):
         assert Path(node.parameters['robot_description_file']).read_bytes() == URDF.read_bytes()
+        assert node.parameters['flexible_description_file'] == 'bends.yaml'
     assert dynamics.parameters['use_sim_time'] is True
     assert dynamics.parameters['allow_commands_in_sim_time'] is True
     assert simulator.parameters['publish_clock'] is True

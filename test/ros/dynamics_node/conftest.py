@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import kron_dynamics as kd
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
-    from geometry_msgs.msg import AccelStamped, TwistStamped
+    from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped, Vector3Stamped
+    from kron_dynamics_msgs.msg import LinearizedModel
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -26,12 +28,26 @@ URDF = Path(__file__).parents[2] / 'robots' / 'rrp.urdf'
 GRAVITY = (0.6, -1.1, -9.5)
 KP, KD = (4.0, 9.0, 16.0), (3.0, 5.0, 7.0)
 JOINTS = ('turn', 'lift', 'slide')
+# The beam of that robot bends.
+FLEXIBLE = {
+    'flexible_links': {
+        'beam': {
+            'length': 0.5,
+            'mass_per_length': 1.0,
+            'bending_stiffness': {'v': 90.0, 'w': 60.0},
+            'modes': {'v': 1, 'w': 1},
+            'damping_ratio': {'v': 0.03, 'w': 0.02},
+        }
+    }
+}
 # The tests send states one by one: without hurry, unless it is about time.
 SETTINGS = {
     'state_timeout': 60.0,
     'tip_frame': '',
     'acceleration_source': 'reference',
     'filter_cutoff': 2.0,
+    'linearized_model_rate': 1.0,
+    'linearization_point': 'measured',
     'control_law': 'computed_torque',
     'compensate_friction': True,
     'effort_limit_scale': 1.0,
@@ -71,6 +87,14 @@ class Machine:
         self.command_states = client.hear(JointState, f'{node}/command_state')
         self.twists = client.hear(TwistStamped, f'{node}/tip_twist')
         self.accelerations = client.hear(AccelStamped, f'{node}/tip_acceleration')
+        self.linear_models = client.hear(LinearizedModel, f'{node}/linearized_model')
+        self.deflections = client.hear(JointState, f'{node}/deflection')
+        self.poses = client.hear(PoseStamped, f'{node}/tip_pose')
+        self.corrections = client.hear(Vector3Stamped, f'{node}/tip_correction')
+        self._heard = [
+            *(self.commands, self.command_states, self.twists, self.accelerations),
+            *(self.linear_models, self.deflections, self.poses, self.corrections),
+        ]
 
     def send(self, names=None, position=None, velocity=None, effort=None, after=0.02):
         """Publish a joint state, its stamp a while after the last; return its message."""
@@ -133,7 +157,7 @@ class Machine:
 
     def forget(self):
         """Drop the messages heard so far."""
-        for heard in (self.commands, self.command_states, self.twists, self.accelerations):
+        for heard in self._heard:
             heard.clear()
 
     def command(self, q=None, qd=None, effort=None, after=0.02):
@@ -243,3 +267,37 @@ def bench(the_bench):
     """The bench; each test prepares it as it needs it."""
     yield the_bench
     assert the_bench.process.running, the_bench.process.output
+
+
+@pytest.fixture(scope='session')
+def flexible_robot(kernel_cache):
+    """The robot on the bench with a beam that bends."""
+    return kd.load(URDF, gravity=GRAVITY, flexible=FLEXIBLE)
+
+
+@pytest.fixture(scope='session')
+def the_flexible_bench(launcher, connect, bench_robot, bench_settings, tmp_path_factory):
+    """One process for the session whose node knows that the beam bends."""
+    description = tmp_path_factory.mktemp('flexible') / 'rrp_flexible.yaml'
+    description.write_text(yaml.safe_dump(FLEXIBLE), encoding='utf-8')
+    process = launcher(
+        'dynamics_node',
+        'flexible',
+        autostart=False,
+        flexible_description_file=str(description),
+        **bench_settings,
+    )
+    yield Bench(connect('flexible'), bench_robot, process)
+    process.stop(trouble=['[ERROR]'])
+
+
+@pytest.fixture
+def flexible_bench(the_bench, the_flexible_bench):
+    """The bench with a beam that bends; each test prepares it as it needs it.
+
+    Neither bench goes on talking while nobody hears it.
+    """
+    the_bench.unconfigure()
+    yield the_flexible_bench
+    assert the_flexible_bench.process.running, the_flexible_bench.process.output
+    the_flexible_bench.unconfigure()

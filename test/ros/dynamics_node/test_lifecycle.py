@@ -177,7 +177,7 @@ def test_a_transition_that_breaks_half_way_leaves_the_node_unconfigured(ros, mon
         node._on_description(SHAFT)
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         with monkeypatch.context() as patch:
-            patch.setattr(dynamics_node, 'TipOutput', None)
+            patch.setattr(dynamics_node, 'StateOutputs', None)
             assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
             assert node.trigger_configure() == TransitionCallbackReturn.ERROR
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS

@@ -13,6 +13,7 @@ from kron_dynamics_msgs.srv import (
     ForwardDynamics,
     FrameKinematics,
     InverseDynamics,
+    Linearize,
 )
 from scipy.spatial.transform import Rotation
 
@@ -25,6 +26,7 @@ SERVICES = {
     'forward_dynamics': (ForwardDynamics, ('position', 'velocity', 'effort')),
     'equations_of_motion': (EquationsOfMotion, ('position', 'velocity')),
     'frame_kinematics': (FrameKinematics, ('position', 'velocity', 'acceleration', 'jerk')),
+    'linearize': (Linearize, ('position', 'velocity', 'acceleration')),
 }
 
 
@@ -134,6 +136,38 @@ def test_equations_of_motion_of_a_batch(call, bench_robot, states, assert_close)
     # The answer is consistent in its own order: C* (qd (x) qd) = C qd.
     for star_k, coriolis_k, qd_k in zip(shuffled_star, shuffled_coriolis, qd, strict=True):
         assert_close(star_k @ np.kron(qd_k, qd_k), coriolis_k @ qd_k)
+
+
+def test_linear_models_of_a_batch(call, bench_robot, states, assert_close):
+    q, qd, qdd, _, _ = states
+    order = [bench_robot.joint_names.index(name) for name in SHUFFLED]
+    motions = dict(zip(SERVICES['linearize'][1], (q, qd, qdd), strict=True))
+    given = dict(zip(motions, shuffle(bench_robot, q, qd, qdd), strict=True))
+    plain, shuffled = (
+        call('linearize', **motions),
+        call('linearize', joint_names=SHUFFLED, **given),
+    )
+    assert (plain.success, plain.message, plain.base_frame) == (True, '', 'base')
+    assert tuple(plain.joint_names) == bench_robot.joint_names
+    assert tuple(shuffled.joint_names) == SHUFFLED
+    assert len(plain.models) == len(shuffled.models) == COUNT
+    for k, motion in enumerate(zip(q, qd, qdd, strict=True)):
+        model = bench_robot.linearize(*motion)
+        for answer, kept in ((plain, [0, 1, 2]), (shuffled, order)):
+            told = answer.models[k]
+            assert list(told.joint_names) == list(answer.joint_names)
+            assert (told.header.frame_id, told.header.stamp.sec) == ('base', 0)
+            for name in ('mass', 'damping', 'stiffness'):
+                expected = getattr(model, name)[np.ix_(kept, kept)]
+                assert_close(np.reshape(getattr(told, f'{name}_matrix'), (3, 3)), expected)
+            for name, expected in zip(motions, motion, strict=True):
+                assert_close(getattr(told, name), expected[kept])
+            # The effort is the one that the motion takes.
+            assert list(told.residual_force) == [0.0, 0.0, 0.0]
+            poles = model.poles()
+            poles = poles[poles.imag > 0]
+            assert_close(told.frequencies, np.abs(poles), rel=1e-9)
+            assert_close(told.damping_ratios, -poles.real / np.abs(poles), rel=1e-9)
 
 
 def test_without_velocity_there_is_no_coriolis_matrix(call, states):

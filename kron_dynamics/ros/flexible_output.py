@@ -1,0 +1,69 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What dynamics_node publishes of links that bend: how far, and where the tip is for that."""
+
+from __future__ import annotations
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped, Vector3Stamped
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+
+from kron_dynamics.control import AssembledState
+from kron_dynamics.deflection import deflected
+from kron_dynamics.exceptions import ModelError, NonFiniteError
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
+from kron_dynamics.ros.conversions import joint_state, pose_stamped, vector_stamped
+from kron_dynamics.typing import FloatArray
+
+_WARN_PERIOD = 5.0
+
+
+class DeflectionOutput:
+    """Deflection of the flexible links without vibration, and the tip's pose with it."""
+
+    def __init__(self, node: LifecycleNode, configured: ConfiguredRobot) -> None:
+        """Make the publishers for a robot with links that bend, whose kernels are ready."""
+        self._node = node
+        self._flexible = configured.flexible
+        self._names = configured.mode_names
+        self._stiff_tip, self._tip = (
+            robot.frame(configured.tip_frame) for robot in (configured.robot, configured.flexible)
+        )
+        self._base = configured.robot.model.root_link
+        self._latest: FloatArray | None = None
+        self._deflection = node.create_publisher(JointState, '~/deflection', 1)
+        self._pose = node.create_publisher(PoseStamped, '~/tip_pose', 1)
+        self._correction = node.create_publisher(Vector3Stamped, '~/tip_correction', 1)
+
+    def destroy(self) -> None:
+        """Take the topics back."""
+        for publisher in (self._deflection, self._pose, self._correction):
+            self._node.destroy_publisher(publisher)
+
+    def publish(self, stamp: Time, state: AssembledState, qdd: FloatArray | None) -> None:
+        """Publish the deflection in a state; nothing, with a warning, where there is none.
+
+        Args:
+            stamp: of the state.
+            state: fresh positions and velocities.
+            qdd: accelerations of the joints, shape (n_j,), or None for none.
+        """
+        # Near the last one, which is forgotten where this one cannot be found.
+        start, self._latest = self._latest, None
+        try:
+            q = deflected(self._flexible, state.q, state.qd, qdd, start=start)
+            if not np.isfinite(q).all():
+                raise NonFiniteError('it is not finite')
+        except (ModelError, NonFiniteError) as error:
+            self._node.get_logger().warning(
+                f'no deflection: {error}', throttle_duration_sec=_WARN_PERIOD
+            )
+            return
+        bending = self._latest = q[len(state.q) :]
+        tip = self._tip.pose(q)
+        correction = tip[:3, 3] - self._stiff_tip.pose(state.q)[:3, 3]
+        self._deflection.publish(joint_state(stamp, self._names, position=bending))
+        self._pose.publish(pose_stamped(stamp, self._base, tip))
+        self._correction.publish(vector_stamped(stamp, self._base, correction))

@@ -1,0 +1,212 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Linear models of small deviations, as dynamics_node tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
+from rclpy.clock import Clock
+from rclpy.lifecycle import LifecycleNode
+
+from kron_dynamics.control import AssembledState
+from kron_dynamics.control.tracking import Command
+from kron_dynamics.deflection import deflected
+from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError
+from kron_dynamics.linearized import LinearizedModel, Modes
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.conversions import linearized_model
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.typing import FloatArray
+
+_WARN_PERIOD = 5.0
+# Relative to the fastest pole: rounding may turn a double real pole into a pair this far apart.
+_ROUNDING = float(np.sqrt(np.finfo(float).eps))
+
+
+class OperatingPoint(NamedTuple):
+    """A motion of the joints, and the efforts it was seen with; arrays of shape (n_j,).
+
+    Attributes:
+        q: positions, rad or m.
+        qd: velocities.
+        qdd: accelerations.
+        effort: N m or N; NaN where it is not known.
+    """
+
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+    effort: FloatArray
+
+
+class LinearizedOutput:
+    """Publishes the linear model about the present motion, at a rate of its own."""
+
+    def __init__(
+        self, node: LifecycleNode, flexible: Robot, parameters: ParameterSet, clock: Clock
+    ) -> None:
+        """Make the publisher and its timer for a linearized_model_rate above 0.
+
+        Args:
+            node: publishes under its own name.
+            flexible: the robot, with its flexible links if it has any.
+            parameters: of dynamics_node.
+            clock: a steady one: the timer's.
+        """
+        self._node = node
+        self._robot = flexible
+        self._about_reference = parameters.value('linearization_point') == 'reference'
+        self._latest: tuple[Time, OperatingPoint] | None = None
+        self.values: dict[str, str] = {}
+        """Frequencies and damping ratios of the links for diagnostics; they may be empty."""
+        self._publisher = node.create_publisher(LinearizedModelMessage, '~/linearized_model', 1)
+        # Never in the callback of a state, where it would delay the command.
+        period = 1.0 / parameters.value('linearized_model_rate')
+        self._timer = node.create_timer(period, self._publish, clock=clock)
+
+    def destroy(self) -> None:
+        """Take topic and timer back."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_publisher(self._publisher)
+
+    def update(
+        self,
+        stamp: Time,
+        state: AssembledState,
+        command: Command | None,
+        qdd: FloatArray | None,
+    ) -> None:
+        """Take a state for the next model.
+
+        Args:
+            stamp: of the state.
+            state: fresh positions and velocities; efforts as far as they are measured.
+            command: what answers the state, or None.
+            qdd: accelerations of the joints, shape (n_j,), or None for none.
+        """
+        motion = state.q, state.qd, np.zeros_like(state.q) if qdd is None else qdd
+        effort = state.effort
+        if command is not None:
+            effort = np.where(np.isfinite(effort), effort, command.effort)
+            if self._about_reference:
+                motion = command.q_ref, command.qd_ref, command.qdd_ref
+        self._latest = stamp, OperatingPoint(*motion, effort)
+
+    def _publish(self) -> None:
+        """Publish the model of the last state, once."""
+        if self._latest is None:
+            return
+        (stamp, point), self._latest = self._latest, None
+        self.values = {}
+        try:
+            model, residual = self._linearized(point)
+            message = model_message(model, residual)
+            self.values = mode_values(model, len(point.q))
+        except KronDynamicsError as error:
+            self._node.get_logger().warning(
+                f'no linearized model: {error}', throttle_duration_sec=_WARN_PERIOD
+            )
+            return
+        message.header.stamp = stamp
+        message.header.frame_id = self._robot.model.root_link
+        self._publisher.publish(message)
+
+    def _linearized(self, point: OperatingPoint) -> tuple[LinearizedModel, FloatArray]:
+        """Linear model, links bent but at rest, and what its motion leaves over of the efforts."""
+        joints = slice(len(point.q))
+        motion = np.zeros((3, self._robot.n))
+        motion[0] = deflected(self._robot, *point[:3])
+        motion[1:, joints] = point[1:3]
+        model = self._robot.linearize(*motion)
+        residual = -model.effort
+        residual[joints] += point.effort - self._robot.joint_friction(motion[1])[joints]
+        return model, residual
+
+
+def model_message(model: LinearizedModel, residual: FloatArray) -> LinearizedModelMessage:
+    """Return a linear model with its oscillations as a message, without its header.
+
+    Args:
+        model: about the operating point.
+        residual: efforts that its motion leaves over, shape (n,), N m or N; NaN if not known.
+
+    Raises:
+        NonFiniteError: the model has no poles.
+    """
+    return linearized_model(model, residual, *oscillations(model))
+
+
+def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
+    """Return |p|, ascending, rad/s, and -Re(p)/|p| of the pairs of complex poles, shape (k,) each.
+
+    Raises:
+        NonFiniteError: the mass matrix is singular, or the motion out of all proportion.
+    """
+    poles = _oscillating(model).poles
+    size = np.abs(poles)
+    return size, -poles.real / size
+
+
+def _oscillating(model: LinearizedModel) -> Modes:
+    """One mode of each pair that swings, slow before fast."""
+    try:
+        poles, shapes = model.modes()
+    except np.linalg.LinAlgError:
+        raise NonFiniteError(
+            f'there are no poles at q = {model.q.tolist()}: the mass matrix is singular or not '
+            f'finite'
+        ) from None
+    kept = poles.imag > _ROUNDING * np.abs(poles).max(initial=0.0)
+    return Modes(poles[kept], shapes[:, kept])
+
+
+def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
+    """Return frequencies and damping ratios of the links with the joints held, as texts.
+
+    A mode goes by the modal coordinate that has the largest part in it, and each coordinate gives
+    its name to one mode.
+
+    Args:
+        model: of all coordinates, the joints' first.
+        joint_count: how many are joints'.
+
+    Raises:
+        NonFiniteError: the mass matrix is singular, or the motion out of all proportion.
+    """
+    held = part(model, range(joint_count, model.n))
+    if held.n == 0:
+        return {}
+    poles, shapes = _oscillating(held)
+    # Of the kinetic energy: coordinates of different links do not compare in m.
+    shares = np.abs(shapes) * np.sqrt(np.diag(held.mass))[:, None]
+    values = {}
+    for pole, share in zip(poles, shares.T, strict=True):
+        k = int(share.argmax())
+        shares[k] = -1.0
+        name, size = held.joint_names[k], abs(pole)
+        values[f'{name} frequency [Hz]'] = f'{size / (2.0 * np.pi):.4f}'
+        values[f'{name} damping ratio'] = f'{-pole.real / size:.4f}'
+    return values
+
+
+def part(model: LinearizedModel, order: Sequence[int]) -> LinearizedModel:
+    """Return a linear model of some coordinates, in their order; all others are held.
+
+    Args:
+        model: of all coordinates.
+        order: places of those to keep, each once.
+    """
+    kept = list(order)
+    square = np.ix_(kept, kept)
+    return LinearizedModel(
+        tuple(model.joint_names[k] for k in kept),
+        model.mass[square],
+        model.damping[square],
+        model.stiffness[square],
+        *(values[kept] for values in (model.effort, model.q, model.qd, model.qdd)),
+    )
