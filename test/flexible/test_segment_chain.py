@@ -296,6 +296,21 @@ def test_the_stackers_frequencies(free: tuple[str, ...]) -> None:
     np.testing.assert_allclose(found[bends], expected[bends], rtol=1e-4)
 
 
+def test_one_mode_in_each_plane_tells_the_first_frequencies(stacker: kd.Robot) -> None:
+    """Shapes of what the boom carries, as the shipped description has them: held, raised boom."""
+    q = np.array([50.0, 0.4, 0.1])
+
+    def frequencies(refinement: int) -> np.ndarray:
+        entries = {'boom': BOOM | {'modes': {'v': 1, 'w': 1}}}
+        chain, _ = chain_of(STACKER, entries, DRIVES, (0.0, 0.0, -9.80665), refinement)
+        return chain.frequencies(chain.linearized(q, np.zeros(3), np.zeros(3)), ())[:2]
+
+    rest = np.zeros(5)
+    M, _, K, _ = stacker.linearization(np.concatenate([q, rest[3:]]), rest, rest)
+    found = np.sqrt(eigh(K[3:, 3:], M[3:, 3:], eigvals_only=True))
+    np.testing.assert_allclose(found, limit(frequencies), rtol=1e-4)
+
+
 @pytest.mark.parametrize('motion', ARM_MOTIONS.values(), ids=list(ARM_MOTIONS))
 @pytest.mark.parametrize('attachments', [{}, {'aside': 0.9}], ids=['there', 'elsewhere'])
 def test_two_links_that_stand_askew(motion: Any, attachments: Any) -> None:
