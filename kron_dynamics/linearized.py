@@ -105,6 +105,20 @@ class LinearizedModel:
         """Number of generalized coordinates."""
         return len(self.joint_names)
 
+    def part(self, places: Sequence[int]) -> LinearizedModel:
+        """Return the model of some coordinates, in the order given; all others are held still.
+
+        Args:
+            places: of the coordinates to keep, each once.
+        """
+        kept = list(places)
+        pairs = np.ix_(kept, kept)
+        return LinearizedModel(
+            tuple(self.joint_names[k] for k in kept),
+            *(matrix[pairs] for matrix in (self.mass, self.damping, self.stiffness)),
+            *(values[kept] for values in (self.effort, self.q, self.qd, self.qdd)),
+        )
+
     def state_space(self) -> StateSpace:
         """Return the system from effort deviations to deviations of q; its state is (dq, dqd).
 

@@ -188,3 +188,25 @@ def test_what_is_no_state_or_joint_is_refused(robot: kd.Robot) -> None:
             model.transfer(joint, 0, 1.0)
     with pytest.raises(ValueError, match='read-only'):
         model.q[0] = 1.0
+
+
+def test_a_part_is_the_model_with_the_others_held(robot: kd.Robot) -> None:
+    state = np.linspace(0.1, 0.9, 3 * robot.n).reshape(3, robot.n)
+    whole = robot.linearize(*state)
+    places = list(reversed(range(robot.n - 1)))
+    part = whole.part(places)
+    assert part.joint_names == tuple(robot.joint_names[k] for k in places)
+    omega = [0.3, 2.0]
+    if robot.n > 1:
+        # Held still by a spring that gives no way, a coordinate is left out.
+        stiff = whole.stiffness.copy()
+        stiff[-1, -1] += 1e12
+        held = kd.LinearizedModel(
+            whole.joint_names, whole.mass, whole.damping, stiff, whole.effort, *state
+        )
+        name = part.joint_names[0]
+        np.testing.assert_allclose(
+            part.transfer(name, name, omega), held.transfer(name, name, omega), rtol=1e-6
+        )
+    for values, given in zip((part.q, part.qd, part.qdd), state, strict=True):
+        np.testing.assert_array_equal(values, given[places])

@@ -43,12 +43,12 @@ class Vibrations(NamedTuple):
         """Return the modes, frequencies ascending, of all coordinates from a first one on."""
         from scipy.linalg import eigh  # takes long to import
 
-        M, D, K = (x[first:, first:] for x in (linear.mass, linear.damping, linear.stiffness))
-        squares, shapes = eigh((K + K.T) / 2, M)
+        kept = linear.part(range(first, linear.n))
+        squares, shapes = eigh((kept.stiffness + kept.stiffness.T) / 2, kept.mass)
         # Coordinates that nothing holds have a frequency of 0, but for rounding.
         rounding = 8 * linear.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
         squares[np.abs(squares) <= rounding] = 0.0
-        return cls(M, D, squares, shapes)
+        return cls(kept.mass, kept.damping, squares, shapes)
 
     @property
     def frequencies(self) -> FloatArray:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -178,7 +177,7 @@ def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
     Raises:
         NonFiniteError: the mass matrix is singular, or the motion out of all proportion.
     """
-    held = part(model, range(joint_count, model.n))
+    held = model.part(range(joint_count, model.n))
     if held.n == 0:
         return {}
     poles, shapes = _oscillating(held)
@@ -192,21 +191,3 @@ def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
         values[f'{name} frequency [Hz]'] = f'{size / (2.0 * np.pi):.4f}'
         values[f'{name} damping ratio'] = f'{-pole.real / size:.4f}'
     return values
-
-
-def part(model: LinearizedModel, order: Sequence[int]) -> LinearizedModel:
-    """Return a linear model of some coordinates, in their order; all others are held.
-
-    Args:
-        model: of all coordinates.
-        order: places of those to keep, each once.
-    """
-    kept = list(order)
-    square = np.ix_(kept, kept)
-    return LinearizedModel(
-        tuple(model.joint_names[k] for k in kept),
-        model.mass[square],
-        model.damping[square],
-        model.stiffness[square],
-        *(values[kept] for values in (model.effort, model.q, model.qd, model.qdd)),
-    )

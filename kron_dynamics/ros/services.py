@@ -26,7 +26,7 @@ from kron_dynamics.deflection import deflected
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import accel, pose, twist
-from kron_dynamics.ros.linearized_output import model_message, part
+from kron_dynamics.ros.linearized_output import model_message
 from kron_dynamics.typing import FloatArray
 
 _MOTION = ('position', 'velocity', 'acceleration')
@@ -210,7 +210,7 @@ def _linearize(present: ConfiguredRobot, request: Any, response: Any) -> None:
         # No effort was measured: that of the joints is the one that the motion takes.
         residual = -model.effort
         residual[:joints] = 0.0
-        message = model_message(part(model, order), residual[order])
+        message = model_message(model.part(order), residual[order])
         message.header.frame_id = robot.model.root_link
         response.models.append(message)
     response.joint_names, response.base_frame = batch.names, robot.model.root_link
