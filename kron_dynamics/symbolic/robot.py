@@ -25,7 +25,8 @@ class SymbolicRobot:
 
     The coordinates' symbols have the names of the joints, their derivatives those with _d, _dd,
     _ddd. Entries come as the equations make them; `SymbolicMatrix.simplified` gives short forms.
-    Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations.
+    Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations. Only those
+    of robots with flexible links are floats: integrals over mode shapes.
 
     Closed forms grow fast with the number of joints. Three joints take milliseconds. Six take a
     few seconds each for M, C* and the inverse dynamics, up to twenty more for the short forms,
@@ -68,9 +69,14 @@ class SymbolicRobot:
         self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
         self.force = tuple(naming.quantity('F', component=axis) for axis in 'xyz')
         self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
+        if model.is_flexible and parameters == 'symbolic':
+            raise ParameterError(
+                f"parameters is 'symbolic', expected 'numeric': '{model.name}' has flexible links, "
+                'whose parameters are integrals over mode shapes'
+            )
         chosen = Parameters(naming if parameters == 'symbolic' else None)
         self._floats = model
-        self.model = exact_model(model, chosen)
+        self.model = model if model.is_flexible else exact_model(model, chosen)
         self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
         self.notation: Mapping[Any, str] = MappingProxyType(naming.latex)
 
@@ -97,7 +103,7 @@ class SymbolicRobot:
             parameters: 'numeric' or 'symbolic'.
 
         Raises:
-            ParameterError: it is neither.
+            ParameterError: it is neither, or the robot has flexible links and it is 'symbolic'.
         """
         return SymbolicRobot(self._floats, parameters)
 

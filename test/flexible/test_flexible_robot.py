@@ -14,7 +14,8 @@ from scipy.linalg import eigh
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
-from kron_dynamics.exceptions import ModelError
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.resources import resource_path
 
 Check = Callable[..., None]
 Derivative = Callable[..., np.ndarray]
@@ -191,3 +192,20 @@ def test_compiled_batches_and_equations_agree(
         expected = dynamics.linearization(flexible_robot.model, q[k], qd[k], qdd[k])
         for batch, single in zip(terms, expected, strict=True):
             assert_close(batch[k], single, 1e-11)
+
+
+def test_closed_forms_are_the_equations_on_symbols(assert_close: Check) -> None:
+    robot = kd.load(
+        resource_path('urdf', 'flexible_manipulator.urdf'),
+        flexible=resource_path('config', 'flexible_manipulator_flexible.yaml'),
+    )
+    symbolic = robot.symbolic
+    values = dict(zip((*symbolic.q, *symbolic.qd), (0.3, 0.1, -0.7, 0.4), strict=True))
+    for closed, number in (
+        (symbolic.mass_matrix(), robot.mass_matrix([0.3, 0.1])),
+        (symbolic.bias_forces(), robot.bias_forces([0.3, 0.1], [-0.7, 0.4])),
+        (symbolic.frame('tip').jacobian(), robot.frame('tip').jacobian([0.3, 0.1])),
+    ):
+        assert_close(np.array(closed.subs(values), dtype=float).reshape(number.shape), number)
+    with pytest.raises(ParameterError, match="expected 'numeric': 'flexible_manipulator' has fl"):
+        symbolic.with_parameters('symbolic')
