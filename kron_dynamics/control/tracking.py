@@ -10,26 +10,27 @@ import numpy as np
 
 from kron_dynamics.control.computed_torque import ControlLaw, GravityHold
 from kron_dynamics.control.faults import FaultAction, FaultLatch
-from kron_dynamics.control.limits import check_trajectory
+from kron_dynamics.control.flexible_torque import LawWithMemory
+from kron_dynamics.control.references import ReferenceFollower, ReferenceShaping, State
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.trajectory import Trajectory
-from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
+from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
-# starts at once. An older one would begin with a jump.
-_LATEST_START = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """Efforts to send, and the reference they follow; arrays of shape (n,)."""
+    """Efforts to send, and the reference they follow; arrays of shape (n,).
+
+    Deflection: modal coordinates and their rates, shape (n_m,) each, where a law estimates them.
+    """
 
     effort: FloatArray
     q_ref: FloatArray
     qd_ref: FloatArray
     qdd_ref: FloatArray
+    deflection: tuple[FloatArray, FloatArray] | None = None
 
 
 class TrackingController:
@@ -41,7 +42,7 @@ class TrackingController:
     def __init__(
         self,
         robot: Robot,
-        law: ControlLaw,
+        law: ControlLaw | LawWithMemory,
         hold: GravityHold,
         guard: CommandGuard,
         *,
@@ -49,6 +50,7 @@ class TrackingController:
         start_tolerance: FloatArray,
         effort_limit: FloatArray,
         longest_gap: float,
+        shaping: ReferenceShaping | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -63,20 +65,17 @@ class TrackingController:
             effort_limit: what references may ask for, shape (n,), N m or N.
             longest_gap: time, in s, that the stamps of two states may be apart. The reference
                 goes by the stamps: a clock that is set forward would make it leap.
+            shaping: of all references; None to follow them as they are.
         """
         self._robot = robot
         self._law = law
         self._hold = hold
         self._guard = guard
         self._fault_action = fault_action
-        self._start_tolerance = start_tolerance
-        self._effort_limit = effort_limit
         self._longest_gap = longest_gap
-        self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
-        # (start on the states' clock, trajectory): the one followed, and the one to follow next.
-        self._reference: tuple[float, Trajectory] | None = None
-        self._next: tuple[float, Trajectory] | None = None
-        self._last_update: float | None = None
+        self._references = ReferenceFollower(
+            robot, start_tolerance=start_tolerance, effort_limit=effort_limit, shaping=shaping
+        )
         self._last_q: FloatArray | None = None
         self.latch = FaultLatch()
 
@@ -85,6 +84,16 @@ class TrackingController:
         """The guard with its saturation counts."""
         return self._guard
 
+    @property
+    def law(self) -> ControlLaw | LawWithMemory:
+        """The control law."""
+        return self._law
+
+    @property
+    def references(self) -> ReferenceFollower:
+        """What is followed and what waits, for a caller that cannot wait for `set_reference`."""
+        return self._references
+
     def start(self, q: FloatArray, effort: FloatArray) -> None:
         """Hold the measured position from now on, and continue the present efforts.
 
@@ -92,34 +101,24 @@ class TrackingController:
             q: measured positions, shape (n,), rad or m, finite.
             effort: measured efforts, shape (n,), N m or N; where not finite, the effort that
                 carries the weight is taken for it.
+
+        Raises:
+            ModelError: flexible links do not carry their weight there.
         """
+        if isinstance(self._law, LawWithMemory):
+            self._law.start(q)
         gravity = self._hold.without_velocity(q)
         self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
-        self._reference = (0.0, Trajectory.from_points(self._robot.joint_names, [0.0], [q]))
-        self._next = None
-        self._last_update = None
+        self._references.hold(q)
         self._last_q = np.array(q)
 
-    def reference_at(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def reference_at(self, time: float) -> State:
         """Return the reference (q, qd, qdd), each of shape (n,), at a time not before the last.
 
         Raises:
             TrajectoryError: the controller has not been started.
         """
-        self._promote(time)
-        return self._present_at(time)
-
-    def _promote(self, time: float) -> None:
-        """Follow the waiting reference once its start has come."""
-        if self._next is not None and time >= self._next[0]:
-            self._reference, self._next = self._next, None
-
-    def _present_at(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Sample the reference followed now, whatever waits."""
-        if self._reference is None:
-            raise TrajectoryError('there is no reference: the controller is not active')
-        start, trajectory = self._reference
-        return trajectory.sample(time - start)
+        return self._references.sample(time)
 
     def set_reference(
         self,
@@ -130,11 +129,13 @@ class TrackingController:
         *,
         start_time: float,
     ) -> Trajectory:
-        """Take a new reference, if the machine can follow it; return it.
+        """Take a new reference, if the machine can follow it; return what will be followed.
 
         It goes on from the reference followed so far at its start: a first point at time 0 must
         be near that, a later one is reached from it. A reference that starts in the future
-        replaces one that waits for its start; until then the present one is followed.
+        replaces one that waits for its start; until then the present one is followed. Where
+        references are shaped, near is what was asked for, not what is followed at that time.
+        Shaping takes tens of milliseconds: a control loop plans with `references` instead.
 
         Args:
             times: of the points after start_time, shape (K,), s.
@@ -149,28 +150,12 @@ class TrackingController:
         """
         if self.latch.faulted:
             raise TrajectoryError(f'a fault is latched: {self.latch.reason}')
-        if self._last_update is not None and start_time < self._last_update:
-            late = self._last_update - start_time
-            if late > _LATEST_START:
-                raise TrajectoryError(
-                    f'reference starts {late:.3g} s in the past, expected at most '
-                    f'{_LATEST_START:g} s'
-                )
-            start_time = self._last_update
-        self._promote(start_time if self._last_update is None else self._last_update)
-        trajectory = Trajectory.from_points(
-            self._robot.joint_names,
-            times,
-            positions,
-            velocities,
-            accelerations,
-            start=self._present_at(start_time),
-            continuous=self._continuous,
-            start_tolerance=self._start_tolerance,
+        planned = self._references.plan(
+            times, positions, velocities, accelerations, start_time=start_time
         )
-        check_trajectory(trajectory, self._robot, effort_limit=self._effort_limit)
-        self._next = start_time, trajectory
-        return trajectory
+        reference = planned.finish()
+        self._references.follow(planned, reference)
+        return reference.followed
 
     def update(self, q: FloatArray, qd: FloatArray, time: float, now: float) -> Command | None:
         """Return the command for a measured state, or None if a fault was latched by it.
@@ -181,7 +166,8 @@ class TrackingController:
             time: stamp of the state, s.
             now: steady time, s.
         """
-        elapsed = 0.0 if self._last_update is None else max(time - self._last_update, 0.0)
+        last = self._references.now
+        elapsed = 0.0 if last is None else max(time - last, 0.0)
         if elapsed > self._longest_gap:
             self.latch.trip(
                 f'stamps of the states jumped ahead by {elapsed:.3g} s, expected at most '
@@ -189,14 +175,20 @@ class TrackingController:
                 now,
             )
             return None
-        q_ref, qd_ref, qdd_ref = self.reference_at(time)
+        reference = self.reference_at(time)
+        law, deflection = self._law, None
         try:
-            effort = self._guard.apply(self._law(q, qd, q_ref, qd_ref, qdd_ref), elapsed)
-        except NonFiniteError as error:
+            if isinstance(law, LawWithMemory):
+                effort = self._guard.apply(law(q, qd, reference, elapsed), elapsed)
+                law.set_applied_effort(effort)
+                deflection = law.deflection
+            else:
+                effort = self._guard.apply(law(q, qd, *reference), elapsed)
+        except (NonFiniteError, ModelError) as error:
             self.latch.trip(str(error), now)
             return None
-        self._last_update, self._last_q = time, np.array(q)
-        return Command(effort, q_ref, qd_ref, qdd_ref)
+        self._references.now, self._last_q = time, np.array(q)
+        return Command(effort, *reference, deflection)
 
     def fault_effort(self, q: FloatArray, qd: FloatArray, elapsed: float) -> FloatArray | None:
         """Return the efforts to send while a fault is latched, shape (n,), or None for silence.

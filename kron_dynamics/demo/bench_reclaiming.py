@@ -4,45 +4,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kron_dynamics.control import Trajectory, point_to_point
-from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.model import RobotModel
-from kron_dynamics.typing import ArrayLike, FloatArray
-
-# (joint, distance in m or rad, rated acceleration in m/s^2 or rad/s^2), one move after another.
-# Accelerations as the default machine is rated; distances small enough to watch in a minute.
-MOVES = (
-    ('travel', 1.0, 0.05),
-    ('slew', 0.08, 0.0014),
-    ('luff', -0.008, 0.0002),
-    ('slew', -0.08, 0.0014),
+from kron_dynamics.control import point_to_point
+from kron_dynamics.demo.motion import (
+    RATED_ACCELERATION,
+    VELOCITY_SHARE,
+    Motion,
+    require_joints,
 )
-# Share of the joints' velocity limits that the moves use.
-_VELOCITY_SHARE = 0.9
+from kron_dynamics.model import RobotModel
+from kron_dynamics.typing import ArrayLike
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Motion:
-    """Points of a motion from rest to rest, with rests in between.
-
-    Attributes:
-        joint_names: the n joints.
-        times: shape (K,), s, the first one 0.
-        positions: shape (K, n), rad or m; velocities and accelerations are zero at every point.
-    """
-
-    joint_names: tuple[str, ...]
-    times: FloatArray
-    positions: FloatArray
-
-    def trajectory(self) -> Trajectory:
-        """Return the motion as quintic polynomials from point to point."""
-        rest = np.zeros_like(self.positions)
-        return Trajectory.from_points(self.joint_names, self.times, self.positions, rest, rest)
+# m or rad: small enough to watch in a minute.
+DISTANCE = {'travel': 1.0, 'slew': 0.08, 'luff': 0.008}
+# One move after another: joint and direction.
+_MOVES = (('travel', 1.0), ('slew', 1.0), ('luff', -1.0), ('slew', -1.0))
 
 
 def bench_reclaiming(model: RobotModel, start: ArrayLike) -> Motion:
@@ -55,23 +32,18 @@ def bench_reclaiming(model: RobotModel, start: ArrayLike) -> Motion:
     Raises:
         ParameterError: the machine has other joints.
     """
-    missing = sorted({joint for joint, _, _ in MOVES} - set(model.joint_names))
-    if missing:
-        raise ParameterError(
-            f"robot '{model.name}' has no joint {', '.join(missing)}; the demonstration moves "
-            f'travel, slew and luff'
-        )
+    require_joints(model, ('travel', 'slew', 'luff'))
     times, positions = [0.0], [np.array(start, dtype=np.float64)]
-    for joint, distance, acceleration in MOVES:
-        index = model.joint_names.index(joint)
+    for joint, direction in _MOVES:
         goal = positions[-1].copy()
-        goal[index] += distance
+        goal[model.joint_names.index(joint)] += direction * DISTANCE[joint]
         duration = point_to_point(
             positions[-1],
             goal,
-            _VELOCITY_SHARE * model.velocity_limit,
-            np.full(model.n, acceleration),
+            VELOCITY_SHARE * model.velocity_limit,
+            np.full(model.n, RATED_ACCELERATION[joint]),
         )
         times.append(times[-1] + duration)
         positions.append(goal)
-    return Motion(model.joint_names, np.array(times), np.array(positions))
+    rest = np.zeros((len(times), model.n))
+    return Motion(model.joint_names, np.array(times), np.array(positions), rest, rest)

@@ -12,6 +12,8 @@ import numpy as np
 from kron_dynamics.demo.evaluation import LawResult
 from kron_dynamics.model import RobotModel
 
+REQUIRED_RATIO = 10.0
+REQUIRED_RATE = 40.0  # Hz of the machine's time, of the 50 Hz simulated
 # (unit shown, factor) for lengths and angles: errors of a good run are small.
 _ERROR_UNITS = {'prismatic': ('mm', 1e3), 'revolute': ('mrad', 1e3), 'continuous': ('mrad', 1e3)}
 _POSITION_UNITS = {'prismatic': 'm', 'revolute': 'rad', 'continuous': 'rad'}
@@ -34,6 +36,33 @@ def tracking_table(model: RobotModel, model_based: LawResult, plain: LawResult) 
         cells = [f'{factor * result.rms[j]:.4g} {unit} RMS' for result in (model_based, plain)]
         lines.append(f'{name:<10} {cells[0]:>20} {cells[1]:>20} {ratios[j]:>7.0f}x')
     return '\n'.join(lines)
+
+
+def tracking_problems(joint_names: Sequence[str], results: Sequence[LawResult]) -> list[str]:
+    """Return what is not as it should be, a line each.
+
+    Args:
+        joint_names: the n joints.
+        results: of the model-based law and of the plain one.
+    """
+    problems = [
+        f"joint '{name}': PD alone tracks only {ratio:.1f} times worse, expected at least "
+        f'{REQUIRED_RATIO:g}'
+        for name, ratio in zip(joint_names, tracking_ratios(*results), strict=True)
+        if not ratio >= REQUIRED_RATIO
+    ]
+    for result in results:
+        for what, rate in (
+            ('joint states', result.state_rate),
+            ('commands', result.command_rate),
+            ('tip accelerations', result.acceleration_rate),
+        ):
+            if rate < REQUIRED_RATE:
+                problems.append(
+                    f'{result.law}: {what} came at {rate:.1f} Hz, expected '
+                    f'{REQUIRED_RATE:g} Hz or more'
+                )
+    return problems
 
 
 def plot_tracking(model: RobotModel, results: Sequence[LawResult], path: Path) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics demo`: a simulated stacker-reclaimer under computed torque and under PD alone."""
+"""`kron_dynamics demo`: a simulated stacker-reclaimer, tracking and vibration, over ROS 2."""
 
 from __future__ import annotations
 
@@ -20,25 +20,19 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.bag import read_bag
-from kron_dynamics.demo import LawResult, Motion, bench_reclaiming, evaluate
-from kron_dynamics.demo.report import plot_tracking, tracking_ratios, tracking_table
+from kron_dynamics.demo.parts import Done, Part, Setting, parts
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model import load_model, read_urdf_file
 from kron_dynamics.resources import resource_path
-from kron_dynamics.ros.demo_run import SETTLE, DemoRun, position_of
+from kron_dynamics.ros.demo_run import DemoRun, position_of
 from kron_dynamics.ros.recorder import BagRecorder
 
-LAWS = ('computed_torque', 'pd')
-REQUIRED_RATIO = 10.0
-# Share of the simulated rate that must have arrived.
-_REQUIRED_RATE = 0.8
 # What the encoders and drives of such a machine do: 20-bit encoders and 0.5 % of rated effort.
 _NOISE = {
     'position_resolution': {'travel': 1e-3, 'slew': 5.99e-6, 'luff': 5.99e-6},
     'velocity_noise': {'travel': 2e-3, 'slew': 5e-5, 'luff': 1e-5},
     'effort_noise': {'travel': 3e3, 'slew': 2.5e4, 'luff': 1e5},
 }
-_STATE_RATE = 50.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     output = _output_folder(arguments.output)
     urdf = read_urdf_file(resource_path('urdf', 'stacker_reclaimer.urdf'))
     model = load_model(urdf)
+    chosen = {k: part for k, part in parts().items() if arguments.only in (None, k)}
     print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
     print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
     # rclpy's own handlers would take the topics away under a run that is to be stopped.
@@ -68,27 +63,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         node = rclpy.create_node('demo')
         recorder = BagRecorder(node, output / 'bag')
         try:
-            runs = {law: _run(node, recorder, law, urdf, arguments, output) for law in LAWS}
+            runs = {
+                name: [
+                    _run(node, recorder, part, setting, urdf, arguments, output)
+                    for setting in part.settings
+                ]
+                for name, part in chosen.items()
+            }
         finally:
             recorder.close()
     finally:
         rclpy.try_shutdown()
     contents = read_bag(output / 'bag')
-    results = [
-        evaluate(contents, law, motion.trajectory(), start, SETTLE)
-        for law, (motion, start) in runs.items()
-    ]
-    plot_tracking(model, results, output / 'tracking.png')
-    print()
-    print(tracking_table(model, *results))
-    for result in results:
-        print(
-            f'{result.law}: joint states {result.state_rate:.1f} Hz, commands '
-            f'{result.command_rate:.1f} Hz, tip accelerations {result.acceleration_rate:.1f} Hz'
-        )
-    print(f'bag       {output / "bag"} (kron_dynamics analyze reads it)')
-    print(f'plot      {output / "tracking.png"}')
-    problems = _problems(model.joint_names, results)
+    problems: list[str] = []
+    for name, part in chosen.items():
+        found = part.report(contents, runs[name], output / f'{name}.png')
+        print(f'\n{found.text}')
+        problems += found.problems
+    print(f'\nbag       {output / "bag"} (kron_dynamics analyze reads it)')
+    for name in chosen:
+        print(f'plot      {output / name}.png')
     for problem in problems:
         print(f'demo: {problem}', file=sys.stderr)
     verdict = 'failed' if problems else 'passed'
@@ -105,7 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='kron_dynamics demo',
         description='Simulate a stacker-reclaimer that reclaims a bench, under computed torque '
-        'and under PD alone with the same gains: two nodes over ROS 2, recorded and compared.',
+        'and under PD alone with the same gains, and one whose boom vibrates, with and without '
+        'input shaping: two nodes over ROS 2, recorded and compared.',
     )
     parser.add_argument(
         '--output',
@@ -113,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar='DIR',
         help='new folder for bag, plot and logs (default: kron_dynamics_demo/<date and time>)',
     )
+    parser.add_argument('--only', choices=tuple(parts()), help='one part (default: both)')
     parser.add_argument(
         '--real-time-factor',
         type=float,
@@ -137,61 +133,40 @@ def _output_folder(wanted: Path | None) -> Path:
 def _run(
     node: Node,
     recorder: BagRecorder,
-    law: str,
+    part: Part,
+    setting: Setting,
     urdf: str,
     arguments: argparse.Namespace,
     output: Path,
-) -> tuple[Motion, float]:
-    """Carry one law through; return its motion and the start on the machine's clock, s."""
+) -> Done:
+    """Carry one run through."""
     model = load_model(urdf)
-    simulator = ['-p', f'real_time_factor:={float(arguments.real_time_factor)}']
+    simulator = {'real_time_factor': repr(float(arguments.real_time_factor)), **setting.simulator}
     if arguments.noise:
         for quantity, values in _NOISE.items():
-            for joint, value in values.items():
-                simulator += ['-p', f'{quantity}.{joint}:={value!r}']
-    run = DemoRun(node, law, urdf)
+            simulator |= {f'{quantity}.{joint}': repr(value) for joint, value in values.items()}
+    run = DemoRun(node, setting.name, urdf)
     try:
         run.record(recorder)
-        run.start(resource_path('config', 'stacker_reclaimer.yaml'), simulator, output)
-        _progress(law, 'starting', 0.0)
-        before = run.wait_until_active()
-        motion = bench_reclaiming(model, position_of(before, model.joint_names))
-        start = run.follow(motion, lambda share: _progress(law, 'running', share))
+        configuration = resource_path('config', 'stacker_reclaimer.yaml')
+        run.start(configuration, simulator, setting.controller, output)
+        _progress(setting.name, 'starting', 0.0)
+        position = position_of(run.wait_until_active(), model.joint_names)
+        motion = part.motion(model, position)
+        start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
         run.stop()
         recorder.stop()
-        _progress(law, 'done', 1.0)
+        _progress(setting.name, 'done', 1.0)
         print()
-        return motion, start
+        return Done(setting.name, motion, start)
     finally:
         run.abandon()
 
 
-def _progress(law: str, what: str, share: float) -> None:
+def _progress(name: str, what: str, share: float) -> None:
     """A bar that fills on a terminal; elsewhere a line at the start and at the end."""
     if sys.stdout.isatty():
         bar = ('#' * round(30 * share)).ljust(30, '.')
-        print(f'\r{law:<16} [{bar}] {100 * share:3.0f} % {what:<9}', end='', flush=True)
+        print(f'\r{name:<16} [{bar}] {100 * share:3.0f} % {what:<9}', end='', flush=True)
     elif what != 'running':
-        print(f'{law:<16} {what}', flush=True)
-
-
-def _problems(joint_names: Sequence[str], results: Sequence[LawResult]) -> list[str]:
-    """What is not as it should be, a line each."""
-    problems = [
-        f"joint '{name}': PD alone tracks only {ratio:.1f} times worse, expected at least "
-        f'{REQUIRED_RATIO:g}'
-        for name, ratio in zip(joint_names, tracking_ratios(*results), strict=True)
-        if not ratio >= REQUIRED_RATIO
-    ]
-    for result in results:
-        for what, rate in (
-            ('joint states', result.state_rate),
-            ('commands', result.command_rate),
-            ('tip accelerations', result.acceleration_rate),
-        ):
-            if rate < _REQUIRED_RATE * _STATE_RATE:
-                problems.append(
-                    f'{result.law}: {what} came at {rate:.1f} Hz, expected '
-                    f'{_REQUIRED_RATE * _STATE_RATE:g} Hz or more'
-                )
-    return problems
+        print(f'{name:<16} {what}', flush=True)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kron_dynamics.control import reorder
 from kron_dynamics.demo import Motion
+from kron_dynamics.demo.parts import SETTLE
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.ros.conversions import seconds, stamp_from
 from kron_dynamics.ros.description import LATCHED
@@ -29,7 +30,6 @@ from kron_dynamics.ros.processes import NodeProcess
 from kron_dynamics.ros.recorder import BagRecorder
 from kron_dynamics.typing import FloatArray
 
-SETTLE = 3.0  # s of the machine's time that count after the end of the motion
 _DELAY = 1.0  # s of the machine's time between sending a reference and its start
 _START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
 # s of wall time without a joint state. Here time waits for the answer to each state, so that only
@@ -43,17 +43,17 @@ class DemoError(KronDynamicsError, RuntimeError):
 
 
 class DemoRun:
-    """A control law's run in the namespace of its name."""
+    """One setting of the two nodes, in the namespace of its name."""
 
-    def __init__(self, node: Node, law: str, urdf: str) -> None:
+    def __init__(self, node: Node, name: str, urdf: str) -> None:
         """Publish the machine's description and listen.
 
         Args:
             node: sends and listens for the demonstration.
-            law: control law, also the namespace.
+            name: of the run, also the namespace.
             urdf: text of the machine's description.
         """
-        self.law = law
+        self.name = name
         self._node = node
         self._state: JointState | None = None
         self._heard = time.monotonic()
@@ -61,21 +61,23 @@ class DemoRun:
         self._fault: str | None = None
         self._processes: list[NodeProcess] = []
         self._entities = [
-            node.create_subscription(JointState, f'/{law}/joint_states', self._on_state, 10),
+            node.create_subscription(JointState, f'/{name}/joint_states', self._on_state, 10),
             node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10),
         ]
         self._reference = node.create_publisher(
-            JointTrajectory, f'/{law}/dynamics_node/reference', 1
+            JointTrajectory, f'/{name}/dynamics_node/reference', 1
         )
-        self._description = node.create_publisher(String, f'/{law}/robot_description', LATCHED)
+        self._description = node.create_publisher(String, f'/{name}/robot_description', LATCHED)
         self._description.publish(String(data=urdf))
 
     def record(self, recorder: BagRecorder) -> None:
-        """Record the run's topics."""
-        node = f'/{self.law}/dynamics_node'
+        """Record the run's topics; those of flexible links are empty where there are none."""
+        node = f'/{self.name}/dynamics_node'
         for message_type, topic in (
-            (JointState, f'/{self.law}/joint_states'),
+            (JointState, f'/{self.name}/joint_states'),
             (JointState, f'{node}/command_state'),
+            (JointState, f'/{self.name}/simulator_node/modal_states'),
+            (JointState, f'{node}/deflection'),
             (Float64MultiArray, f'{node}/commands'),
             (AccelStamped, f'{node}/tip_acceleration'),
             (JointTrajectory, f'{node}/reference'),
@@ -83,11 +85,24 @@ class DemoRun:
             (DiagnosticArray, '/diagnostics'),
         ):
             recorder.record(message_type, topic, _DEPTH)
-        recorder.record(String, f'/{self.law}/robot_description', LATCHED)
+        recorder.record(String, f'/{self.name}/robot_description', LATCHED)
 
-    def start(self, parameters: Path, simulator_arguments: list[str], logs: Path) -> None:
-        """Start simulator and node as processes, with their output in a folder."""
-        common = ['--params-file', str(parameters), '-r', f'__ns:=/{self.law}']
+    def start(
+        self,
+        parameters: Path,
+        simulator_parameters: Mapping[str, str],
+        controller_parameters: Mapping[str, str],
+        logs: Path,
+    ) -> None:
+        """Start simulator and node as processes.
+
+        Args:
+            parameters: file of both nodes.
+            simulator_parameters: of the simulator, beside those.
+            controller_parameters: of dynamics_node, beside those.
+            logs: folder for their output.
+        """
+        common = ['--params-file', str(parameters), '-r', f'__ns:=/{self.name}']
         simulator = [
             *common,
             *('-r', '~/commands:=dynamics_node/commands'),
@@ -95,20 +110,20 @@ class DemoRun:
             *('-p', 'publish_clock:=true'),
             *('-p', 'lockstep:=true'),
             *('-p', f'command_timeout:={_SILENCE_TIMEOUT}'),
-            *simulator_arguments,
+            *_assigned(simulator_parameters),
         ]
         controller = [
             *common,
             *('-p', 'use_sim_time:=true'),
             *('-p', 'allow_commands_in_sim_time:=true'),
-            *('-p', f'control_law:={self.law}'),
             *('-p', 'diagnostics_period:=0.25'),
             *('-p', f'state_timeout:={_SILENCE_TIMEOUT}'),
+            *_assigned(controller_parameters),
         ]
         for name, arguments in (('simulator_node', simulator), ('dynamics_node', controller)):
-            log = logs / f'{self.law}_{name}.log'
+            log = logs / f'{self.name}_{name}.log'
             module = f'kron_dynamics.ros.{name}'
-            self._processes.append(NodeProcess(f'{name} ({self.law})', module, arguments, log))
+            self._processes.append(NodeProcess(f'{name} ({self.name})', module, arguments, log))
 
     def wait_until_active(self) -> JointState:
         """Return the first joint state, from before the start, once the node commands the machine.
@@ -124,7 +139,7 @@ class DemoRun:
             first = first or self._state
             if time.monotonic() > deadline:
                 raise DemoError(
-                    f'dynamics_node ({self.law}) is not active after {_START_TIMEOUT:g} s: '
+                    f'dynamics_node ({self.name}) is not active after {_START_TIMEOUT:g} s: '
                     f'{self._fault or "no diagnostics received"}'
                 )
         assert first is not None
@@ -148,9 +163,9 @@ class DemoRun:
             self._spin()
             progress(float(np.clip((self._now() - start) / (end - start), 0.0, 1.0)))
             if self._fault is not None:
-                raise DemoError(f'dynamics_node ({self.law}) reports: {self._fault}')
+                raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
             if time.monotonic() - self._heard > _SILENCE_TIMEOUT:
-                raise DemoError(f'no joint states on /{self.law} for {_SILENCE_TIMEOUT:g} s')
+                raise DemoError(f'no joint states on /{self.name} for {_SILENCE_TIMEOUT:g} s')
         return start
 
     def stop(self) -> None:
@@ -185,7 +200,7 @@ class DemoRun:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name == f'{self.law}/dynamics_node: control':
+            if status.name == f'{self.name}/dynamics_node: control':
                 healthy = status.level == DiagnosticStatus.OK
                 values = {item.key: item.value for item in status.values}
                 refused = values.get('last refused reference')
@@ -198,18 +213,21 @@ def position_of(state: JointState, joint_names: tuple[str, ...]) -> FloatArray:
     return np.asarray(state.position)[reorder(state.name, joint_names)]
 
 
+def _assigned(parameters: Mapping[str, str]) -> list[str]:
+    return [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+
+
 def _message(motion: Motion, start: float) -> JointTrajectory:
-    """A motion as a reference: rests at every point."""
-    rest = [0.0] * len(motion.joint_names)
+    """A motion as a reference."""
     message = JointTrajectory(joint_names=list(motion.joint_names))
     message.header.stamp = stamp_from(start)
-    for moment, position in zip(motion.times, motion.positions, strict=True):
-        message.points.append(
-            JointTrajectoryPoint(
-                positions=position.tolist(),
-                velocities=rest,
-                accelerations=rest,
-                time_from_start=Duration(seconds=float(moment)).to_msg(),
-            )
+    for k, moment in enumerate(motion.times):
+        point = JointTrajectoryPoint(
+            positions=motion.positions[k].tolist(),
+            velocities=motion.velocities[k].tolist(),
+            time_from_start=Duration(seconds=float(moment)).to_msg(),
         )
+        if motion.accelerations is not None:
+            point.accelerations = motion.accelerations[k].tolist()
+        message.points.append(point)
     return message

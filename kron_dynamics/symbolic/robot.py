@@ -71,8 +71,8 @@ class SymbolicRobot:
         self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
         if model.is_flexible and parameters == 'symbolic':
             raise ParameterError(
-                f"parameters is 'symbolic', expected 'numeric': '{model.name}' has flexible links, "
-                'whose parameters are integrals over mode shapes'
+                f"parameters is 'symbolic', expected 'numeric': '{model.name}' has flexible "
+                'links, whose parameters are integrals over mode shapes'
             )
         chosen = Parameters(naming if parameters == 'symbolic' else None)
         self._floats = model

@@ -20,6 +20,7 @@ from kron_dynamics.bag import analyze_bag, read_bag
 pytestmark = pytest.mark.ros
 
 JOINTS = ('travel', 'slew', 'luff')
+RUNS = ('computed_torque', 'pd', 'unshaped', 'shaped')
 PATIENCE = 150.0
 
 
@@ -63,11 +64,13 @@ def test_the_demonstration_passes_and_tells_where_everything_is(demo):
     folder, lines, errors = demo
     assert errors == ''
     assert lines[-1].startswith('demo passed in ')
-    assert f'plot      {folder / "tracking.png"}' in lines
-    assert (folder / 'tracking.png').read_bytes().startswith(b'\x89PNG')
+    for picture in ('tracking.png', 'vibration.png'):
+        assert f'plot      {folder / picture}' in lines
+        assert (folder / picture).read_bytes().startswith(b'\x89PNG')
+    for run in RUNS:
+        assert f'{run:<16} starting' in lines
+        assert f'{run:<16} done' in lines
     for law in ('computed_torque', 'pd'):
-        assert f'{law:<16} starting' in lines
-        assert f'{law:<16} done' in lines
         (rates,) = [line for line in lines if line.startswith(f'{law}: joint states')]
         assert min(map(float, re.findall(r'([0-9.]+) Hz', rates))) > 45.0
     for log in folder.glob('*.log'):
@@ -85,12 +88,27 @@ def test_computed_torque_is_ten_times_better_on_every_joint(demo):
         np.testing.assert_allclose(ratio, other / own, rtol=0.02)
 
 
+def test_a_shaped_reference_leaves_a_tenth_of_the_vibration_at_most(demo):
+    _, lines, _ = demo
+    for joint, direction in (('slew', 'sideways'), ('luff', 'up and down')):
+        (row,) = [line for line in lines if line.startswith(f'{joint:<5} {direction}')]
+        numbers = r' +(\S+) mm +(\S+) mm +\S+ mm +(\d+)x +(\S+) s'
+        match = re.fullmatch(f'{joint} +{direction}{numbers}', row)
+        assert match, row
+        unshaped, shaped, ratio, later = map(float, match.groups())
+        assert unshaped / shaped > 10.0
+        np.testing.assert_allclose(ratio, unshaped / shaped, rtol=0.02)
+        # It vibrates at all, and the time it takes is that of the shaper: a period of both modes.
+        assert unshaped > 0.1
+        assert 0.5 < later < 2.5
+
+
 def test_the_bag_agrees_with_the_model(demo):
-    """Without noise, less than 1 % of each effort is unexplained."""
+    """Without noise, less than 1 % of each effort is unexplained where all links are stiff."""
     folder, _, _ = demo
     analysis = analyze_bag(folder / 'bag')
     runs = {run.replay.run.topic: run for run in analysis.runs}
-    assert set(runs) == {'/computed_torque/joint_states', '/pd/joint_states'}
+    assert set(runs) == {f'/{run}/joint_states' for run in RUNS}
     computed = runs['/computed_torque/joint_states']
     assert tuple(joint.name for joint in computed.joints) == JOINTS
     for joint in computed.joints:
@@ -140,6 +158,19 @@ def test_interrupted_in_the_middle_it_leaves_no_process_behind(begin, tmp_path, 
     assert not [pid for pid in nodes if Path(f'/proc/{pid}').exists()]
     # What was recorded so far can be read.
     assert read_bag(folder / 'bag').joint_states['/computed_torque/joint_states']
+
+
+def test_the_true_bending_is_in_the_bag(demo):
+    """Beside every joint state that it was published with, of flexible links alone."""
+    folder, _, _ = demo
+    recorded = read_bag(folder / 'bag').joint_states
+    for run in ('unshaped', 'shaped'):
+        truth = recorded[f'/{run}/simulator_node/modal_states']
+        assert {message.names for message in truth} == {('boom/v1', 'boom/w1')}
+        stamps = {message.stamp for message in recorded[f'/{run}/joint_states']}
+        assert len(stamps & {message.stamp for message in truth}) > 0.99 * len(truth) > 1000
+        assert recorded[f'/{run}/dynamics_node/deflection']
+    assert '/pd/simulator_node/modal_states' not in recorded
 
 
 def test_an_output_folder_that_is_in_use_is_refused(begin, tmp_path):
