@@ -11,7 +11,11 @@ from kron_dynamics.control.computed_torque import (
     GravityHold,
     ProportionalDerivative,
 )
+from kron_dynamics.control.damped_torque import DampedTorque
+from kron_dynamics.control.damping_design import damping_schedule
 from kron_dynamics.control.faults import FaultAction, FaultLatch
+from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.held_modes import HeldModes
 from kron_dynamics.control.impulses import Shaper, convolved, residual_vibration, shaper
 from kron_dynamics.control.joint_states import (
     AssembledState,
@@ -19,29 +23,54 @@ from kron_dynamics.control.joint_states import (
     SampleOutcome,
 )
 from kron_dynamics.control.limits import LimitViolation, check_trajectory, limit_violations
+from kron_dynamics.control.link_motion import LinkMotion
+from kron_dynamics.control.observer import Disturbances
 from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.control.point_to_point import point_to_point
+from kron_dynamics.control.references import (
+    PlannedReference,
+    Reference,
+    ReferenceFollower,
+    ReferenceShaping,
+)
+from kron_dynamics.control.regulator import DampingGains, DampingScales
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping import shape_trajectory
 from kron_dynamics.control.trajectory import Extrema, Trajectory
+from kron_dynamics.control.vibration import GainSchedule, VibrationDamper
 
 __all__ = [
     'AssembledState',
     'CommandGuard',
     'ComputedTorque',
     'ControlLaw',
+    'DampedTorque',
+    'DampingGains',
+    'DampingScales',
+    'Disturbances',
     'Extrema',
     'FaultAction',
     'FaultLatch',
+    'FlexibleTorque',
+    'GainSchedule',
     'GravityHold',
+    'HeldModes',
     'JointStateAssembler',
+    'LawWithMemory',
     'LimitViolation',
+    'LinkMotion',
+    'PlannedReference',
     'ProportionalDerivative',
+    'Reference',
+    'ReferenceFollower',
+    'ReferenceShaping',
     'SampleOutcome',
     'Shaper',
     'Trajectory',
+    'VibrationDamper',
     'check_trajectory',
     'convolved',
+    'damping_schedule',
     'limit_violations',
     'point_to_point',
     'reorder',

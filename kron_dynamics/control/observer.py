@@ -154,9 +154,9 @@ class SampledPlant:
         return self.names[int(energies.argmax())]
 
     def noise(self, disturbances: Disturbances) -> FloatArray:
-        """Return the covariance that a period adds to the scaled state, Van Loan's integral.
+        """Return the covariance that a period adds to the scaled state.
 
-        Shape (2n + n_j, 2n + n_j).
+        Van Loan's integral, shape (2n + n_j, 2n + n_j).
         """
         from scipy.linalg import expm
 
@@ -220,10 +220,16 @@ class KalmanFilter:
 
 
 def riccati(A: FloatArray, B: FloatArray, Q: FloatArray, what: str) -> FloatArray:
-    """Solve the discrete Riccati equation with R = 1.
+    """Return the solution of the discrete Riccati equation with R = 1, shape (k, k).
+
+    Args:
+        A: transition, shape (k, k).
+        B: input, shape (k, m).
+        Q: weights of the state, shape (k, k).
+        what: is sought, for the message.
 
     Raises:
-        ModelError: there is no solution, which names what was sought.
+        ModelError: there is no solution.
     """
     from scipy.linalg import solve_discrete_are
 

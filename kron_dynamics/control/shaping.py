@@ -68,7 +68,8 @@ def shape_trajectory(
     still to arrive. Tell the references that were followed before, unshaped; the new one has to
     go on from the *unshaped* state. The result then goes on from the shaped one; if frequencies
     vary only nearly so, as the first parts were made for other arrivals than now come. Tell that
-    state too, as start: the difference then fades within the last delay.
+    state too, as start: the difference then fades within the last delay, that of the
+    acceleration only where the result has a continuous one.
 
     Args:
         trajectory: r, of n joints.
@@ -109,6 +110,9 @@ def shape_trajectory(
         positions[0] = first
     if start is not None:
         fading = _fading(start, (positions, velocities, accelerations), trajectory.joint_names)
+        if not reference.smooth:
+            # It may step at this very moment: neither side of the step is a difference to fade.
+            fading[2] = 0.0
         end = max(1, int(np.searchsorted(knots, motion.arrivals(np.zeros(1))[-1])))
         span = BPoly.from_derivatives(knots[[0, end]], [fading, np.zeros_like(fading)])
         for order, values in enumerate((positions, velocities, accelerations)):

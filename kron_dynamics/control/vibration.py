@@ -71,9 +71,7 @@ class VibrationDamper:
         self._started = False
         self._x = np.zeros(2 * self._n + self._n_j)
         self._reference = np.zeros(self._n)
-        self._rate = np.zeros(self._n_j)
-        self._feedforward = np.zeros(self._n_j)
-        self._applied = np.zeros(self._n_j)
+        self._rate, self._feedforward, self._applied = np.zeros((3, self._n_j))
 
     @property
     def gains(self) -> DampingGains:
@@ -150,16 +148,13 @@ class VibrationDamper:
         return effort
 
     def set_applied_effort(self, effort: FloatArray) -> None:
-        """Tell the efforts that the drives really got in this period, if not those of `update`.
+        """Tell the efforts, shape (n_j,), that really move the joints, if not those of `update`.
 
-        Such as those that a guard limited further: without it the filter would take the
-        difference for a disturbance.
-
-        Args:
-            effort: shape (n_j,), N m or N.
+        A guard may have limited them, friction have taken a part that is known: untold, the
+        filter would take the difference for a disturbance.
 
         Raises:
-            ShapeError: it has another shape.
+            ShapeError: effort has another shape.
             NonFiniteError: an entry is NaN or infinite.
         """
         self._applied = self._vector('effort', effort, self._n_j).copy()
@@ -174,6 +169,11 @@ class VibrationDamper:
     def deflection_rate(self) -> FloatArray:
         """Estimated rates of the modal coordinates, shape (n_m,), per s."""
         return self._x[self._n + self._n_j : 2 * self._n].copy()
+
+    @property
+    def rate_deviation(self) -> FloatArray:
+        """Estimated rates of the joints beyond the reference, shape (n_j,), rad/s or m/s."""
+        return self._x[self._n : self._n + self._n_j].copy()
 
     @property
     def disturbance(self) -> FloatArray:

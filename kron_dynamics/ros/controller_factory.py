@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -12,9 +13,17 @@ from kron_dynamics.control import (
     CommandGuard,
     ComputedTorque,
     ControlLaw,
+    DampedTorque,
     FaultAction,
+    FlexibleTorque,
     GravityHold,
+    HeldModes,
+    LawWithMemory,
+    LinkMotion,
     ProportionalDerivative,
+    ReferenceShaping,
+    VibrationDamper,
+    damping_schedule,
 )
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
@@ -27,27 +36,55 @@ from kron_dynamics.typing import FloatArray
 _STEP_OF_CLOCK = 1.0
 
 
-def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> TrackingController:
+def make_controller(
+    parameters: ParameterSet, robot: Robot, flexible: Robot, q: FloatArray, background: Executor
+) -> TrackingController:
     """Return a controller for a robot.
 
     Args:
         parameters: of dynamics_node, those of the joints included.
         robot: the machine.
-        q: the pose that the law `pd` is tuned at, shape (n,), rad or m.
+        flexible: the same with links that bend; the same object where none does.
+        q: the pose that the law `pd` is tuned at, and vibration damping at first, shape (n,),
+            rad or m.
+        background: where gains for other poses are made.
 
     Raises:
-        ParameterError: a gain or an effort limit is missing or cannot be used.
+        ParameterError: a gain or an effort limit is missing or cannot be used, or parameters do
+            not go together.
+        ModelError: links do not carry their weight, or cannot be damped.
     """
     joints = robot.joint_names
     kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
     effort_limit = effort_limits(parameters, robot)
-    law: ControlLaw
-    if parameters.value('control_law') == 'pd':
+    kind, damping = parameters.value('reference_shaping'), parameters.value('vibration_damping')
+    shaping = None
+    if kind != 'none' or damping:
+        _check_links(parameters, flexible)
+    if kind != 'none':
+        shaping = ReferenceShaping(kind, HeldModes(flexible))
+    law: ControlLaw | LawWithMemory
+    friction = parameters.value('compensate_friction')
+    if damping:
+        resolution = parameters.per_joint('position_resolution.{joint}', joints)
+        schedule = damping_schedule(
+            flexible, kp, effort_limit, resolution, parameters.value('state_period')
+        )
+        turning = [kind == 'continuous' for kind in robot.model.joint_types]
+        law = DampedTorque(
+            robot,
+            LinkMotion(flexible, vibrating=shaping is not None),
+            VibrationDamper(schedule.at(q), effort_limit, continuous=turning),
+            schedule.at,
+            background,
+            compensate_friction=friction,
+        )
+    elif parameters.value('control_law') == 'pd':
         law = ProportionalDerivative(robot, kp, kd, q)
     else:
-        law = ComputedTorque(
-            robot, kp, kd, compensate_friction=parameters.value('compensate_friction')
-        )
+        law = ComputedTorque(robot, kp, kd, compensate_friction=friction)
+        if shaping is not None:
+            law = FlexibleTorque(law, robot, LinkMotion(flexible, vibrating=True))
     rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
     return TrackingController(
         robot,
@@ -58,7 +95,27 @@ def make_controller(parameters: ParameterSet, robot: Robot, q: FloatArray) -> Tr
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         effort_limit=effort_limit,
         longest_gap=_STEP_OF_CLOCK + parameters.value('state_timeout'),
+        shaping=shaping,
     )
+
+
+def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
+    """Refuse what is for links that bend where none does, or with a law that knows of none."""
+    asked = [
+        f'{name} is {parameters.value(name)!r}'
+        for name, off in (('reference_shaping', 'none'), ('vibration_damping', False))
+        if parameters.value(name) != off
+    ]
+    if not flexible.model.is_flexible:
+        raise ParameterError(
+            f'parameter {" and ".join(asked)}, which needs flexible_description_file: all links '
+            'are rigid'
+        )
+    if parameters.value('control_law') != 'computed_torque':
+        raise ParameterError(
+            f'parameter {" and ".join(asked)}, which needs control_law computed_torque, got '
+            f'{parameters.value("control_law")!r}'
+        )
 
 
 def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from kron_dynamics.control import JointStateAssembler
+from kron_dynamics.control import DampedTorque, JointStateAssembler
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
@@ -57,8 +57,14 @@ def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> di
 
 
 def controller_values(controller: TrackingController, settings: ParameterSet) -> dict[str, str]:
-    """Return law, limits and saturations of a controller, as texts."""
+    """Return law, shaping, limits and saturations of a controller, as texts."""
     values = {'control law': settings.value('control_law')}
+    shaping = controller.references.shaping
+    values['reference shaping'] = 'none' if shaping is None else shaping.kind
+    if shaping is not None:
+        values['time added by shaping [s]'] = f'{controller.references.added_time:.3f}'
+    if isinstance(controller.law, DampedTorque):
+        values['vibration damping'] = controller.law.problem or 'active'
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')
     guard = controller.guard

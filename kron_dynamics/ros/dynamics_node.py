@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -19,11 +20,11 @@ from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import JointStateAssembler, SampleOutcome
 from kron_dynamics.control.tracking import TrackingController
-from kron_dynamics.exceptions import KronDynamicsError, ParameterError, TrajectoryError
+from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import make_controller
-from kron_dynamics.ros.conversions import reference_points, seconds
+from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
     flexible_robot_from_parameters,
     flexible_robot_from_text,
@@ -41,6 +42,7 @@ from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.reference_input import ReferenceInput
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.typing import FloatArray
 
@@ -73,6 +75,9 @@ class DynamicsNode(LifecycleNode):
         self._time = 0.0
         self._notes: dict[str, str] = {}
         self._statistics = CycleStatistics()
+        # What takes longer than a cycle: shaping of references, gains for another pose.
+        self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
+        self._references = ReferenceInput(self.get_logger(), self._background)
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -122,9 +127,10 @@ class DynamicsNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Hold the measured position from now on, or say why that is not possible."""
-        robot, assembler = self._robot, self._assembler
+        robot, assembler, configured = self._robot, self._assembler, self._configured()
         assert robot is not None
         assert assembler is not None
+        assert configured is not None
         present = assembler.state(time.monotonic())
         problem = present.problem()
         if self._simulated_time_forbidden():
@@ -133,13 +139,17 @@ class DynamicsNode(LifecycleNode):
             self.get_logger().error(f'cannot activate: {problem}')
             return _FAILURE
         try:
-            self._controller = make_controller(self._settings, robot, present.q)
+            controller = make_controller(
+                self._settings, robot, configured.flexible, present.q, self._background
+            )
+            controller.start(present.q, present.effort)
         except KronDynamicsError as error:
             self._note_error('cannot activate', error)
             return _FAILURE
-        self._controller.start(present.q, present.effort)
+        self._controller = controller
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
+        self._references.clear()
         self._active = True
         return super().on_activate(state)
 
@@ -274,6 +284,8 @@ class DynamicsNode(LifecycleNode):
             return
         self._statistics.arrivals.append(now)
         command = None
+        if controller is not None:
+            self._references.proceed(controller)
         if controller is not None and not controller.latch.faulted:
             command = controller.update(present.q, present.qd, self._time, now)
             if command is None:
@@ -285,24 +297,7 @@ class DynamicsNode(LifecycleNode):
         outputs.publish(message.header.stamp, self._time, present, command)
 
     def _on_reference(self, message: JointTrajectory) -> None:
-        controller, robot = self._controller, self._robot
-        try:
-            if controller is None or robot is None:
-                raise TrajectoryError('the node is not active')
-            points = reference_points(message, robot.joint_names)
-            trajectory = controller.set_reference(
-                points.times,
-                points.positions,
-                points.velocities,
-                points.accelerations,
-                start_time=self._time if points.stamp is None else points.stamp,
-            )
-        except KronDynamicsError as error:
-            self._notes['last refused reference'] = str(error)
-            self.get_logger().warning(f'reference refused: {error}')
-            return
-        self._notes.pop('last refused reference', None)
-        self.get_logger().info(f'following a reference of {trajectory.duration:.3g} s')
+        self._references.receive(message, self._controller, self._robot, self._time)
 
     # Faults
 
@@ -361,6 +356,7 @@ class DynamicsNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         values = {'lifecycle state': self._state_machine.current_state[1], **self._notes}
+        values |= self._references.values()
         level, message, hardware = DiagnosticStatus.WARN, 'not active', ''
         if self._robot is not None and self._assembler is not None and self._outputs is not None:
             hardware = self._robot.model.name

@@ -21,7 +21,10 @@ _WARN_PERIOD = 5.0
 
 
 class DeflectionOutput:
-    """Deflection of the flexible links without vibration, and the tip's pose with it."""
+    """Deflection of the flexible links and the tip's pose with it.
+
+    As vibration damping estimates it; without it, as the links are bent but do not vibrate.
+    """
 
     def __init__(self, node: LifecycleNode, configured: ConfiguredRobot) -> None:
         """Make the publishers for a robot with links that bend, whose kernels are ready."""
@@ -42,14 +45,24 @@ class DeflectionOutput:
         for publisher in (self._deflection, self._pose, self._correction):
             self._node.destroy_publisher(publisher)
 
-    def publish(self, stamp: Time, state: AssembledState, qdd: FloatArray | None) -> None:
+    def publish(
+        self,
+        stamp: Time,
+        state: AssembledState,
+        qdd: FloatArray | None,
+        estimate: tuple[FloatArray, FloatArray] | None,
+    ) -> None:
         """Publish the deflection in a state; nothing, with a warning, where there is none.
 
         Args:
             stamp: of the state.
             state: fresh positions and velocities.
             qdd: accelerations of the joints, shape (n_j,), or None for none.
+            estimate: modal coordinates and their rates, shape (n_m,) each, or None.
         """
+        if estimate is not None:
+            self._publish(stamp, state.q, *estimate)
+            return
         # Near the last one, which is forgotten where this one cannot be found.
         start, self._latest = self._latest, None
         try:
@@ -61,9 +74,12 @@ class DeflectionOutput:
                 f'no deflection: {error}', throttle_duration_sec=_WARN_PERIOD
             )
             return
-        bending = self._latest = q[len(state.q) :]
-        tip = self._tip.pose(q)
-        correction = tip[:3, 3] - self._stiff_tip.pose(state.q)[:3, 3]
-        self._deflection.publish(joint_state(stamp, self._names, position=bending))
+        self._latest = q[len(state.q) :]
+        self._publish(stamp, state.q, self._latest, None)
+
+    def _publish(self, stamp: Time, q: FloatArray, e: FloatArray, ed: FloatArray | None) -> None:
+        tip = self._tip.pose(np.concatenate((q, e)))
+        correction = tip[:3, 3] - self._stiff_tip.pose(q)[:3, 3]
+        self._deflection.publish(joint_state(stamp, self._names, position=e, velocity=ed))
         self._pose.publish(pose_stamped(stamp, self._base, tip))
         self._correction.publish(vector_stamped(stamp, self._base, correction))

@@ -60,6 +60,27 @@ DYNAMICS = (
         'compensate_friction', True, 'Add the joint friction of the URDF at the reference rate.'
     ),
     Parameter(
+        'reference_shaping',
+        'none',
+        'Input shaping of references, so that flexible links do not vibrate after a motion: none, '
+        'zv (adds half a period of every mode), zvd or ei (a period; forgive wrong frequencies). '
+        'Needs flexible_description_file.',
+        choices=('none', 'zv', 'zvd', 'ei'),
+    ),
+    Parameter(
+        'vibration_damping',
+        False,
+        'Have the drives damp vibrations of flexible links, seen in the positions of the joints. '
+        'Needs flexible_description_file.',
+    ),
+    Parameter(
+        'state_period',
+        0.02,
+        'Time between joint states that vibration_damping is made for, s.',
+        0.0001,
+        1.0,
+    ),
+    Parameter(
         'state_timeout',
         0.2,
         'Wall time without a complete joint state that counts as a fault, s. Taken up by '
@@ -172,6 +193,14 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
                 0.01,
                 'Distance allowed between measured position and start of a reference, rad or m.',
                 0.0,
+                NO_LIMIT,
+            ),
+            Parameter(
+                f'position_resolution.{joint}',
+                1e-5,
+                'Smallest step of the measured position, rad or m: what vibration_damping may '
+                'trust.',
+                1e-12,
                 NO_LIMIT,
             ),
             Parameter(

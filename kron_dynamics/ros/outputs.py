@@ -113,7 +113,8 @@ class StateOutputs:
         )
         self._tip.publish(stamp, state, qdd)
         if self._deflection is not None:
-            self._deflection.publish(stamp, state, qdd)
+            estimate = None if command is None else command.deflection
+            self._deflection.publish(stamp, state, qdd, estimate)
         if self._linearized is not None:
             self._linearized.update(stamp, state, command, qdd)
 

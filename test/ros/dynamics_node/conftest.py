@@ -50,6 +50,9 @@ SETTINGS = {
     'linearization_point': 'measured',
     'control_law': 'computed_torque',
     'compensate_friction': True,
+    'reference_shaping': 'none',
+    'vibration_damping': False,
+    'state_period': 0.02,
     'effort_limit_scale': 1.0,
     'fault_action': 'hold_gravity',
     'allow_commands_in_sim_time': False,
@@ -67,6 +70,7 @@ JOINT_SETTINGS = {
     **per_joint('gains.{}.kp', KP),
     **per_joint('gains.{}.kd', KD),
     **per_joint('reference_start_tolerance.{}', 0.01),
+    **per_joint('position_resolution.{}', 1e-5),
     **per_joint('effort_limit.{}', 1e6),
     **per_joint('effort_rate_limit.{}', 1e9),
 }

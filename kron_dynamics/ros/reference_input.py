@@ -1,0 +1,145 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""References that come to a node: shaped in the background, so that commands do not wait."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from trajectory_msgs.msg import JointTrajectory
+
+from kron_dynamics.control import PlannedReference, Reference, Trajectory
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.conversions import ReferencePoints, reference_points
+
+# Time given to shaping at first, s of the states' clock; where it is too short, for a long motion
+# or a clock that runs fast, twice as much.
+_LEAD, _LONGEST_LEAD = 0.1, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    points: ReferencePoints
+    start: float
+    lead: float
+
+
+class ReferenceInput:
+    """Takes references for a controller. For one thread, which asks for what is ready."""
+
+    def __init__(self, logger: RcutilsLogger, background: Executor) -> None:
+        """Make an input that has got nothing yet; references are shaped in the background."""
+        self._logger = logger
+        self._background = background
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all references, as for another controller."""
+        self._refusal: str | None = None
+        self._waiting: _Request | None = None
+        self._under_way: tuple[_Request, PlannedReference, Future[Reference]] | None = None
+
+    def values(self) -> dict[str, str]:
+        """Return what was wrong with the last reference, if it was refused, as texts."""
+        return {} if self._refusal is None else {'last refused reference': self._refusal}
+
+    def receive(
+        self,
+        message: JointTrajectory,
+        controller: TrackingController | None,
+        robot: Robot | None,
+        time: float,
+    ) -> None:
+        """Take a reference, or warn that it is refused.
+
+        Args:
+            message: the reference.
+            controller: is to follow it, or None.
+            robot: the machine, or None.
+            time: on the states' clock, s: the start where the message has none.
+        """
+        try:
+            if controller is None or robot is None:
+                raise TrajectoryError('the node is not active')
+            points = reference_points(message, robot.joint_names)
+            start = time if points.stamp is None else points.stamp
+            if controller.references.shaping is None:
+                trajectory = controller.set_reference(
+                    points.times,
+                    points.positions,
+                    points.velocities,
+                    points.accelerations,
+                    start_time=start,
+                )
+                self._accepted(trajectory)
+                return
+        except KronDynamicsError as error:
+            self._refused(error)
+            return
+        if self._waiting is not None:
+            self._refused(TrajectoryError('a newer one came before this one was shaped'))
+        self._waiting = _Request(points, start, _LEAD)
+        self.proceed(controller)
+
+    def proceed(self, controller: TrackingController) -> None:
+        """Follow what has been shaped, and have shaped what waits."""
+        try:
+            if self._under_way is not None:
+                request, planned, job = self._under_way
+                if not job.done():
+                    return
+                self._under_way = None
+                self._follow(controller, request, planned, job.result())
+            if self._under_way is None and self._waiting is not None:
+                request, self._waiting = self._waiting, None
+                self._plan(controller, request)
+        except KronDynamicsError as error:
+            self._refused(error)
+
+    def _plan(self, controller: TrackingController, request: _Request) -> None:
+        if controller.latch.faulted:
+            raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
+        points = request.points
+        planned = controller.references.plan(
+            points.times,
+            points.positions,
+            points.velocities,
+            points.accelerations,
+            start_time=request.start,
+            lead=request.lead,
+        )
+        self._under_way = request, planned, self._background.submit(planned.finish)
+
+    def _follow(
+        self,
+        controller: TrackingController,
+        request: _Request,
+        planned: PlannedReference,
+        reference: Reference,
+    ) -> None:
+        if controller.latch.faulted:
+            raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
+        references = controller.references
+        if references.follow(planned, reference):
+            self._accepted(reference.followed)
+            return
+        lead = 2.0 * request.lead
+        if lead > _LONGEST_LEAD:
+            raise TrajectoryError(
+                f'it took longer than {request.lead:g} s to shape it, expected less'
+            )
+        # That the last plan came to nothing must not count as a start in the past.
+        start = planned.start if references.now is None else max(planned.start, references.now)
+        self._plan(controller, _Request(request.points, start, lead))
+
+    def _accepted(self, trajectory: Trajectory) -> None:
+        self._refusal = None
+        self._logger.info(f'following a reference of {trajectory.duration:.3g} s')
+
+    def _refused(self, error: KronDynamicsError) -> None:
+        self._refusal = str(error)
+        self._logger.warning(f'reference refused: {error}')
