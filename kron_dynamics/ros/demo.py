@@ -10,13 +10,11 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
 
 import rclpy
-from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.bag import read_bag
@@ -24,7 +22,7 @@ from kron_dynamics.demo.parts import Done, Part, Setting, parts
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model import load_model, read_urdf_file
 from kron_dynamics.resources import resource_path
-from kron_dynamics.ros.demo_run import DemoRun, position_of
+from kron_dynamics.ros.demo_run import DemoRun
 from kron_dynamics.ros.recorder import BagRecorder
 
 # What the encoders and drives of such a machine do: 20-bit encoders and 0.5 % of rated effort.
@@ -55,25 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = {k: part for k, part in parts().items() if arguments.only in (None, k)}
     print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
     print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
-    # rclpy's own handlers would take the topics away under a run that is to be stopped.
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
-    try:
-        node = rclpy.create_node('demo')
-        recorder = BagRecorder(node, output / 'bag')
-        try:
-            runs = {
-                name: [
-                    _run(node, recorder, part, setting, urdf, arguments, output)
-                    for setting in part.settings
-                ]
-                for name, part in chosen.items()
-            }
-        finally:
-            recorder.close()
-    finally:
-        rclpy.try_shutdown()
+    runs = _make_runs(chosen, urdf, arguments, output)
     contents = read_bag(output / 'bag')
     problems: list[str] = []
     for name, part in chosen.items():
@@ -90,9 +70,67 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if problems else 0
 
 
-def _leave(number: int, _: object) -> NoReturn:
-    """End as Ctrl-C does, so that no process is left behind; the exit code tells the signal."""
-    raise SystemExit(128 + number)
+def _make_runs(
+    chosen: Mapping[str, Part], urdf: str, arguments: argparse.Namespace, output: Path
+) -> dict[str, list[Done]]:
+    """Carry all runs through, recorded into one bag."""
+    # rclpy's own handlers would take the topics away under a run that is to be stopped.
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    with _Signals() as signals:
+        try:
+            node = rclpy.create_node('demo')
+            recorder = BagRecorder(node, output / 'bag')
+
+            def make(part: Part, setting: Setting) -> Done:
+                run = DemoRun(node, setting.name, urdf, signals.look)
+                return _run(run, recorder, part, setting, arguments, output)
+
+            try:
+                return {
+                    name: [make(part, setting) for setting in part.settings]
+                    for name, part in chosen.items()
+                }
+            finally:
+                recorder.close()
+        finally:
+            rclpy.try_shutdown()
+
+
+class _Signals:
+    """Signals to end, put off until the demonstration looks.
+
+    What a handler raises in the middle of a call of rclpy comes out as another error, or not at
+    all. And nothing interrupts the end of the processes, so that none is left behind.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._put_off = False
+
+    def __enter__(self) -> _Signals:
+        self._put_off = True
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Whoever started this process may have told it to ignore one.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._put_off = False
+        if kind is None:
+            self.look()
+
+    def look(self) -> None:
+        """Return if there was no signal, else end as Ctrl-C does; the exit code tells which."""
+        if self._number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self._number is not None:
+            raise SystemExit(128 + self._number)
+
+    def _on_signal(self, number: int, _: object) -> None:
+        self._number = number
+        if not self._put_off:
+            self.look()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -131,28 +169,24 @@ def _output_folder(wanted: Path | None) -> Path:
 
 
 def _run(
-    node: Node,
+    run: DemoRun,
     recorder: BagRecorder,
     part: Part,
     setting: Setting,
-    urdf: str,
     arguments: argparse.Namespace,
     output: Path,
 ) -> Done:
     """Carry one run through."""
-    model = load_model(urdf)
     simulator = {'real_time_factor': repr(float(arguments.real_time_factor)), **setting.simulator}
     if arguments.noise:
         for quantity, values in _NOISE.items():
             simulator |= {f'{quantity}.{joint}': repr(value) for joint, value in values.items()}
-    run = DemoRun(node, setting.name, urdf)
     try:
         run.record(recorder)
         configuration = resource_path('config', 'stacker_reclaimer.yaml')
         run.start(configuration, simulator, setting.controller, output)
         _progress(setting.name, 'starting', 0.0)
-        position = position_of(run.wait_until_active(), model.joint_names)
-        motion = part.motion(model, position)
+        motion = part.motion(run.model, run.wait_until_active())
         start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
         run.stop()
         recorder.stop()

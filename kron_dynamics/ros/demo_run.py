@@ -24,6 +24,7 @@ from kron_dynamics.control import reorder
 from kron_dynamics.demo import Motion
 from kron_dynamics.demo.parts import SETTLE
 from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.model import load_model
 from kron_dynamics.ros.conversions import seconds, stamp_from
 from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.ros.processes import NodeProcess
@@ -45,15 +46,18 @@ class DemoError(KronDynamicsError, RuntimeError):
 class DemoRun:
     """One setting of the two nodes, in the namespace of its name."""
 
-    def __init__(self, node: Node, name: str, urdf: str) -> None:
+    def __init__(self, node: Node, name: str, urdf: str, look: Callable[[], None]) -> None:
         """Publish the machine's description and listen.
 
         Args:
             node: sends and listens for the demonstration.
             name: of the run, also the namespace.
             urdf: text of the machine's description.
+            look: called again and again; raises to end the run.
         """
         self.name = name
+        self.model = load_model(urdf)
+        self._look = look
         self._node = node
         self._state: JointState | None = None
         self._heard = time.monotonic()
@@ -125,8 +129,10 @@ class DemoRun:
             module = f'kron_dynamics.ros.{name}'
             self._processes.append(NodeProcess(f'{name} ({self.name})', module, arguments, log))
 
-    def wait_until_active(self) -> JointState:
-        """Return the first joint state, from before the start, once the node commands the machine.
+    def wait_until_active(self) -> FloatArray:
+        """Return the first joint positions, shape (n,), once the node commands the machine.
+
+        They are from before the start: rad or m, in the order of the model.
 
         Raises:
             DemoError: it takes too long.
@@ -143,7 +149,8 @@ class DemoRun:
                     f'{self._fault or "no diagnostics received"}'
                 )
         assert first is not None
-        return first
+        names = self.model.joint_names
+        return np.asarray(first.position)[reorder(first.name, names)]
 
     def follow(self, motion: Motion, progress: Callable[[float], None]) -> float:
         """Send a motion, wait until it is over, and return its start on the machine's clock, s.
@@ -190,6 +197,7 @@ class DemoRun:
         for process in self._processes:
             process.check()
         rclpy.spin_once(self._node, timeout_sec=0.1)
+        self._look()
 
     def _now(self) -> float:
         return 0.0 if self._state is None else seconds(self._state.header.stamp)
@@ -206,11 +214,6 @@ class DemoRun:
                 refused = values.get('last refused reference')
                 self._fault = None if healthy and refused is None else refused or status.message
                 self._active = healthy
-
-
-def position_of(state: JointState, joint_names: tuple[str, ...]) -> FloatArray:
-    """Return the positions of a joint state in the order of joint_names, shape (n,)."""
-    return np.asarray(state.position)[reorder(state.name, joint_names)]
 
 
 def _assigned(parameters: Mapping[str, str]) -> list[str]:

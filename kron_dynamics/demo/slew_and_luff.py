@@ -1,0 +1,69 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A slew move and a luff move as drives make them, each with a rest to watch the boom in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.demo.bench_reclaiming import DISTANCE
+from kron_dynamics.demo.motion import (
+    RATED_ACCELERATION,
+    VELOCITY_SHARE,
+    Motion,
+    require_joints,
+)
+from kron_dynamics.model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Joint and direction, as in bench reclaiming.
+_MOVES = (('slew', 1.0), ('luff', -1.0))
+# After each move, s. The longest shaper for both modes ends 2.2 s later, and three periods of the
+# slower mode take another 3.7 s.
+REST = 6.0
+
+
+def slew_and_luff(model: RobotModel, start: ArrayLike) -> Motion:
+    """Return both moves, with trapezoidal velocities and a rest after each.
+
+    Accelerations are the rated ones, switched on and off at once: what excites a boom most.
+
+    Args:
+        model: a machine with joints `slew` and `luff`.
+        start: its position at the beginning, shape (n,), rad or m.
+
+    Raises:
+        ParameterError: the machine has other joints.
+    """
+    require_joints(model, tuple(joint for joint, _ in _MOVES))
+    position, time = np.array(start, dtype=np.float64), 0.0
+    times, positions, velocities = [time], [position], [np.zeros(model.n)]
+    for joint, direction in _MOVES:
+        axis = direction * np.eye(model.n)[model.joint_names.index(joint)]
+        limit = VELOCITY_SHARE * float(np.abs(axis) @ model.velocity_limit)
+        moved = _trapezoid(DISTANCE[joint], limit, RATED_ACCELERATION[joint])
+        for after, distance, speed in moved:
+            times.append(time + after)
+            positions.append(position + distance * axis)
+            velocities.append(speed * axis)
+        position, time = positions[-1], times[-1] + REST
+        times.append(time)
+        positions.append(position)
+        velocities.append(np.zeros(model.n))
+    return Motion(
+        model.joint_names, np.array(times), np.array(positions), np.array(velocities), None
+    )
+
+
+def _trapezoid(distance: float, speed: float, acceleration: float) -> FloatArray:
+    """Time, way and speed of the points after the first one, a row each.
+
+    Without the cruise where the way is too short to get up to the speed.
+    """
+    speed = min(speed, np.sqrt(acceleration * distance))
+    ramp, way = speed / acceleration, 0.5 * speed**2 / acceleration
+    cruise = distance / speed - ramp
+    points = [(ramp, way, speed), (ramp + cruise, distance - way, speed)]
+    # Two points a rounding error apart would not do.
+    points = points if cruise > 1e-6 * ramp else points[:1]
+    return np.array([*points, (2.0 * ramp + cruise, distance, 0.0)])
