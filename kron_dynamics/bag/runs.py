@@ -156,13 +156,19 @@ def _namespace(topic: str) -> str:
     return topic.rsplit('/', 1)[0] + '/'
 
 
-def _beside(topics: Iterable[str], topic: str, contents: BagContents) -> list[str]:
-    """Return the topics in the namespace of a JointState topic, not of one nested in it."""
+def _beside(
+    topics: Iterable[str], topic: str, contents: BagContents, model: RobotModel
+) -> list[str]:
+    """Return the topics in the namespace of a JointState topic, not of one nested in it.
+
+    Positions of none of the joints make no other robot: modal coordinates of this one's links.
+    """
     own = _namespace(topic)
     nested = {
         _namespace(other)
         for other, messages in contents.joint_states.items()
-        if _namespace(other).startswith(own) and _joints_with(messages, 'position')
+        if _namespace(other).startswith(own)
+        and _joints_with(messages, 'position') & set(model.joint_names)
     } - {own}
     return [
         other for other in topics if other.startswith(own) and not other.startswith(tuple(nested))
@@ -175,7 +181,7 @@ def _command_topic(
     """Return the JointState topic beside the run's that holds efforts without positions."""
     found = [
         other
-        for other in _beside(contents.joint_states, topic, contents)
+        for other in _beside(contents.joint_states, topic, contents, model)
         if not _joints_with(contents.joint_states[other], 'position')
         and _joints_with(contents.joint_states[other], 'effort') & set(model.joint_names)
     ]
@@ -185,7 +191,7 @@ def _command_topic(
 def _acceleration_topic(
     contents: BagContents, model: RobotModel, topic: str, notes: list[str]
 ) -> str | None:
-    found = _beside(contents.accelerations, topic, contents)
+    found = _beside(contents.accelerations, topic, contents, model)
     chosen = _only(found, 'tip_acceleration', 'accelerations', notes)
     if chosen is None:
         return None

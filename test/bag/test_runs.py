@@ -109,6 +109,19 @@ def test_commands_and_accelerations_stay_in_their_namespace(make_bag, arm):
         assert run.notes == ()
 
 
+def test_modal_coordinates_beside_commands_do_not_hide_them(make_bag, arm):
+    """What a node tells of flexible links is no robot of its own."""
+    with make_bag() as bag:
+        record_states(bag, '/joint_states')
+        record_states(bag, '/node/command_state', effort=[1, 2, 3])
+        record_states(bag, '/node/deflection', names=('boom/v1',), position=[0.1])
+        for k in range(30):
+            bag.acceleration('/node/tip_acceleration', 1 + 0.01 * k, range(6))
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert run.commands.topic == '/node/command_state'
+    assert run.acceleration.topic == '/node/tip_acceleration'
+
+
 def test_acceleration_in_other_axes_is_not_used_and_the_reason_is_given(make_bag, arm):
     with make_bag() as bag:
         record_states(bag, '/joint_states')
