@@ -65,9 +65,10 @@ def test_states_of_two_publishers_are_put_together(fresh, assert_close):
 
     fresh.client.wait_for(complete, 'the whole state')
     assert fresh.client.transition('activate')
-    # The first command carries the weight at the place where the machine is, not at zero.
-    answer = fresh.answer_to(fresh.send(*rail), fresh.command_states)
-    assert_close(answer.effort, fresh.robot.gravity_vector(Q))
+    # The first command carries the weight at the place where the machine is, not at zero. It may
+    # answer a state that was on its way during the activation.
+    fresh.answer_to(fresh.send(*rail), fresh.command_states)
+    assert_close(fresh.command_states[0].effort, fresh.robot.gravity_vector(Q))
     answer = fresh.answer_to(fresh.send(*slide), fresh.command_states)
     wanted = [-kd * v for kd, v in zip((3.0, 5.0, 7.0), QD, strict=True)]
     assert_close(answer.effort, fresh.robot.inverse_dynamics(Q, QD, wanted))
