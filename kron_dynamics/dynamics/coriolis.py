@@ -82,6 +82,7 @@ def mass_matrix_derivative(model: RobotModel, q: ArrayLike) -> ScalarArray:
     return (Gamma + Gamma.transpose(1, 0, 2)).reshape(n, n * n)
 
 
+@singledispatch
 def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return the Coriolis matrix C(q, qd), shape (n, n), ``C* (E (x) qd)``.
 

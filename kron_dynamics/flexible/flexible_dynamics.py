@@ -23,8 +23,8 @@ from kron_dynamics.dynamics.composite import (
     body_inertias,
     composite_inertias,
 )
-from kron_dynamics.dynamics.coriolis import velocity_free_coriolis_matrix
-from kron_dynamics.dynamics.energies import potential_energy
+from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
+from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization, linearization
@@ -79,11 +79,15 @@ def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
 def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     rest = zeros_like(q, (model.n,))
 
-    def slopes(qd: ScalarArray) -> ScalarArray:
-        return jacobian_of(lambda x: coriolis_vector(model, q, x), qd)[1]
-
-    symbols = jacobian_of(slopes, rest)[1] / 2
+    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
+    symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
     return symbols.reshape(model.n, model.n**2)
+
+
+@coriolis_matrix.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
+    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
 
 
 @linearization.register
@@ -96,6 +100,14 @@ def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Line
 
     effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
     return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
+
+
+@kinetic_energy.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> Any:
+    qd = as_scalars(qd)
+    # M qd are the efforts that accelerations qd take at rest.
+    momentum = _newton_euler(model, q, 0 * qd, qd, np.zeros(3, dtype=int))
+    return qd @ momentum / 2
 
 
 @potential_energy.register

@@ -19,7 +19,7 @@ from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import Station
 from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, place_joints
-from kron_dynamics.kinematics.hessian import kinematic_hessian
+from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
 from kron_dynamics.kinematics.relative import rotation_between
@@ -182,3 +182,10 @@ def _(
 ) -> ScalarArray:
     derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
     return derivative.reshape(6, model.n**2)
+
+
+@jacobian_dot.register
+def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
+    q, qd = as_scalars(q), as_scalars(qd)
+    along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
+    return along[..., 0]

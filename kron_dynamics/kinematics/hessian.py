@@ -76,6 +76,7 @@ def rotational_hessian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
     return kinematic_hessian(model, q, link)[3:]
 
 
+@singledispatch
 def jacobian_dot(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
     """Return dJ/dt of a link, shape (6, n): ``H (E_n (x) qd)``, [T] eq. (8).
 
