@@ -4,29 +4,29 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import yaml
 
 import kron_dynamics as kd
 from kron_dynamics import control
-from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.deflection import deflected
-from kron_dynamics.simulation.plant import Plant
+from kron_dynamics.demo.closed_loop import WAYS, ClosedLoop, left_behind
+from kron_dynamics.demo.controllers import ControlSettings, make_controller
 
 ROOT = Path(__file__).parents[2]
-PERIOD, START = 0.02, 50.0
+START = 50.0
 POSE = np.array([100.0, 0.3, 0.0])
+RESOLUTION = np.array([1e-3, 5.99e-6, 5.99e-6])
 V1, W1 = 3, 4
-RESOLUTION = np.array([1e-3, 6e-6, 6e-6])
-# Joint, its rated acceleration, 0.9 of its rated speed, way, and the mode that it excites.
-MOVES = {
-    'slew': (1, 0.0014, 0.0083 * 0.9, 0.06, V1),
-    'luff': (2, 0.0002, 0.0014 * 0.9, 0.012, W1),
+NAMES = {V1: 'boom/v1', W1: 'boom/w1'}
+# Ramps from rest to 0.9 of the rated speed, and the cruise, s.
+DURATIONS = {
+    'slew': 0.0083 * 0.9 / 0.0014 + 0.06 / (0.0083 * 0.9),
+    'luff': 0.0014 * 0.9 / 0.0002 + 0.012 / (0.0014 * 0.9),
 }
 
 
@@ -34,112 +34,38 @@ MOVES = {
 def boom(stacker, kernel_cache):
     """The machine, stiff and flexible, and its settings as they are shipped."""
     description = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
-    settings = yaml.safe_load((ROOT / 'config' / 'stacker_reclaimer.yaml').read_text('utf-8'))
-    node = settings['/**/dynamics_node']['ros__parameters']
-    names = stacker.joint_names
     return SimpleNamespace(
         rigid=stacker,
         flexible=kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf', flexible=description),
-        kp=np.array([node['gains'][name]['kp'] for name in names]),
-        kd=np.array([node['gains'][name]['kd'] for name in names]),
-        rate=np.array([node['effort_rate_limit'][name] for name in names]),
-        limit=node['effort_limit_scale'] * stacker.model.effort_limit,
+        settings=ControlSettings.read(ROOT / 'config' / 'stacker_reclaimer.yaml', stacker),
     )
 
 
 @pytest.fixture(scope='module')
-def make(boom):
-    """Make controllers of that machine as a node does."""
-    worker = ThreadPoolExecutor(max_workers=1)
+def start(boom):
+    """Make a controller as a node does, and start it on the machine that it takes it for."""
 
-    def build(shaping='none', damping=False, kp=boom.kp, kd=boom.kd):
-        law = control.ComputedTorque(boom.rigid, kp, kd)
-        if damping:
-            schedule = control.damping_schedule(boom.flexible, kp, boom.limit, RESOLUTION, PERIOD)
-            links = control.LinkMotion(boom.flexible, vibrating=shaping != 'none')
-            damper = control.VibrationDamper(schedule.at(POSE), boom.limit)
-            law = control.DampedTorque(boom.rigid, links, damper, schedule.at, worker)
-        elif shaping != 'none':
-            links = control.LinkMotion(boom.flexible, vibrating=True)
-            law = control.FlexibleTorque(law, boom.rigid, links)
-        modes = None
-        if shaping != 'none':
-            modes = control.ReferenceShaping(shaping, control.HeldModes(boom.flexible))
-        return TrackingController(
-            boom.rigid,
-            law,
-            control.GravityHold(boom.rigid, kd),
-            control.CommandGuard(boom.limit, boom.rate, boom.rigid.joint_names),
-            fault_action=control.FaultAction.HOLD_GRAVITY,
-            start_tolerance=np.array([0.05, 0.002, 0.001]),
-            effort_limit=boom.limit,
-            longest_gap=1.3,
-            shaping=modes,
+    def build(shaping='none', damping=False, stiffness=1.0, encoders=False, phase=0.0):
+        position = POSE + phase * RESOLUTION
+        settings = replace(
+            boom.settings,
+            kp=stiffness * boom.settings.kp,
+            kd=np.sqrt(stiffness) * boom.settings.kd,
+            resolution=RESOLUTION,
+        )
+        controller = make_controller(
+            settings, boom.rigid, boom.flexible, position, shaping=shaping, damping=damping
+        )
+        return ClosedLoop(
+            boom.flexible,
+            controller,
+            position,
+            period=settings.period,
+            resolution=RESOLUTION if encoders else 0.0,
+            start_time=START,
         )
 
-    yield build
-    worker.shutdown()
-
-
-class Run:
-    """A controller and the simulated machine, at 50 Hz; effort sensors tell the weight."""
-
-    def __init__(self, boom, controller, resolution=0.0):
-        self.flexible = boom.flexible
-        self.resolution = resolution
-        self.plant = Plant(boom.flexible, POSE)
-        self.controller = controller
-        self.time = START
-        # The drives carry the boom as it hangs.
-        controller.start(POSE, boom.flexible.gravity_vector(self.plant.q)[:3])
-        self.times, self.states, self.references, self.deflections = [], [], [], []
-
-    def go_on(self, duration):
-        for _ in range(round(duration / PERIOD)):
-            q, qd = self.plant.q, self.plant.qd
-            measured = q[:3].copy()
-            if np.any(self.resolution):
-                measured = self.resolution * np.rint(measured / self.resolution)
-            command = self.controller.update(measured, qd[:3], self.time, self.time)
-            assert command is not None, self.controller.latch.reason
-            self.times.append(self.time)
-            self.states.append(q)
-            self.references.append(command.q_ref)
-            self.deflections.append(command.deflection)
-            self.plant.advance(command.effort, PERIOD, 0.01)
-            self.time = round(self.time + PERIOD, 6)
-
-    def move(self, joint, acceleration, speed, way):
-        """Follow ramps of constant acceleration; return when they end and how long they are."""
-        ramp, cruise = speed / acceleration, way / speed
-        times = [0.0, ramp, cruise, cruise + ramp]
-        rows, rates = np.tile(POSE, (4, 1)), np.zeros((4, 3))
-        rows[:, joint] += [0.0, speed * ramp / 2.0, way - speed * ramp / 2.0, way]
-        rates[1:3, joint] = speed
-        start = self.time
-        followed = self.controller.set_reference(times, rows, rates, None, start_time=start)
-        return start + followed.duration, times[-1]
-
-    def gust(self, impulse):
-        """Hit the machine with impulses, N s or N m s, on all coordinates."""
-        M = self.flexible.mass_matrix(self.plant.q)
-        self.plant.qd = self.plant.qd + np.linalg.solve(M, impulse)
-
-    def column(self, k):
-        return np.array(self.states)[:, k]
-
-    def amplitude(self, k, begin, duration):
-        times = np.array(self.times)
-        return np.ptp(self.column(k)[(times > begin) & (times < begin + duration)]) / 2.0
-
-
-def left_behind(boom, controller, joint, acceleration, speed, way, mode):
-    """Vibration in the first three periods after a move, and the time it took."""
-    run = Run(boom, controller)
-    run.go_on(0.5)
-    end, duration = run.move(joint, acceleration, speed, way)
-    run.go_on(end - run.time + 4.0)
-    return run.amplitude(mode, end, 3.6), end - START - 0.5 - duration, run
+    return build
 
 
 # Shaping
@@ -159,45 +85,47 @@ def test_modes_are_those_of_links_on_joints_that_stand_still(boom):
         control.HeldModes(boom.rigid)
 
 
-@pytest.mark.parametrize('name', MOVES)
-def test_shaping_leaves_a_tenth_of_the_vibration_and_less(boom, make, name):
+@pytest.mark.parametrize('name', WAYS)
+def test_shaping_leaves_a_tenth_of_the_vibration_and_less(boom, start, name):
     """In the time of one period of the slower mode, with friction, limits and sampling."""
-    unshaped, _, _ = left_behind(boom, make(), *MOVES[name])
-    shaped, added, run = left_behind(boom, make('zv'), *MOVES[name])
-    assert shaped <= unshaped / 30.0
+    unshaped, loop = left_behind(start(), name), start('zv')
+    assert left_behind(loop, name) <= unshaped / 30.0
+    # From the end of the last window.
+    added = loop.controller.references.added_time
     slowest = control.HeldModes(boom.flexible)(POSE)[0][0]
-    assert added <= 2.0 * np.pi / slowest
-    assert added == pytest.approx(run.controller.references.added_time)
+    assert 0.0 < added <= 2.0 * np.pi / slowest
+    assert loop.time == pytest.approx(START + 0.5 + DURATIONS[name] + added + 4.0, abs=0.02)
     # The joints follow as under stiff links, and stop where they were told to.
-    errors = np.abs(np.array(run.states)[:, :3] - run.references)
-    assert errors[:, MOVES[name][0]].max() < 1e-5
+    joint = boom.rigid.joint_names.index(name)
+    errors = np.abs(loop.states[:, :3] - loop.references)
+    assert errors[:, joint].max() < 1e-5
+    assert loop.references[-1, joint] == pytest.approx(POSE[joint] + WAYS[name])
+    assert np.isnan(loop.deflections).all()
 
 
-def test_shaping_and_damping_go_together(boom, make):
+def test_shaping_and_damping_go_together(start):
     """The damper does not fight the vibration that the shaped reference is about to end."""
-    unshaped, _, _ = left_behind(boom, make(), *MOVES['luff'])
-    shaped, _, run = left_behind(boom, make('zv', damping=True), *MOVES['luff'])
-    assert shaped <= unshaped / 10.0
-    estimates = np.array([e for e, _ in run.deflections])
-    np.testing.assert_allclose(estimates, np.array(run.states)[:, 3:], atol=2e-4)
+    loop = start('zv', damping=True)
+    assert left_behind(loop, 'luff') <= left_behind(start(), 'luff') / 10.0
+    np.testing.assert_allclose(loop.deflections, loop.states[:, 3:], atol=2e-4)
 
 
-def test_a_shaped_motion_is_replaced_on_the_way_and_leaves_no_vibration_either(boom, make):
+def test_a_shaped_motion_is_replaced_on_the_way_and_leaves_no_vibration_either(start):
     left = {}
     for shaping in ('none', 'zv'):
-        run = Run(boom, make(shaping))
-        run.go_on(0.5)
-        run.move(*MOVES['slew'][:4])
-        run.go_on(5.0)  # to the end of the first ramp
+        loop = start(shaping)
+        loop.advance(0.5)
+        loop.move('slew', WAYS['slew'])
+        loop.advance(5.0)  # to the end of the first ramp
         ramp = np.array([[0.0, 0.0, 0.0]])
-        followed = run.controller.set_reference(
-            [8.0], [POSE + [0.0, 0.04, 0.0]], ramp, None, start_time=run.time
+        followed = loop.controller.set_reference(
+            [8.0], [POSE + [0.0, 0.04, 0.0]], ramp, None, start_time=loop.time
         )
-        end = run.time + followed.duration
-        run.go_on(end - run.time + 4.0)
-        left[shaping] = run.amplitude(V1, end, 3.0)
+        end = loop.time + followed.duration
+        loop.advance(end - loop.time + 4.0)
+        left[shaping] = loop.amplitude('boom/v1', end, 3.0)
         # Rated acceleration times the period, and a third more.
-        rates = np.diff(np.array(run.references)[:, 1]) / PERIOD
+        rates = np.diff(loop.references[:, 1]) / 0.02
         assert np.abs(np.diff(rates)).max() < 4e-5
     assert left['zv'] <= left['none'] / 10.0
 
@@ -205,51 +133,77 @@ def test_a_shaped_motion_is_replaced_on_the_way_and_leaves_no_vibration_either(b
 # Damping
 
 
-def settled(run, mode, share):
-    """Time from the gust until the deflection stays within a share of its largest."""
-    e = np.abs(run.column(mode) - run.column(mode)[0])
-    return run.times[np.flatnonzero(e > share * e.max())[-1]] - START - 1.0
-
-
+@pytest.mark.parametrize('phase', [0.0, 0.4])
 @pytest.mark.parametrize(
     ('mode', 'stiffness', 'share'),
-    [(W1, 1.0, 0.4), (W1, 25.0, 0.7), (V1, 25.0, 0.8)],
-    ids=['vertical, shipped gains', 'vertical, stiff', 'lateral, stiff'],
+    [(W1, 1.0, 0.4), (W1, 25.0, 0.8), (V1, 1.0, 1.1), (V1, 25.0, 1.1)],
+    ids=['vertical, shipped gains', 'vertical, stiff', 'lateral, shipped gains', 'lateral, stiff'],
 )
-def test_the_boom_settles_sooner_after_a_gust(boom, make, mode, stiffness, share):
+def test_the_boom_settles_sooner_after_a_gust(start, mode, stiffness, share, phase):
     """Sooner than with computed torque and the same gains, and the estimate tells the truth.
 
     A gust of a centimetre. The friction of the luff joint holds out against the last 2.5 mm of
-    it. Positions are as encoders tell them.
+    it, and damping overcomes that; sideways there is nothing to gain, and nothing is lost.
+    Positions are as encoders tell them, wherever between two of their steps the joints stand.
     """
-    gains = {'kp': stiffness * boom.kp, 'kd': np.sqrt(stiffness) * boom.kd}
     times = {}
     for damping in (False, True):
-        run = Run(boom, make(damping=damping, **gains), RESOLUTION)
-        run.go_on(1.0)
-        impulse = np.zeros(5)
-        impulse[mode] = 5e3
-        run.gust(impulse)
-        run.go_on(7.0)
-        times[damping] = settled(run, mode, 0.1)
-    assert times[True] <= share * times[False]
-    estimates = np.array([e for e, _ in run.deflections])[:, mode - 3]
-    true = run.column(mode)
+        loop = start(damping=damping, stiffness=stiffness, encoders=True, phase=phase)
+        loop.advance(1.0)
+        loop.hit(NAMES[mode], 5e3)
+        loop.advance(7.0)
+        times[damping] = loop.settling_time(NAMES[mode], START + 1.0, 0.1)
+    assert 0.0 < times[True] <= share * times[False]
+    estimates, true = loop.deflections[:, mode - 3], loop.states[:, mode]
     # A step of the encoder is worth a millimetre at once.
     assert np.std((estimates - true)[-250:]) < 0.1 * np.ptp(true)
 
 
-def test_damping_begins_without_a_bump(boom, make):
-    run = Run(boom, make(damping=True))
-    run.go_on(1.0)
-    np.testing.assert_allclose(run.column(1), POSE[1], atol=1e-8)
-    np.testing.assert_allclose(run.column(2), POSE[2], atol=1e-8)
-    np.testing.assert_allclose(run.column(W1), run.column(W1)[0], atol=1e-6)
-    assert not run.controller.guard.rate_saturations.any()
+def test_damping_begins_without_a_bump(start):
+    loop = start(damping=True)
+    loop.advance(1.0)
+    np.testing.assert_allclose(loop.states[:, 1], POSE[1], atol=1e-8)
+    np.testing.assert_allclose(loop.states[:, 2], POSE[2], atol=1e-8)
+    np.testing.assert_allclose(loop.states[:, W1], loop.states[0, W1], atol=1e-6)
+    assert not loop.controller.guard.rate_saturations.any()
 
 
-def test_joints_do_not_hunt_for_the_last_step_of_their_encoders(boom, make):
-    run = Run(boom, make(damping=True), RESOLUTION)
-    run.go_on(12.0)
+def test_joints_do_not_hunt_for_the_last_step_of_their_encoders(start):
+    loop = start(damping=True, encoders=True)
+    loop.advance(12.0)
     for joint in (1, 2):
-        assert np.ptp(run.column(joint)[-300:]) < RESOLUTION[joint]
+        assert np.ptp(loop.states[-300:, joint]) < RESOLUTION[joint]
+
+
+# The loop itself
+
+
+def test_what_the_loop_cannot_do_is_said(boom, start, tmp_path):
+    loop = start()
+    with pytest.raises(kd.ParameterError, match=r"'luff' cannot cruise in 0\.001, .* 0\.0079"):
+        loop.move('luff', 0.001)
+    with pytest.raises(kd.ParameterError, match="'boom/v1' has no rated acceleration"):
+        loop.move('boom/v1', 1.0)
+    with pytest.raises(kd.ParameterError, match="no coordinate 'tip', expected one of travel, "):
+        loop.hit('tip', 1.0)
+    with pytest.raises(kd.ParameterError, match='no state within 1 s after 50 s'):
+        loop.amplitude('boom/v1', START, 1.0)
+    with pytest.raises(kd.ParameterError, match='no state after 50 s'):
+        loop.settling_time('boom/v1', START, 0.1)
+    loop.plant.qd = np.full(5, np.nan)
+    with pytest.raises(kd.TrajectoryError, match='the controller stopped at 50 s: '):
+        loop.advance(1.0)
+    settings = tmp_path / 'settings.yaml'
+    settings.write_text('/**/dynamics_node: {ros__parameters: {gains: {travel: {kp: 1.0}}}}')
+    with pytest.raises(kd.ParameterError, match="has no 'slew' for dynamics_node"):
+        ControlSettings.read(settings, boom.rigid)
+
+
+def test_a_vibration_that_goes_on_has_no_settling_time(start):
+    """With joints held, 2 % of damping take three periods for a third of it."""
+    loop = start()
+    loop.plant.brakes_set = True
+    loop.hit('boom/v1', 5e3)
+    loop.advance(2.5)
+    assert loop.settling_time('boom/v1', START, 0.1) == np.inf
+    assert 0.0 < loop.settling_time('boom/v1', START, 0.95) < 1.0

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import re
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +114,48 @@ def test_machine_has_the_numbers_of_its_flexible_boom() -> None:
     ((v1, w1),) = joint_map(robot, 'luff', [0.0]).frequencies
     assert f'lie at {w1:.2f} Hz (vertical) and {v1:.2f} Hz (lateral)' in machine
     assert f'hangs {-deflected(robot, [0, 0, 0])[-1]:.2f} m below' in machine
+
+
+@pytest.fixture(scope='module')
+def tables() -> Iterator[Any]:
+    """The generator of the page's tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / 'docs')
+        yield importlib.import_module('flexible_links.tables')
+    for name in [name for name in sys.modules if name.split('.')[0] == 'flexible_links']:
+        del sys.modules[name]
+
+
+def row(name: str) -> list[str]:
+    (found,) = re.findall(rf'^\| {re.escape(name)} \| (.*) \|$', PAGE, flags=re.MULTILINE)
+    return str(found).split(' | ')
+
+
+@pytest.mark.parametrize('name', ["the model's numbers", 'half the friction'])
+def test_shaping_gains_what_the_table_says(tables: Any, name: str) -> None:
+    assert tables.SHAPINGS[0] == 'zv'
+    for joint, cell in zip(('slew', 'luff'), row(name), strict=True):
+        (ratio,) = tables.ratios(tables.MACHINES[name], joint, ('zv',))
+        assert float(cell.split(' / ')[0]) == pytest.approx(ratio, rel=0.15), joint
+
+
+def test_damping_gains_what_the_table_says(tables: Any) -> None:
+    name = 'up and down, 5 kN s'
+    for damping, cell in zip((False, True), row(name), strict=True):
+        time = tables.settling_time(*tables.GUSTS[name], damping=damping)
+        assert float(cell.removesuffix(' s')) == pytest.approx(time, rel=0.15)
+
+
+def test_tables_are_in_their_places(tables: Any) -> None:
+    page = tables.with_table(tables.with_table(PAGE, 'robustness', 'one'), 'gusts', 'another')
+    assert '-->\n\none\n\n<!-- end' in page
+    assert '-->\n\nanother\n\n<!-- end' in page
+    for name in (*tables.MACHINES, *tables.GUSTS):
+        assert row(name)
+        assert f'| {name} |' not in page
+    assert page.count('\n') == PAGE.count('\n') - len(tables.MACHINES) - len(tables.GUSTS) - 2
+    with pytest.raises(ValueError, match="0 places for a table 'gust'"):
+        tables.with_table(PAGE, 'gust', 'one')
 
 
 def test_links_lead_somewhere() -> None:

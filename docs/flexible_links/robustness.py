@@ -1,0 +1,98 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped machine, and others that differ from it, under the controller of the shipped one."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import yaml
+
+import kron_dynamics as kd
+from kron_dynamics.demo.closed_loop import ClosedLoop, left_behind
+from kron_dynamics.demo.controllers import ControlSettings, make_controller
+from kron_dynamics.resources import resource_path
+
+URDF = resource_path('urdf', 'stacker_reclaimer.urdf')
+FLEXIBLE = resource_path('config', 'stacker_reclaimer_flexible.yaml')
+SETTINGS = resource_path('config', 'stacker_reclaimer.yaml')
+# m, rad, rad
+POSE = (100.0, 0.3, 0.0)
+# s; where no vibration lasts to the end, more of it changes nothing.
+_BEFORE_GUST, _AFTER_GUST = 1.0, 20.0
+_SHARE = 0.1
+
+
+class Difference(NamedTuple):
+    """What a machine has, times that of the model.
+
+    Attributes:
+        stiffness: of the boom against bending.
+        friction: Coulomb friction and viscous damping of the joints slew and luff.
+    """
+
+    stiffness: float = 1.0
+    friction: float = 1.0
+
+
+@cache
+def machine(difference: Difference) -> kd.Robot:
+    """Return a machine that differs from the shipped one."""
+    description = yaml.safe_load(FLEXIBLE.read_text(encoding='utf-8'))
+    bending = description['flexible_links']['boom']['bending_stiffness']
+    for plane in bending:
+        bending[plane] *= difference.stiffness
+    urdf = ElementTree.fromstring(URDF.read_bytes())
+    for name in ('slew', 'luff'):
+        dynamics = urdf.find(f"joint[@name='{name}']/dynamics")
+        for key in ('damping', 'friction'):
+            dynamics.set(key, repr(difference.friction * float(dynamics.get(key))))
+    return kd.loads(ElementTree.tostring(urdf, encoding='unicode'), flexible=description)
+
+
+@cache
+def _shipped() -> tuple[kd.Robot, ControlSettings]:
+    """The machine with stiff links, and its controller's settings."""
+    rigid = kd.load(URDF)
+    return rigid, ControlSettings.read(SETTINGS, rigid)
+
+
+def closed_loop(
+    difference: Difference, shaping: str = 'none', *, damping: bool = False, encoders: bool = False
+) -> ClosedLoop:
+    """Return a machine under the controller of the shipped one, exact or as encoders tell it."""
+    rigid, settings = _shipped()
+    controller = make_controller(
+        settings, rigid, machine(Difference()), POSE, shaping=shaping, damping=damping
+    )
+    return ClosedLoop(
+        machine(difference),
+        controller,
+        POSE,
+        period=settings.period,
+        resolution=settings.resolution if encoders else 0.0,
+    )
+
+
+def ratios(difference: Difference, joint: str, shapings: tuple[str, ...]) -> list[float]:
+    """Return how many times more plain computed torque leaves behind than each shaping."""
+    unshaped = left_behind(closed_loop(difference), joint)
+    return [unshaped / left_behind(closed_loop(difference, kind), joint) for kind in shapings]
+
+
+def settling_time(mode: str, impulse: float, *, damping: bool) -> float:
+    """Return the time after a gust, s, until the boom keeps below a tenth of its deflection.
+
+    Args:
+        mode: coordinate that the gust hits.
+        impulse: N s at the tip.
+        damping: by the drives, or by computed torque alone. Positions are as encoders tell them.
+    """
+    loop = closed_loop(Difference(), damping=damping, encoders=True)
+    loop.advance(_BEFORE_GUST)
+    hit = loop.time
+    loop.hit(mode, impulse)
+    loop.advance(_AFTER_GUST)
+    return loop.settling_time(mode, hit, _SHARE)
