@@ -47,12 +47,24 @@ def on_sympy(function: Callable[..., Any], *arguments: Any) -> Any:
     return tuple(map(numbers, returned)) if isinstance(returned, tuple) else numbers(returned)
 
 
-@pytest.fixture(params=[on_floats, on_trace, on_sympy])
-def evaluate(request: pytest.FixtureRequest) -> Evaluate:
-    return request.param
+WAYS = (on_floats, on_trace, on_sympy)
+# Of a robot with four joints the derivatives alone are pages of symbols.
+ARMS = [
+    (way, name)
+    for way in WAYS
+    for name in ('rrp', 'branched', 'gripper')
+    if (way, name) != (on_sympy, 'branched')
+]
 
 
-@pytest.fixture(params=['rrp', 'branched', 'gripper'])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if 'arm' in metafunc.fixturenames:
+        metafunc.parametrize(('evaluate', 'arm'), ARMS, indirect=['arm'])
+    elif 'evaluate' in metafunc.fixturenames:
+        metafunc.parametrize('evaluate', WAYS)
+
+
+@pytest.fixture
 def arm(request: pytest.FixtureRequest, robot_text: Any) -> RobotModel:
     return load_model(robot_text(request.param))
 

@@ -54,8 +54,8 @@ SKEW_LINKS = {
             'stations': [0, 0.6, 1.7],
             'mass_per_length': [1.4, 1.1, 0.6],
             'bending_stiffness': {'v': [90.0, 70.0, 30.0], 'w': 110.0},
-            'modes': {'v': 2, 'w': 1},
-            'damping_ratio': {'v': [0.01, 0.02], 'w': 0.03},
+            'modes': {'v': 1, 'w': 1},
+            'damping_ratio': {'v': 0.01, 'w': 0.03},
         },
         'blade': {
             'length': 0.4,
