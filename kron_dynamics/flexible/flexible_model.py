@@ -103,15 +103,16 @@ class FlexibleModel(RobotModel):
         digest = hashlib.sha256(f'{self.rigid.fingerprint} {self.skeleton.fingerprint}'.encode())
         digest.update(repr(self.joint_names).encode() + self.damping.tobytes())
         for link in self.flexible_links:
-            digest.update(f'{link.link} {link.body} {link.mode_counts} {link.sections}'.encode())
+            sections = list(link.sections)
+            digest.update(f'{link.link} {link.body} {link.mode_counts} {sections}'.encode())
             for array in (link.rotation, link.translation, link.axes, link.moments):
                 digest.update(np.ascontiguousarray(array).tobytes())
             for plane in link.planes:
                 digest.update(plane.stiffness.tobytes())
             for at in link.sections.values():
-                for pair in (at.shapes, at.slopes, at.shortening):
-                    digest.update(pair[0].tobytes() + pair[1].tobytes())
-                digest.update(at.twist.tobytes())
+                for array in (*at.shapes, *at.slopes, *at.shortening, at.twist):
+                    digest.update(array.tobytes())
+                digest.update(repr(at.x).encode())
         return digest.hexdigest()
 
     def table(self, base: Any = None) -> NoReturn:
