@@ -75,3 +75,18 @@ def stacker():
 def chain():
     """Two flexible links, one bending in two planes, without friction in the joints."""
     return kd.loads(CHAIN, gravity=(1.0, -9.0, -3.0), flexible=CHAIN_BEAMS)
+
+
+@pytest.fixture(scope='session')
+def undamped():
+    """The stacker-reclaimer as `stacker`, its boom without damping and its joints without ends."""
+    text = (ROOT / 'urdf' / 'stacker_reclaimer.urdf').read_text(encoding='utf-8')
+    text = re.sub(r'<dynamics [^>]*/>', '', text)
+    text = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="-900" upper="900"', text)
+    boom = {
+        'length': 60.0,
+        'mass_per_length': 2750.0,
+        'bending_stiffness': {'v': 3.2e11, 'w': 1.8e11},
+        'modes': {'v': 1, 'w': 1},
+    }
+    return kd.loads(text, flexible={'flexible_links': {'boom': boom}})

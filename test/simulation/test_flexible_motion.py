@@ -50,6 +50,20 @@ def test_energy_is_conserved_by_free_joints_and_undamped_links(
     assert np.abs(energy - energy[0]).max() < drift * np.ptp(kinetic)
 
 
+def test_the_simulation_keeps_the_energy_at_the_shipped_step(undamped):
+    """Over a minute, with its own integrator: 60 turns of the slower mode and more."""
+    plant = Plant(undamped, [50.0, 0.0, 0.0])
+    plant.q[3:] += [0.2, 0.3]
+    plant.qd[:3] = [0.3, 0.03, 0.02]
+    kinetic, potential = [], []
+    for _ in range(60):
+        plant.advance(np.zeros(3), 1.0, 0.004)
+        kinetic.append(undamped.kinetic_energy(plant.q, plant.qd))
+        potential.append(undamped.potential_energy(plant.q))
+    energy = np.add(kinetic, potential)
+    assert np.ptp(energy) < 1e-6 * np.ptp(kinetic)
+
+
 def linear_rates(robot, q, qd, qdd, deviation):
     """Rates of a deviation (dq, dqd) from a motion, by the linear model of the moment."""
     model, n = robot.linearize(q, qd, qdd), robot.n
