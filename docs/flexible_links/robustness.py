@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+import numpy as np
 import yaml
 
 import kron_dynamics as kd
+from kron_dynamics.control import ControlSettings, assembled_controller
 from kron_dynamics.demo.closed_loop import ClosedLoop, left_behind
-from kron_dynamics.demo.controllers import ControlSettings, make_controller
+from kron_dynamics.demo.controllers import AtOnce, read_settings
 from kron_dynamics.resources import resource_path
 
 URDF = resource_path('urdf', 'stacker_reclaimer.urdf')
@@ -56,7 +59,7 @@ def machine(difference: Difference) -> kd.Robot:
 def _shipped() -> tuple[kd.Robot, ControlSettings]:
     """The machine with stiff links, and its controller's settings."""
     rigid = kd.load(URDF)
-    return rigid, ControlSettings.read(SETTINGS, rigid)
+    return rigid, read_settings(SETTINGS, rigid)
 
 
 def closed_loop(
@@ -64,8 +67,12 @@ def closed_loop(
 ) -> ClosedLoop:
     """Return a machine under the controller of the shipped one, exact or as encoders tell it."""
     rigid, settings = _shipped()
-    controller = make_controller(
-        settings, rigid, machine(Difference()), POSE, shaping=shaping, damping=damping
+    controller = assembled_controller(
+        replace(settings, shaping=shaping, damping=damping),
+        rigid,
+        machine(Difference()),
+        np.array(POSE),
+        AtOnce(),
     )
     return ClosedLoop(
         machine(difference),

@@ -5,6 +5,7 @@
 Times are float seconds; vectors have one entry per joint, in the robot's joint order.
 """
 
+from kron_dynamics.control.assembly import ControlSettings, assembled_controller
 from kron_dynamics.control.computed_torque import (
     ComputedTorque,
     ControlLaw,
@@ -44,6 +45,7 @@ __all__ = [
     'CommandGuard',
     'ComputedTorque',
     'ControlLaw',
+    'ControlSettings',
     'DampedTorque',
     'DampingGains',
     'DampingScales',
@@ -68,6 +70,7 @@ __all__ = [
     'Shaper',
     'Trajectory',
     'VibrationDamper',
+    'assembled_controller',
     'check_trajectory',
     'convolved',
     'damping_schedule',

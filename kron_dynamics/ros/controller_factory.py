@@ -9,31 +9,12 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from kron_dynamics.control import (
-    CommandGuard,
-    ComputedTorque,
-    ControlLaw,
-    DampedTorque,
-    FaultAction,
-    FlexibleTorque,
-    GravityHold,
-    HeldModes,
-    LawWithMemory,
-    LinkMotion,
-    ProportionalDerivative,
-    ReferenceShaping,
-    VibrationDamper,
-    damping_schedule,
-)
+from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
-
-# A gap between stamps that is longer than silence may be by this time, in s, is no gap between
-# states but a clock that was set.
-_STEP_OF_CLOCK = 1.0
 
 
 def make_controller(
@@ -56,47 +37,24 @@ def make_controller(
     """
     joints = robot.joint_names
     kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
-    effort_limit = effort_limits(parameters, robot)
-    kind, damping = parameters.value('reference_shaping'), parameters.value('vibration_damping')
-    shaping = None
-    if kind != 'none' or damping:
-        _check_links(parameters, flexible)
-    if kind != 'none':
-        shaping = ReferenceShaping(kind, HeldModes(flexible))
-    law: ControlLaw | LawWithMemory
-    friction = parameters.value('compensate_friction')
-    if damping:
-        resolution = parameters.per_joint('position_resolution.{joint}', joints)
-        schedule = damping_schedule(
-            flexible, kp, effort_limit, resolution, parameters.value('state_period')
-        )
-        turning = [kind == 'continuous' for kind in robot.model.joint_types]
-        law = DampedTorque(
-            robot,
-            LinkMotion(flexible, vibrating=shaping is not None),
-            VibrationDamper(schedule.at(q), effort_limit, continuous=turning),
-            schedule.at,
-            background,
-            compensate_friction=friction,
-        )
-    elif parameters.value('control_law') == 'pd':
-        law = ProportionalDerivative(robot, kp, kd, q)
-    else:
-        law = ComputedTorque(robot, kp, kd, compensate_friction=friction)
-        if shaping is not None:
-            law = FlexibleTorque(law, robot, LinkMotion(flexible, vibrating=True))
-    rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
-    return TrackingController(
-        robot,
-        law,
-        GravityHold(robot, kd),
-        CommandGuard(effort_limit, rate_limit, joints),
-        fault_action=FaultAction(parameters.value('fault_action')),
+    settings = ControlSettings(
+        kp=kp,
+        kd=kd,
+        effort_limit=effort_limits(parameters, robot),
+        rate_limit=parameters.per_joint('effort_rate_limit.{joint}', joints),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
-        effort_limit=effort_limit,
-        longest_gap=_STEP_OF_CLOCK + parameters.value('state_timeout'),
-        shaping=shaping,
+        resolution=parameters.per_joint('position_resolution.{joint}', joints),
+        period=parameters.value('state_period'),
+        state_timeout=parameters.value('state_timeout'),
+        law=parameters.value('control_law'),
+        compensate_friction=parameters.value('compensate_friction'),
+        fault_action=FaultAction(parameters.value('fault_action')),
+        shaping=parameters.value('reference_shaping'),
+        damping=parameters.value('vibration_damping'),
     )
+    if settings.shaping != 'none' or settings.damping:
+        _check_links(parameters, flexible)
+    return assembled_controller(settings, robot, flexible, q, background)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:

@@ -15,7 +15,7 @@ import kron_dynamics as kd
 from kron_dynamics import control
 from kron_dynamics.deflection import deflected
 from kron_dynamics.demo.closed_loop import WAYS, ClosedLoop, left_behind
-from kron_dynamics.demo.controllers import ControlSettings, make_controller
+from kron_dynamics.demo.controllers import AtOnce, read_settings
 
 ROOT = Path(__file__).parents[2]
 START = 50.0
@@ -37,7 +37,7 @@ def boom(stacker, kernel_cache):
     return SimpleNamespace(
         rigid=stacker,
         flexible=kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf', flexible=description),
-        settings=ControlSettings.read(ROOT / 'config' / 'stacker_reclaimer.yaml', stacker),
+        settings=read_settings(ROOT / 'config' / 'stacker_reclaimer.yaml', stacker),
     )
 
 
@@ -52,9 +52,11 @@ def start(boom):
             kp=stiffness * boom.settings.kp,
             kd=np.sqrt(stiffness) * boom.settings.kd,
             resolution=RESOLUTION,
+            shaping=shaping,
+            damping=damping,
         )
-        controller = make_controller(
-            settings, boom.rigid, boom.flexible, position, shaping=shaping, damping=damping
+        controller = control.assembled_controller(
+            settings, boom.rigid, boom.flexible, position, AtOnce()
         )
         return ClosedLoop(
             boom.flexible,
@@ -196,7 +198,7 @@ def test_what_the_loop_cannot_do_is_said(boom, start, tmp_path):
     settings = tmp_path / 'settings.yaml'
     settings.write_text('/**/dynamics_node: {ros__parameters: {gains: {travel: {kp: 1.0}}}}')
     with pytest.raises(kd.ParameterError, match="has no 'slew' for dynamics_node"):
-        ControlSettings.read(settings, boom.rigid)
+        read_settings(settings, boom.rigid)
 
 
 def test_a_vibration_that_goes_on_has_no_settling_time(start):

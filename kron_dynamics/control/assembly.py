@@ -1,0 +1,123 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller put together from its settings, for a node or for a simulation without one."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from kron_dynamics.control.computed_torque import (
+    ComputedTorque,
+    ControlLaw,
+    GravityHold,
+    ProportionalDerivative,
+)
+from kron_dynamics.control.damped_torque import DampedTorque
+from kron_dynamics.control.damping_design import damping_schedule
+from kron_dynamics.control.faults import FaultAction
+from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.held_modes import HeldModes
+from kron_dynamics.control.link_motion import LinkMotion
+from kron_dynamics.control.references import ReferenceShaping
+from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.vibration import VibrationDamper
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# A gap between stamps that is longer than silence may be by this time, in s, is no gap between
+# states but a clock that was set.
+_STEP_OF_CLOCK = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlSettings:
+    """What a controller of n joints is made from; arrays of shape (n,).
+
+    Attributes:
+        kp: position gains, 1/s^2.
+        kd: rate gains, 1/s.
+        effort_limit: N m or N.
+        rate_limit: of the efforts, N m/s or N/s.
+        start_tolerance: rad or m.
+        resolution: of the measured positions, for vibration damping, rad or m.
+        period: of control, for vibration damping, s.
+        state_timeout: how long the machine may be silent, s.
+        law: 'computed_torque' or 'pd'.
+        compensate_friction: whether the joints' friction is added at the reference's rate.
+        fault_action: what is sent while a fault is latched.
+        shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
+        damping: whether the drives damp vibrations.
+    """
+
+    kp: FloatArray
+    kd: FloatArray
+    effort_limit: FloatArray
+    rate_limit: FloatArray
+    start_tolerance: FloatArray
+    resolution: FloatArray
+    period: float
+    state_timeout: float
+    law: str = 'computed_torque'
+    compensate_friction: bool = True
+    fault_action: FaultAction = FaultAction.HOLD_GRAVITY
+    shaping: str = 'none'
+    damping: bool = False
+
+
+def assembled_controller(
+    settings: ControlSettings, rigid: Robot, flexible: Robot, q: FloatArray, background: Executor
+) -> TrackingController:
+    """Return the controller of a machine.
+
+    Shaping and damping need links that bend and the law 'computed_torque'.
+
+    Args:
+        settings: gains, limits, times and what it is to do.
+        rigid: the machine with stiff links.
+        flexible: the same with links that bend; the same object where none does.
+        q: the pose that the law 'pd' is tuned at, and vibration damping at first, shape (n,),
+            rad or m.
+        background: where gains for other poses are made.
+
+    Raises:
+        ParameterError: settings cannot be used.
+        ModelError: links do not carry their weight, or cannot be damped.
+    """
+    kp, kd, effort_limit = settings.kp, settings.kd, settings.effort_limit
+    friction = settings.compensate_friction
+    shaping = None
+    if settings.shaping != 'none':
+        shaping = ReferenceShaping(settings.shaping, HeldModes(flexible))
+    law: ControlLaw | LawWithMemory
+    if settings.damping:
+        schedule = damping_schedule(
+            flexible, kp, effort_limit, settings.resolution, settings.period
+        )
+        turning = [kind == 'continuous' for kind in rigid.model.joint_types]
+        law = DampedTorque(
+            rigid,
+            LinkMotion(flexible, vibrating=shaping is not None),
+            VibrationDamper(schedule.at(q), effort_limit, continuous=turning),
+            schedule.at,
+            background,
+            compensate_friction=friction,
+        )
+    elif settings.law == 'pd':
+        law = ProportionalDerivative(rigid, kp, kd, q)
+    else:
+        law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
+        if shaping is not None:
+            law = FlexibleTorque(law, rigid, LinkMotion(flexible, vibrating=True))
+    return TrackingController(
+        rigid,
+        law,
+        GravityHold(rigid, kd),
+        CommandGuard(effort_limit, settings.rate_limit, rigid.joint_names),
+        fault_action=settings.fault_action,
+        start_tolerance=settings.start_tolerance,
+        effort_limit=effort_limit,
+        longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
+        shaping=shaping,
+    )
