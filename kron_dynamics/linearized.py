@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Linearization, joint_friction
+from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -130,7 +131,9 @@ class LinearizedModel:
         n = self.n
         zero, one = np.zeros((n, n)), np.eye(n)
         B = np.vstack([zero, np.linalg.inv(self.mass)])
-        return StateSpace(self._system(), B, np.hstack([one, zero]), zero)
+        return StateSpace(
+            state_matrix(self.mass, self.damping, self.stiffness), B, np.hstack([one, zero]), zero
+        )
 
     def poles(self) -> ComplexArray:
         """Return the eigenvalues of A, shape (2n,), 1/s: slow before fast.
@@ -141,7 +144,7 @@ class LinearizedModel:
 
     def modes(self) -> Modes:
         """Return poles and mode shapes, slow before fast, of a pair that which turns forward."""
-        poles, vectors = np.linalg.eig(self._system())
+        poles, vectors = np.linalg.eig(state_matrix(self.mass, self.damping, self.stiffness))
         order = np.lexsort((-poles.imag, np.abs(poles)))
         shapes = vectors[: self.n, order].astype(np.complex128)
         largest = np.abs(shapes).argmax(axis=0)
@@ -157,15 +160,26 @@ class LinearizedModel:
         frequency: the entry is negative, minus the rate of growth in 1/s. Whether the motion as
         a whole is unstable, damping and gyroscopic terms included, is said by `poles`.
         """
+        squares, _ = self.undamped_modes()
+        roots: FloatArray = np.sign(squares) * np.sqrt(np.abs(squares))
+        return roots
+
+    def undamped_modes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the squares of the frequencies without damping, and the shapes of their modes.
+
+        Of ``(K - w^2 M) phi = 0`` with the symmetric part of K.
+
+        Returns:
+            w^2, shape (n,), 1/s^2, ascending, negative where stiffness drives a deviation apart;
+            and phi, shape (n, n), the columns, with a modal mass of 1 in SI units.
+        """
         from scipy.linalg import eigh  # takes long to import
 
-        symmetric = (self.stiffness + self.stiffness.T) / 2
-        squares = eigh(symmetric, self.mass, eigvals_only=True)
+        squares, shapes = eigh((self.stiffness + self.stiffness.T) / 2, self.mass)
         # Coordinates that nothing holds have w = 0, but for rounding.
         rounding = 8 * self.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
         squares[np.abs(squares) <= rounding] = 0.0
-        roots: FloatArray = np.sign(squares) * np.sqrt(np.abs(squares))
-        return roots
+        return squares, shapes
 
     def damping_ratios(self) -> FloatArray:
         """Return ``-Re(p) / |p|`` of every pole in their order, shape (2n,), unit 1.
@@ -211,9 +225,3 @@ class LinearizedModel:
             f'there is no joint {joint!r}, expected one of {", ".join(self.joint_names)} '
             f'or a place below {self.n}'
         )
-
-    def _system(self) -> FloatArray:
-        """A, shape (2n, 2n)."""
-        n = self.n
-        lower = -np.linalg.solve(self.mass, np.hstack([self.stiffness, self.damping]))
-        return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.flexible.floquet import FloquetAnalysis, floquet_analysis
 from kron_dynamics.robot import Robot
@@ -71,11 +72,7 @@ def motion_stability(
                 terms.stiffness_matrix + np.diag(kp),
             )
         )
-        count = len(free)
-        A = np.zeros((len(times), 2 * count, 2 * count))
-        A[:, :count, count:] = np.eye(count)
-        A[:, count:] = -np.linalg.solve(M, np.concatenate([K, D], axis=-1))
-        return A
+        return state_matrix(M, D, K)
 
     return floquet_analysis(system, period, vectorized=True, **options)
 

@@ -31,7 +31,7 @@ from kron_dynamics.kinematics.motion import FrameMotion, body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import ArrayLike, ScalarArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
 class Linearization(NamedTuple):
@@ -49,6 +49,26 @@ class Linearization(NamedTuple):
     damping_matrix: ScalarArray
     stiffness_matrix: ScalarArray
     effort: ScalarArray
+
+
+def state_matrix(M: FloatArray, D: FloatArray, K: FloatArray) -> FloatArray:
+    """Return A of ``xdot = A x`` with x = (dq, dqd), shape (..., 2n, 2n).
+
+    ``A = [0 1; -M^-1 K, -M^-1 D]``.
+
+    Args:
+        M: mass matrices, shape (..., n, n).
+        D: damping matrices, likewise.
+        K: stiffness matrices, likewise.
+
+    Raises:
+        LinAlgError: a mass matrix is singular.
+    """
+    n = M.shape[-1]
+    A = np.zeros((*M.shape[:-2], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :] = -np.linalg.solve(M, np.concatenate([K, D], axis=-1))
+    return A
 
 
 @singledispatch

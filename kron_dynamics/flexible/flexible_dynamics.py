@@ -175,8 +175,8 @@ def _newton_euler(
 
 def _felt_by_modes(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
     """The force of each modal coordinate against a wrench on a section, with its index."""
-    turn = section.placed.rotation @ section.link.axes.T
-    force, moment = turn @ wrench.force, turn @ wrench.moment
+    axes = section.axes
+    force, moment = axes @ wrench.force, axes @ wrench.moment
     columns = section_columns(section.state, section.at)
     return [
         (k, column.linear @ force + column.angular @ moment)

@@ -42,6 +42,11 @@ class Section(NamedTuple):
     at: Station
     placed: JointPlacement
 
+    @property
+    def axes(self) -> ScalarArray:
+        """Axes of what rides on the section, in the beam's, shape (3, 3): the link's at rest."""
+        return self.placed.rotation @ self.link.axes.T
+
 
 class Configuration(NamedTuple):
     """Where everything of a flexible robot is.
@@ -72,9 +77,8 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         for k, at in link.sections.items():
             placed = place_section(state, at)
             sections[k] = Section(link, state, at, placed)
-            # At rest a section has the link's axes.
             placements[k] = JointPlacement(
-                root.rotation @ placed.rotation @ link.axes.T,
+                root.rotation @ sections[k].axes,
                 root.offset + root.rotation @ placed.offset,
                 placements[k].angular_axis,
                 placements[k].linear_axis,
@@ -112,8 +116,7 @@ def motions_of(
         else:
             root = root_motion(section.link, before)
             moved = move_section(root, section.state, section.at)
-            turn = section.placed.rotation @ section.link.axes.T
-            motions[k] = moved.turned(turn.T)
+            motions[k] = moved.turned(section.axes.T)
     return motions
 
 

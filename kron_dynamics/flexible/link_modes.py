@@ -21,7 +21,7 @@ from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Waves of trial functions beyond the modes themselves, which quadrature must still resolve.
-_TRIAL_WAVES = 20
+TRIAL_WAVES = 20
 
 
 class ModeShapes(Protocol):
@@ -93,7 +93,7 @@ def plane_modes(
     else:
         modes = tapered_modes(section, count, carried=carried if loaded else ())
         scale = 1 / modes.shapes([description.length])[:, 0]
-    points, weights = beam_quadrature(np.union1d(x, knots), count + _TRIAL_WAVES)
+    points, weights = beam_quadrature(np.union1d(x, knots), count + TRIAL_WAVES)
     bending = scale[:, None] * modes.shapes(points, 2)
     stiffness = (bending * (weights * section.bending_stiffness_at(points))) @ bending.T
     ratios = description.damping_ratio[plane]
@@ -135,7 +135,7 @@ def stations(
         geometric_stiffness: False leaves the shortening out: points keep their x, as [K] has it.
     """
     v, w = planes
-    count = max(len(v.scale), len(w.scale)) + _TRIAL_WAVES
+    count = max(len(v.scale), len(w.scale)) + TRIAL_WAVES
     knots = np.union1d(v.knots, w.knots)
     found = []
     for x in np.asarray(places, dtype=np.float64):

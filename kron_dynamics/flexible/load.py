@@ -15,7 +15,7 @@ from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.integrals import beam_quadrature
-from kron_dynamics.flexible.link_modes import PlaneModes, plane_modes, stations
+from kron_dynamics.flexible.link_modes import TRIAL_WAVES, PlaneModes, plane_modes, stations
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
@@ -24,9 +24,6 @@ from kron_dynamics.model.payload import Payload, with_payloads
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
 from kron_dynamics.model.urdf import parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# Waves in the quadrature over a beam beyond its modes': those of the trial functions.
-_WAVES = 20
 
 
 def load_flexible_model(
@@ -135,7 +132,7 @@ def _moments(beam: BeamPart, planes: tuple[PlaneModes, PlaneModes]) -> FloatArra
     """Integral of f f^T dm over the beam."""
     description = beam.description
     x, weights = beam_quadrature(
-        description.stations, 2 * max(description.modes.values()) + _WAVES
+        description.stations, 2 * max(description.modes.values()) + TRIAL_WAVES
     )
     dm = weights * np.interp(x, description.stations, beam.mass_per_length)
     return beam_moments(stations(planes, x, description.geometric_stiffness), dm)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -95,14 +96,10 @@ def state_matrices(system: System, times: FloatArray, vectorized: bool) -> Float
     if not M.shape == D.shape == K.shape:
         shapes = ', '.join(str(part.shape[1:]) for part in (M, D, K))
         raise ShapeError(f'M, D and K have shapes {shapes}, expected the same')
-    n = M.shape[-1]
-    A = np.zeros((len(times), 2 * n, 2 * n))
-    A[:, :n, n:] = np.eye(n)
     try:
-        A[:, n:] = -np.linalg.solve(M, np.concatenate([K, D], axis=-1))
+        return state_matrix(M, D, K)
     except np.linalg.LinAlgError as error:
         raise ModelError('M is singular, expected an inertia for each coordinate') from error
-    return A
 
 
 def _sampled(coefficient: Coefficient, times: FloatArray, vectorized: bool, name: str) -> Any:

@@ -41,13 +41,8 @@ class Vibrations(NamedTuple):
     @classmethod
     def of(cls, linear: LinearizedModel, first: int) -> Vibrations:
         """Return the modes, frequencies ascending, of all coordinates from a first one on."""
-        from scipy.linalg import eigh  # takes long to import
-
         kept = linear.part(range(first, linear.n))
-        squares, shapes = eigh((kept.stiffness + kept.stiffness.T) / 2, kept.mass)
-        # Coordinates that nothing holds have a frequency of 0, but for rounding.
-        rounding = 8 * linear.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
-        squares[np.abs(squares) <= rounding] = 0.0
+        squares, shapes = kept.undamped_modes()
         return cls(kept.mass, kept.damping, squares, shapes)
 
     @property
