@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors raised by kron_dynamics.
+"""Errors and warnings of kron_dynamics.
 
-Each is a :class:`KronDynamicsError` and also the builtin a caller would expect, so that both
+Each error is a :class:`KronDynamicsError` and also the builtin a caller would expect, so that both
 ``except kd.KronDynamicsError`` and ``except ValueError`` work.
 """
 
@@ -51,3 +51,26 @@ class ParameterError(KronDynamicsError, ValueError):
 
 class BagError(KronDynamicsError, OSError):
     """A recorded bag cannot be read or lacks what the analysis needs."""
+
+
+class ModelWarning(UserWarning):
+    """Something in a robot's description, or in what is asked of it, that is better mended.
+
+    The equations have an answer all the same. `RobotModel.warnings` collects those of a
+    description; results outside a model's range of validity raise theirs once by `warnings.warn`.
+
+    Attributes:
+        kind: short name of the kind of finding, such as 'triangle_inequality'; the same for all
+            findings of that kind.
+        subject: what it is about, such as "link 'tool'".
+        finding: what was found, with numbers and units.
+        cure: how to mend it.
+    """
+
+    def __init__(self, kind: str, subject: str, finding: str, cure: str) -> None:
+        """Describe a finding; its text is one line, `subject: finding; cure [kind]`."""
+        super().__init__(kind, subject, finding, cure)
+        self.kind, self.subject, self.finding, self.cure = kind, subject, finding, cure
+
+    def __str__(self) -> str:
+        return f'{self.subject}: {self.finding}; {self.cure} [{self.kind}]'
