@@ -5,17 +5,17 @@
 Times are float seconds; vectors have one entry per joint, in the robot's joint order.
 """
 
-from kron_dynamics.control.assembly import ControlSettings, assembled_controller
+from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
 from kron_dynamics.control.computed_torque import (
     ComputedTorque,
     ControlLaw,
-    GravityHold,
     ProportionalDerivative,
 )
 from kron_dynamics.control.damped_torque import DampedTorque
 from kron_dynamics.control.damping_design import damping_schedule
-from kron_dynamics.control.faults import FaultAction, FaultLatch
+from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
 from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
 from kron_dynamics.control.held_modes import HeldModes
 from kron_dynamics.control.impulses import Shaper, convolved, residual_vibration, shaper
 from kron_dynamics.control.joint_states import (
@@ -48,6 +48,7 @@ __all__ = [
     'ControlSettings',
     'DampedTorque',
     'DampingGains',
+    'DampingRange',
     'DampingScales',
     'Disturbances',
     'Extrema',
@@ -73,11 +74,14 @@ __all__ = [
     'assembled_controller',
     'check_trajectory',
     'convolved',
+    'damping_range',
     'damping_schedule',
+    'fault_hold',
     'limit_violations',
     'point_to_point',
     'reorder',
     'residual_vibration',
     'shape_trajectory',
     'shaper',
+    'watch_period',
 ]

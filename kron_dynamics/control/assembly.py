@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from kron_dynamics.control.computed_torque import (
     ComputedTorque,
     ControlLaw,
-    GravityHold,
     ProportionalDerivative,
 )
 from kron_dynamics.control.damped_torque import DampedTorque
 from kron_dynamics.control.damping_design import damping_schedule
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.held_modes import HeldModes
 from kron_dynamics.control.link_motion import LinkMotion
 from kron_dynamics.control.references import ReferenceShaping
@@ -42,11 +42,13 @@ class ControlSettings:
         rate_limit: of the efforts, N m/s or N/s.
         start_tolerance: rad or m.
         resolution: of the measured positions, for vibration damping, rad or m.
-        period: of control, for vibration damping, s.
+        period: time between states, for vibration damping and the fault action, s.
         state_timeout: how long the machine may be silent, s.
         law: 'computed_torque' or 'pd'.
         compensate_friction: whether the joints' friction is added at the reference's rate.
         fault_action: what is sent while a fault is latched.
+        hold_damping: of the fault action `hold_gravity`, 1/s; None for one in the middle of what
+            is stable.
         shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
     """
@@ -62,6 +64,7 @@ class ControlSettings:
     law: str = 'computed_torque'
     compensate_friction: bool = True
     fault_action: FaultAction = FaultAction.HOLD_GRAVITY
+    hold_damping: float | None = None
     shaping: str = 'none'
     damping: bool = False
 
@@ -113,11 +116,32 @@ def assembled_controller(
     return TrackingController(
         rigid,
         law,
-        GravityHold(rigid, kd),
+        fault_hold(settings.fault_action, settings.hold_damping, settings.period, rigid, flexible),
         CommandGuard(effort_limit, settings.rate_limit, rigid.joint_names),
         fault_action=settings.fault_action,
         start_tolerance=settings.start_tolerance,
         effort_limit=effort_limit,
         longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
+        period=settings.period,
         shaping=shaping,
     )
+
+
+def fault_hold(
+    action: FaultAction, damping: float | None, period: float, rigid: Robot, flexible: Robot
+) -> GravityHold | None:
+    """Return what a fault action sends on fresh states; None where it needs none.
+
+    Args:
+        action: the fault action.
+        damping: 1/s; None for one in the middle of what is stable.
+        period: time between states, s.
+        rigid: the machine with stiff links.
+        flexible: the same with links that bend; the same object where none does.
+
+    Raises:
+        ParameterError: it would not be stable, or no damping is.
+    """
+    if action is not FaultAction.HOLD_GRAVITY:
+        return None
+    return GravityHold(rigid, damping, period=period, flexible=flexible)

@@ -134,52 +134,8 @@ class ProportionalDerivative:
         return self._inertia * self._feedback.acceleration(q, qd, q_ref, qd_ref)
 
 
-class GravityHold:
-    r"""Carry the machine's weight and brake it: the way out of a fault.
-
-    .. math:: \tau = g(q) - diag(M(q)) \, K_d \, \dot q
-
-    Zero effort would let a loaded boom fall, and holding the last position would fight whatever
-    stopped it. With the weight carried the machine drifts at most, and the damping term takes
-    energy out at any pose. While states are stale there is no velocity: a braking effort computed
-    from an old one is a constant push that sets the machine moving backwards. Use
-    :meth:`without_velocity` then; it leaves the braking to the machine's own friction and brakes.
-    The law ignores its reference.
-    """
-
-    def __init__(self, robot: Robot, kd: ArrayLike) -> None:
-        """Make the law.
-
-        Args:
-            robot: The machine.
-            kd: Damping rates, shape (n,), in 1/s, 0 or more.
-
-        Raises:
-            ParameterError: If a damping rate cannot be used; names the joint.
-        """
-        self._robot = robot
-        self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
-        _evaluate_once(self, robot)
-
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        q_ref: FloatArray,
-        qd_ref: FloatArray,
-        qdd_ref: FloatArray,
-    ) -> FloatArray:
-        """Return the efforts tau, shape (n,), in N m or N."""
-        inertia = self._robot.mass_matrix(q).diagonal()
-        return self._robot.gravity_vector(q) - inertia * self._kd * qd
-
-    def without_velocity(self, q: FloatArray) -> FloatArray:
-        """Return the efforts, shape (n,), that carry the weight at q, the last known position."""
-        return self._robot.gravity_vector(q)
-
-
 def _evaluate_once(law: ControlLaw, robot: Robot) -> None:
-    """Have the kernels built now: neither the first cycle nor a fault may wait for a compiler."""
+    """Have the kernels built now: the first cycle may not wait for a compiler."""
     rest = np.zeros(robot.n)
     law(rest, rest, rest, rest, rest)
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+import numpy as np
+
 from kron_dynamics.exceptions import ParameterError
 
 
@@ -71,3 +73,16 @@ class FaultLatch:
         if still_bad is None:
             self._reason = self._since = None
         return self._reason is None
+
+
+def watch_period(timeout: float, longest_brake: float) -> float:
+    """Return how often to look whether joint states still come, s.
+
+    Silence is noticed a quarter of the timeout late at most, and a braking effort stays twice
+    `longest_brake` at most; 20 times a second in any case.
+
+    Args:
+        timeout: silence that counts as a fault, s.
+        longest_brake: how long an effort that answers a state may stay, s; 0 for any time.
+    """
+    return min(0.25 * timeout, 0.05, longest_brake or np.inf)

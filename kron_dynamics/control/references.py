@@ -66,6 +66,7 @@ class PlannedReference:
     asked: Trajectory
     finish: Callable[[], Reference]
     _after: Reference
+    _stops: int
 
 
 class ReferenceFollower:
@@ -102,6 +103,7 @@ class ReferenceFollower:
         self._past: list[Reference] = []
         self._present: Reference | None = None
         self._next: Reference | None = None
+        self._stops = 0
 
     @property
     def shaping(self) -> ReferenceShaping | None:
@@ -115,7 +117,8 @@ class ReferenceFollower:
         return 0.0 if latest is None else latest.added_time
 
     def hold(self, q: FloatArray) -> None:
-        """Follow a position, shape (n,), from now on; forget all else."""
+        """Follow a position, shape (n,), from now on; drop all that was asked for before."""
+        self._stops += 1
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present, self._next = Reference(0.0, trajectory, trajectory), None
         self._past, self.now = [], None
@@ -178,7 +181,11 @@ class ReferenceFollower:
         )
         past = self._still_arriving(start_time)
         return PlannedReference(
-            start_time, asked, lambda: self._finished(start_time, asked, past), present
+            start_time,
+            asked,
+            lambda: self._finished(start_time, asked, past),
+            present,
+            self._stops,
         )
 
     def follow(self, planned: PlannedReference, reference: Reference) -> bool:
@@ -192,8 +199,11 @@ class ReferenceFollower:
             reference: what it was finished to.
 
         Raises:
-            TrajectoryError: there is no reference to go on from.
+            TrajectoryError: there is no reference to go on from, or the machine was told to hold
+                its position after this one was planned.
         """
+        if planned._stops != self._stops:
+            raise TrajectoryError('the machine was stopped after this reference was planned')
         late = self.now is not None and self.now > planned.start
         if late or self._followed() is not planned._after:
             return False

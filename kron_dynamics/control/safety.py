@@ -94,6 +94,24 @@ class CommandGuard:
         """
         self._last = None if tau0 is None else self._within_effort_limit(self._checked(tau0))
 
+    def allowed(self, dt: float) -> tuple[FloatArray, FloatArray]:
+        """Return the least and the greatest command that would pass, shape (n,) each, N m or N.
+
+        Args:
+            dt: time since the last command, in s, 0 or more.
+
+        Raises:
+            ParameterError: dt is negative or NaN.
+        """
+        if not dt >= 0.0:
+            raise ParameterError(f'time since the last command is {dt} s, expected 0 s or more')
+        lower, upper = -self._effort_limit, self._effort_limit
+        if self._last is not None:
+            step = self._rate_limit * min(dt, self._longest_step)
+            lower = np.maximum(lower, self._last - step)
+            upper = np.minimum(upper, self._last + step)
+        return lower, upper
+
     def apply(self, tau: ArrayLike, dt: float) -> FloatArray:
         """Return the command to send in place of tau, shape (n,), in N m or N.
 
@@ -108,14 +126,9 @@ class CommandGuard:
             ParameterError: If dt is negative or NaN.
         """
         wanted = self._checked(tau)
-        if not dt >= 0.0:
-            raise ParameterError(f'time since the last command is {dt} s, expected 0 s or more')
+        lower, upper = self.allowed(dt)
         limited = self._within_effort_limit(wanted)
-        if self._last is None:
-            safe = limited
-        else:
-            step = self._rate_limit * min(dt, self._longest_step)
-            safe = np.minimum(np.maximum(limited, self._last - step), self._last + step)
+        safe = np.minimum(np.maximum(wanted, lower), upper)
         self._effort_saturations += limited != wanted
         self._rate_saturations += safe != limited
         self._last = safe

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.control.computed_torque import ControlLaw, GravityHold
+from kron_dynamics.control.computed_torque import ControlLaw
 from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.flexible_torque import LawWithMemory
+from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.references import ReferenceFollower, ReferenceShaping, State
 from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.sample_period import SamplePeriod
 from kron_dynamics.control.trajectory import Trajectory
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
@@ -43,13 +45,14 @@ class TrackingController:
         self,
         robot: Robot,
         law: ControlLaw | LawWithMemory,
-        hold: GravityHold,
+        hold: GravityHold | None,
         guard: CommandGuard,
         *,
         fault_action: FaultAction,
         start_tolerance: FloatArray,
         effort_limit: FloatArray,
         longest_gap: float,
+        period: float,
         shaping: ReferenceShaping | None = None,
     ) -> None:
         """Make an idle controller.
@@ -57,7 +60,7 @@ class TrackingController:
         Args:
             robot: the machine.
             law: turns state and reference into efforts.
-            hold: what `FaultAction.HOLD_GRAVITY` sends.
+            hold: what `FaultAction.HOLD_GRAVITY` sends; None for another fault action.
             guard: limits every command.
             fault_action: what is sent while a fault is latched.
             start_tolerance: distance allowed between the reference followed and a new one that
@@ -65,6 +68,7 @@ class TrackingController:
             effort_limit: what references may ask for, shape (n,), N m or N.
             longest_gap: time, in s, that the stamps of two states may be apart. The reference
                 goes by the stamps: a clock that is set forward would make it leap.
+            period: time between states until it has been measured, s.
             shaping: of all references; None to follow them as they are.
         """
         self._robot = robot
@@ -77,12 +81,28 @@ class TrackingController:
             robot, start_tolerance=start_tolerance, effort_limit=effort_limit, shaping=shaping
         )
         self._last_q: FloatArray | None = None
+        self._period = SamplePeriod(period, longest=longest_gap)
         self.latch = FaultLatch()
 
     @property
     def guard(self) -> CommandGuard:
         """The guard with its saturation counts."""
         return self._guard
+
+    @property
+    def hold(self) -> GravityHold | None:
+        """What the fault action `hold_gravity` sends; None where the fault action is another."""
+        return self._hold
+
+    @property
+    def longest_brake(self) -> float:
+        """How long a fault action that answers a state may stay without another state, s."""
+        return 0.0 if self._hold is None else self._hold.longest_brake
+
+    @property
+    def period(self) -> float:
+        """Time between states as they come, s."""
+        return self._period.value
 
     @property
     def law(self) -> ControlLaw | LawWithMemory:
@@ -107,7 +127,7 @@ class TrackingController:
         """
         if isinstance(self._law, LawWithMemory):
             self._law.start(q)
-        gravity = self._hold.without_velocity(q)
+        gravity = self._robot.gravity_vector(q)
         self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
         self._references.hold(q)
         self._last_q = np.array(q)
@@ -166,6 +186,7 @@ class TrackingController:
             time: stamp of the state, s.
             now: steady time, s.
         """
+        self._period.note(time)
         last = self._references.now
         elapsed = 0.0 if last is None else max(time - last, 0.0)
         if elapsed > self._longest_gap:
@@ -190,24 +211,53 @@ class TrackingController:
         self._references.now, self._last_q = time, np.array(q)
         return Command(effort, *reference, deflection)
 
-    def fault_effort(self, q: FloatArray, qd: FloatArray, elapsed: float) -> FloatArray | None:
-        """Return the efforts to send while a fault is latched, shape (n,), or None for silence.
+    def fault_effort(
+        self, q: FloatArray, qd: FloatArray, time: float, elapsed: float, age: float = 0.0
+    ) -> FloatArray | None:
+        """Return the efforts that answer a state while a fault is latched, or None for silence.
 
         Args:
-            q: measured positions, shape (n,), rad or m; NaN where not fresh.
-            qd: measured velocities, shape (n,); NaN where not fresh.
-            elapsed: time since the last command, s.
+            q: measured positions, shape (n,), rad or m.
+            qd: measured velocities, shape (n,).
+            time: stamp of the state, s.
+            elapsed: steady time since the last command, s.
+            age: of its oldest value, s: publishers may share the joints between them.
+
+        Returns:
+            shape (n,), N m or N.
         """
-        if self._fault_action is FaultAction.STOP_PUBLISHING or self._last_q is None:
+        self._period.note(time)
+        if self._hold is None or self._last_q is None:
+            return self.fault_effort_without_state(elapsed)
+        allowed = self._guard.allowed(elapsed)
+        with np.errstate(over='ignore', invalid='ignore'):  # a state may be the fault itself
+            effort = self._hold.effort(q, qd, self.period + age, *allowed)
+        if not np.isfinite(effort).all():
+            return self.fault_effort_without_state(elapsed)
+        self._last_q = np.array(q)
+        return self._guard.apply(effort, elapsed)
+
+    def fault_effort_without_state(self, elapsed: float) -> FloatArray | None:
+        """Return the efforts to send while a fault is latched and no fresh state is there.
+
+        Velocities of the past are not used: a brake that stays drives the machine backwards.
+
+        Args:
+            elapsed: steady time since the last command, s.
+
+        Returns:
+            shape (n,), N m or N; None for silence.
+        """
+        effort = self._resting_effort(self._last_q)
+        return None if effort is None else self._guard.apply(effort, elapsed)
+
+    def _resting_effort(self, q: FloatArray | None) -> FloatArray | None:
+        """The fault action of a machine at rest at q, shape (n,); None for silence."""
+        if self._fault_action is FaultAction.STOP_PUBLISHING or q is None:
             return None
         if self._fault_action is FaultAction.ZERO:
-            effort = np.zeros(self._robot.n)
-        else:
-            effort = self._hold(q, qd, q, qd, qd)
-            # The state is not fresh, or absurd enough to be the fault itself.
-            if not np.isfinite(effort).all():
-                effort = self._hold.without_velocity(self._last_q)
-        return self._guard.apply(effort, elapsed)
+            return np.zeros(self._robot.n)
+        return self._robot.gravity_vector(q)
 
     def last_effort(self, q: FloatArray) -> FloatArray | None:
         """Return the efforts to leave the machine with, shape (n,), or None for silence.
@@ -218,13 +268,9 @@ class TrackingController:
         Args:
             q: measured positions, shape (n,), rad or m; NaN where not fresh.
         """
-        if self._fault_action is FaultAction.STOP_PUBLISHING or self._last_q is None:
+        effort = self._resting_effort(q if np.isfinite(q).all() else self._last_q)
+        if effort is None or self._last_q is None:
             return None
-        effort = np.zeros(self._robot.n)
-        if self._fault_action is FaultAction.HOLD_GRAVITY:
-            effort = self._hold.without_velocity(q)
-            if not np.isfinite(effort).all():
-                effort = self._hold.without_velocity(self._last_q)
         self._guard.reset(effort)
         return self._guard.apply(effort, 0.0)
 

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller
+from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
@@ -49,12 +49,29 @@ def make_controller(
         law=parameters.value('control_law'),
         compensate_friction=parameters.value('compensate_friction'),
         fault_action=FaultAction(parameters.value('fault_action')),
+        hold_damping=parameters.value('hold_damping') or None,
         shaping=parameters.value('reference_shaping'),
         damping=parameters.value('vibration_damping'),
     )
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)
     return assembled_controller(settings, robot, flexible, q, background)
+
+
+def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
+    """Refuse a fault action that would not take energy out of a robot.
+
+    Args:
+        parameters: of dynamics_node.
+        robot: the machine.
+        flexible: the same with links that bend; the same object where none does.
+
+    Raises:
+        ParameterError: it would not; the message says which damping or period of the states would.
+    """
+    action = FaultAction(parameters.value('fault_action'))
+    damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
+    fault_hold(action, damping or None, period, robot, flexible)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:

@@ -67,6 +67,11 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
         values['vibration damping'] = controller.law.problem or 'active'
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')
+    if controller.hold is not None:
+        values['damping of hold_gravity [1/s]'] = f'{controller.hold.damping:.3g}'
+    values['state period, planned and longest [s]'] = (
+        f'{settings.value("state_period"):.4g}, {controller.period:.4g}'
+    )
     guard = controller.guard
     for name, limit, cut, held in zip(
         guard.joint_names,

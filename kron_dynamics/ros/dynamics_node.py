@@ -7,23 +7,23 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from kron_dynamics.control import JointStateAssembler, SampleOutcome
+from kron_dynamics.control import JointStateAssembler, SampleOutcome, watch_period
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import make_controller
+from kron_dynamics.ros.controller_factory import check_fault_action, make_controller
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
     flexible_robot_from_parameters,
@@ -81,7 +81,7 @@ class DynamicsNode(LifecycleNode):
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._configured_entities: list[Any] = []
+        self._watchdog: Timer | None = None
         self.create_subscription(JointTrajectory, '~/reference', self._on_reference, 1)
         self.create_subscription(
             JointState,
@@ -111,6 +111,7 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
+            check_fault_action(self._settings, robot, self._flexible_description or robot)
             self._outputs = StateOutputs(
                 self, robot, self._flexible_description, self._settings, self._steady
             )
@@ -119,8 +120,6 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
-        watchdog = self.create_timer(min(0.25 * timeout, 0.05), self._watch, clock=self._steady)
-        self._configured_entities = [watchdog]
         self._robot = robot
         self.get_logger().info(self._outputs.configured.summary())
         return _SUCCESS
@@ -146,6 +145,8 @@ class DynamicsNode(LifecycleNode):
         except KronDynamicsError as error:
             self._note_error('cannot activate', error)
             return _FAILURE
+        period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
+        self._watchdog = self.create_timer(period, self._watch, clock=self._steady)
         self._controller = controller
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
@@ -159,16 +160,18 @@ class DynamicsNode(LifecycleNode):
         if controller is not None and self._assembler is not None:
             present = self._assembler.state(time.monotonic())
             self._send(controller.last_effort(present.q))
-        self._active = False
-        self._controller = None
-        self._settings.lock(None)
+        self._stop_control()
         return super().on_deactivate(state)
+
+    def _stop_control(self) -> None:
+        self._active, self._controller = False, None
+        self._settings.lock(None)
+        if self._watchdog is not None:
+            self.destroy_timer(self._watchdog)
+            self._watchdog = None
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the model; the description stays for the next configuration."""
-        for timer in self._configured_entities:
-            self.destroy_timer(timer)
-        self._configured_entities = []
         if self._outputs is not None:
             self._outputs.destroy()
         self._robot = self._assembler = self._outputs = None
@@ -177,8 +180,7 @@ class DynamicsNode(LifecycleNode):
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop commanding and forget the model after a transition that broke half-way."""
         self.get_logger().error('a transition failed unexpectedly: the node is unconfigured')
-        self._active, self._controller = False, None
-        self._settings.lock(None)
+        self._stop_control()
         super().on_deactivate(state)
         self.on_cleanup(state)
         return super().on_error(state)
@@ -294,6 +296,10 @@ class DynamicsNode(LifecycleNode):
                 self._commands.publish(message.header.stamp, robot.joint_names, command.effort)
                 self._last_command = now
                 self._statistics.compute.append(time.perf_counter() - started)
+        if controller is not None and controller.latch.faulted:
+            elapsed, age = now - self._last_command, float(present.ages[:2].max())
+            q, qd = present.q, present.qd
+            self._send(controller.fault_effort(q, qd, self._time, elapsed, age))
         outputs.publish(message.header.stamp, self._time, present, command)
 
     def _on_reference(self, message: JointTrajectory) -> None:
@@ -302,18 +308,20 @@ class DynamicsNode(LifecycleNode):
     # Faults
 
     def _watch(self) -> None:
-        """Notice silence, and keep the fault action up."""
+        """Notice silence of the joint states, and carry the weight as long as it lasts.
+
+        The fault action answers the states; between them a brake stays for a short time only.
+        """
         controller, assembler = self._controller, self._assembler
         if not self._active or controller is None or assembler is None:
             return
         now = time.monotonic()
-        present = assembler.state(now)
-        problem = present.problem()
+        problem = assembler.state(now).problem()
         if problem is not None:
             self._fault(controller, problem, now)
-        if controller.latch.faulted:
-            elapsed = now - self._last_command
-            self._send(controller.fault_effort(present.q, present.qd, elapsed))
+        elapsed = now - self._last_command
+        if controller.latch.faulted and elapsed > controller.longest_brake:
+            self._send(controller.fault_effort_without_state(elapsed))
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
         if controller.latch.trip(reason, now):
@@ -322,6 +330,7 @@ class DynamicsNode(LifecycleNode):
     def _report_fault(self, controller: TrackingController) -> None:
         action = self._settings.value('fault_action')
         self.get_logger().error(f'fault: {controller.latch.reason}; action: {action}')
+        self._references.drop(f'a fault stopped the machine: {controller.latch.reason}')
         self._publish_diagnostics()
 
     def _send(self, effort: FloatArray | None) -> None:

@@ -76,7 +76,8 @@ DYNAMICS = (
     Parameter(
         'state_period',
         0.02,
-        'Time between joint states that vibration_damping is made for, s.',
+        'Time between joint states, s, that vibration_damping and fault_action hold_gravity are '
+        'made for.',
         0.0001,
         1.0,
     ),
@@ -94,9 +95,17 @@ DYNAMICS = (
     Parameter(
         'fault_action',
         'hold_gravity',
-        'What is commanded while a fault is latched: hold_gravity carries the weight at the last '
-        'known position, zero lets go, stop_publishing is silent.',
+        'What is commanded while a fault is latched: hold_gravity carries the weight and takes '
+        'kinetic energy out, zero lets go, stop_publishing is silent.',
         choices=('hold_gravity', 'zero', 'stop_publishing'),
+    ),
+    Parameter(
+        'hold_damping',
+        0.0,
+        'Rate at which fault_action hold_gravity takes speed out, 1/s; configure refuses a rate '
+        'that is not stable at state_period. 0: in the middle of the stable range.',
+        0.0,
+        1000.0,
     ),
     Parameter(
         'tip_frame',

@@ -43,6 +43,16 @@ class ReferenceInput:
         self._waiting: _Request | None = None
         self._under_way: tuple[_Request, PlannedReference, Future[Reference]] | None = None
 
+    def drop(self, reason: str) -> None:
+        """Refuse what has not been followed yet: it must not move the machine later.
+
+        Args:
+            reason: what happened, for the log.
+        """
+        if self._waiting is not None or self._under_way is not None:
+            self._waiting = self._under_way = None
+            self._refused(TrajectoryError(reason))
+
     def values(self) -> dict[str, str]:
         """Return what was wrong with the last reference, if it was refused, as texts."""
         return {} if self._refusal is None else {'last refused reference': self._refusal}
