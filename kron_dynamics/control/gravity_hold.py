@@ -81,10 +81,11 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
             _LARGEST_STEP / (_SLOWEST * ratio),
             np.sqrt(_LARGEST_STEP / (ratio * fastest)) if fastest > 0.0 else np.inf,
         )
+        # Three digits may be rounded up by half a percent.
         raise ParameterError(
             f"the fault action 'hold_gravity' cannot brake '{robot.model.name}' with states "
             f'{period:g} s apart: its weight changes at {fastest:.4g} 1/s^2, expected states at '
-            f'most {0.999 * longest:.3g} s apart'
+            f'most {0.995 * longest:.3g} s apart'
         )
     return DampingRange(lowest, highest, ratio)
 
@@ -176,7 +177,8 @@ class GravityHold:
             return wanted
         if not (lower < upper).all():  # no time has passed: nothing may change
             return np.clip(wanted, lower, upper)
-        return weight + _nearest(M, brake, lower - weight, upper - weight)
+        nearest = weight + _nearest(M, brake, lower - weight, upper - weight)
+        return np.clip(nearest, lower, upper)  # but for rounding they are
 
 
 def _nearest(

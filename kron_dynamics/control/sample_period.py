@@ -5,29 +5,29 @@
 from __future__ import annotations
 
 from collections import deque
+from statistics import median_high
 
-# Of so many gaps between states the longest counts: a brake must be gentle enough for it.
+# Enough for one clock that was set, or states that were lost, not to count.
 _REMEMBERED = 8
 
 
 class SamplePeriod:
-    """The longest of the last few gaps between stamps.
+    """The median of the last few gaps between stamps.
 
-    A stamp that is not later than the one before, or later by more than `longest`, is the clock of
-    another publisher or one that was set: it starts a new gap and ends none.
+    A stamp that is not later than the one before, or later by more than `longest`, is that of a
+    clock that was set: it ends no gap.
     """
 
     def __init__(self, nominal: float, *, longest: float) -> None:
-        """Start with a nominal period, s, which counts until a gap has been seen."""
-        self._nominal = nominal
+        """Start with a nominal period, s, in place of gaps that have not been seen yet."""
         self._longest = longest
         self._last: float | None = None
-        self._gaps: deque[float] = deque(maxlen=_REMEMBERED)
+        self._gaps = deque([nominal] * _REMEMBERED, maxlen=_REMEMBERED)
 
     @property
     def value(self) -> float:
         """The period, s."""
-        return max(self._gaps, default=self._nominal)
+        return median_high(self._gaps)
 
     def note(self, stamp: float) -> None:
         """Take the stamp of a state, s."""

@@ -8,6 +8,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -299,7 +300,8 @@ class DynamicsNode(LifecycleNode):
         if controller is not None and controller.latch.faulted:
             elapsed, age = now - self._last_command, float(present.ages[:2].max())
             q, qd = present.q, present.qd
-            self._send(controller.fault_effort(q, qd, self._time, elapsed, age))
+            effort = controller.fault_effort(q, qd, self._time, elapsed, age)
+            self._send(effort, message.header.stamp)
         outputs.publish(message.header.stamp, self._time, present, command)
 
     def _on_reference(self, message: JointTrajectory) -> None:
@@ -333,10 +335,10 @@ class DynamicsNode(LifecycleNode):
         self._references.drop(f'a fault stopped the machine: {controller.latch.reason}')
         self._publish_diagnostics()
 
-    def _send(self, effort: FloatArray | None) -> None:
-        """Send efforts that answer no state, or nothing for None."""
+    def _send(self, effort: FloatArray | None, stamp: Time | None = None) -> None:
+        """Send efforts, or nothing for None; without the stamp of a state they answer none."""
         if effort is not None and self._robot is not None:
-            stamp = self.get_clock().now().to_msg()
+            stamp = stamp or self.get_clock().now().to_msg()
             self._commands.publish(stamp, self._robot.joint_names, effort)
             self._last_command = time.monotonic()
 

@@ -76,3 +76,12 @@ def make_arm():
 @pytest.fixture(scope='session')
 def stacker():
     return load(Path(__file__).parents[2] / 'urdf' / 'stacker_reclaimer.urdf')
+
+
+@pytest.fixture(scope='session')
+def stacker_files():
+    root = Path(__file__).parents[2]
+    return SimpleNamespace(
+        urdf=root / 'urdf' / 'stacker_reclaimer.urdf',
+        flexible=root / 'config' / 'stacker_reclaimer_flexible.yaml',
+    )

@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 from kron_dynamics.control import (
     ComputedTorque,
-    GravityHold,
     ProportionalDerivative,
     Trajectory,
     check_trajectory,
@@ -147,30 +146,11 @@ def test_wrapped_error_is_at_most_half_a_turn(make_arm, error):
     np.testing.assert_allclose(np.sin(answered), np.sin(error), atol=1e-12)
 
 
-def test_gravity_hold_carries_the_weight_and_brakes(arm):
-    law = GravityHold(arm, KD)
-    q, qd = np.array([0.4, -0.7]), np.array([0.5, -0.3])
-    weight = arm.gravity_vector(q)
-    np.testing.assert_allclose(law(q, REST, q + 1.0, qd, qd), weight)
-    np.testing.assert_allclose(law.without_velocity(q), weight)
-    braking = law(q, qd, q, REST, REST) - weight
-    np.testing.assert_allclose(braking, -arm.mass_matrix(q).diagonal() * KD * qd)
-
-
-def test_gravity_hold_brings_a_moving_arm_to_rest(arm):
-    times = np.linspace(0.0, 4.0, 50)
-    q, qd = closed_loop(arm, GravityHold(arm, KD), [0.3, 0.5], [1.0, -2.0], times)
-    energy = 0.5 * np.einsum('ti,tij,tj->t', qd, arm.mass_matrix(q), qd)
-    assert (np.diff(energy) < 1e-9).all()
-    assert energy[-1] < 1e-6 * energy[0]
-
-
 @pytest.mark.parametrize(
     'make',
     [
         lambda arm: ComputedTorque(arm, KP, KD),
         lambda arm: ProportionalDerivative(arm, KP, KD, REST),
-        lambda arm: GravityHold(arm, KD),
     ],
 )
 def test_a_missing_measurement_never_becomes_an_effort(arm, make):
@@ -181,14 +161,11 @@ def test_a_missing_measurement_never_becomes_an_effort(arm, make):
 
 def test_quantities_are_ready_before_the_first_call(arm):
     asked = []
-    for name in ('inverse_dynamics', 'joint_friction', 'mass_matrix', 'gravity_vector'):
+    for name in ('inverse_dynamics', 'joint_friction'):
         method = getattr(arm, name)
         setattr(arm, name, lambda *a, n=name, m=method: (asked.append(n), m(*a))[1])
     ComputedTorque(arm, KP, KD)
     assert {'inverse_dynamics', 'joint_friction'} <= set(asked)
-    asked.clear()
-    GravityHold(arm, KD)
-    assert {'mass_matrix', 'gravity_vector'} <= set(asked)
 
 
 @pytest.mark.parametrize(
@@ -207,11 +184,6 @@ def test_gains_that_cannot_be_used_name_the_joint(arm, kp, kd, words):
         ComputedTorque(arm, kp, kd)
     with pytest.raises(ParameterError, match=words):
         ProportionalDerivative(arm, kp, kd, REST)
-
-
-def test_damping_that_cannot_be_used_names_the_joint(arm):
-    with pytest.raises(ParameterError, match="kd .*'elbow'"):
-        GravityHold(arm, [1.0, np.nan])
 
 
 @pytest.mark.parametrize('pose', [[0.0], [0.0, np.nan]])

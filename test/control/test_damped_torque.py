@@ -48,12 +48,13 @@ def recorded(arm):
     controller = TrackingController(
         arm,
         law,
-        control.GravityHold(arm, np.ones(2)),
+        control.GravityHold(arm, period=0.02),
         control.CommandGuard(LIMIT, np.full(2, np.inf), arm.joint_names),
         fault_action=control.FaultAction.HOLD_GRAVITY,
         start_tolerance=np.array([0.01, 0.01]),
         effort_limit=LIMIT,
         longest_gap=1.0,
+        period=0.02,
     )
     controller.start(HELD, np.zeros(2))
     return law, controller

@@ -20,6 +20,7 @@ LIMIT = np.array([120.0, 40.0])
 HELD, GOAL = np.array([0.2, -0.3]), np.array([0.5, 0.1])
 REST = np.zeros((2, 2))
 NAN = np.full(2, np.nan)
+DAMPING = 6.0  # of the fault action, 1/s
 NOW = 1000.0  # on the steady clock, which has nothing to do with the stamps
 
 
@@ -32,12 +33,13 @@ def make(make_arm):
         return TrackingController(
             arm,
             ComputedTorque(arm, KP, KD),
-            GravityHold(arm, KD),
+            GravityHold(arm, DAMPING, period=0.02) if action is FaultAction.HOLD_GRAVITY else None,
             CommandGuard(LIMIT, np.full(2, rate), arm.joint_names),
             fault_action=action,
             start_tolerance=np.array([0.01, 0.01]),
             effort_limit=effort_limit,
             longest_gap=gap,
+            period=0.02,
         )
 
     return build
@@ -68,7 +70,8 @@ def test_before_the_start_there_is_neither_a_reference_nor_a_fault_effort(make):
     controller = make()
     with pytest.raises(TrajectoryError, match='not active'):
         controller.reference_at(0.0)
-    assert controller.fault_effort(HELD, np.zeros(2), 0.1) is None
+    assert controller.fault_effort(HELD, np.zeros(2), 10.0, 0.1) is None
+    assert controller.fault_effort_without_state(0.1) is None
     assert controller.last_effort(HELD) is None
 
 
@@ -93,7 +96,9 @@ def test_the_position_of_the_start_is_held_and_copied(make, arm):
     controller, measured = make(), HELD.copy()
     controller.start(measured, NAN)
     measured[:] = 9.0
-    np.testing.assert_allclose(controller.fault_effort(NAN, NAN, 0.1), arm.gravity_vector(HELD))
+    np.testing.assert_allclose(
+        controller.fault_effort_without_state(0.1), arm.gravity_vector(HELD)
+    )
     controller.update(HELD, np.zeros(2), 10.0, NOW)
     q, qd = HELD + [0.1, -0.05], np.array([0.2, 0.1])
     effort = controller.update(q, qd, 10.02, NOW).effort
@@ -223,7 +228,7 @@ def test_a_state_without_a_finite_answer_is_a_fault(held, q, qd):
     assert controller.latch.faulted
     assert 'not finite' in controller.latch.reason
     assert controller.latch.since == NOW
-    effort = controller.fault_effort(np.array(q), np.array(qd), 0.02)
+    effort = controller.fault_effort(np.array(q), np.array(qd), 10.04, 0.02)
     assert np.isfinite(effort).all()
 
 
@@ -244,22 +249,64 @@ def test_a_state_of_another_publisher_may_be_a_little_older(held):
 
 def test_fault_actions(held, arm):
     qd = np.array([0.3, -0.2])
-    braked = arm.gravity_vector(HELD) - arm.mass_matrix(HELD).diagonal() * KD * qd
+    braked = arm.gravity_vector(HELD + 0.02 * qd) - DAMPING * arm.mass_matrix(HELD) @ qd
     controller = held()
-    np.testing.assert_allclose(controller.fault_effort(HELD, qd, 0.1), braked)
+    np.testing.assert_allclose(controller.fault_effort(HELD, qd, 10.02, 0.02), braked)
     # Without a fresh state: the weight at the last position, and no brake.
-    for q, rates in ((NAN, NAN), (HELD + 0.5, NAN), (NAN, qd)):
-        weight = controller.fault_effort(q, rates, 0.1)
+    controller.fault_effort(HELD + 0.1, qd, 10.04, 0.02)
+    weight = controller.fault_effort_without_state(0.1)
+    np.testing.assert_allclose(weight, arm.gravity_vector(HELD + 0.1))
+    for action, expected in ((FaultAction.ZERO, np.zeros(2)), (FaultAction.STOP_PUBLISHING, None)):
+        other = held(action=action)
+        for effort in (
+            other.fault_effort(HELD, qd, 10.02, 0.1),
+            other.fault_effort_without_state(0.1),
+        ):
+            np.testing.assert_array_equal(effort, expected)
+
+
+def test_a_state_without_a_finite_answer_leaves_the_weight_of_the_last_good_one(held, arm):
+    controller = held()
+    for q, qd in ((NAN, NAN), (HELD + 0.5, NAN), (HELD, np.array([1e308, 1e308]))):
+        weight = controller.fault_effort(q, qd, 10.02, 0.1)
         np.testing.assert_allclose(weight, arm.gravity_vector(HELD))
-    zero = held(action=FaultAction.ZERO)
-    assert not zero.fault_effort(HELD, qd, 0.1).any()
-    assert held(action=FaultAction.STOP_PUBLISHING).fault_effort(HELD, qd, 0.1) is None
+
+
+def test_the_brake_is_weaker_where_states_come_less_often_or_late(held, arm):
+    """Damping times period stays at a quarter at most."""
+    qd = np.array([0.3, -0.2])
+
+    def braked(controller, time, age=0.0):
+        return controller.fault_effort(HELD, qd, time, 0.02, age)
+
+    def expected(period, damping):
+        return arm.gravity_vector(HELD + period * qd) - damping * arm.mass_matrix(HELD) @ qd
+
+    rare = held()
+    for k in range(1, 9):
+        effort = braked(rare, 10.0 + 0.1 * k)
+    np.testing.assert_allclose(effort, expected(0.1, 2.5))
+    np.testing.assert_allclose(braked(held(), 10.02, age=0.08), expected(0.1, 2.5))
+
+
+def test_a_reference_planned_before_a_stop_never_moves_the_machine(held):
+    """Neither followed when it is ready, nor planned anew from where the machine stands then."""
+    controller = held()
+    planned = controller.references.plan(
+        [2.0], [GOAL], [[0.0, 0.0]], None, start_time=10.5, lead=0.1
+    )
+    reference = planned.finish()
+    controller.latch.trip('stale', NOW)
+    assert controller.clear(None, HELD + 0.1, NAN)
+    with pytest.raises(TrajectoryError, match='stopped after this reference was planned'):
+        controller.references.follow(planned, reference)
+    np.testing.assert_array_equal(controller.reference_at(20.0)[0], HELD + 0.1)
 
 
 def test_the_way_into_the_fault_action_is_rate_limited(held, arm):
     controller = held(action=FaultAction.ZERO, rate=100.0)
     weight = arm.gravity_vector(HELD)
-    efforts = [controller.fault_effort(NAN, NAN, 0.05) for _ in range(40)]
+    efforts = [controller.fault_effort_without_state(0.05) for _ in range(40)]
     np.testing.assert_allclose(efforts[0], weight - 5.0 * np.sign(weight))
     assert max(np.abs(b - a).max() for a, b in pairwise(efforts)) <= 5.0 + 1e-9
     assert not efforts[-1].any()

@@ -213,14 +213,14 @@ def test_the_simulator_is_killed_and_comes_back(yard):
     yard.start_simulator(joints={f'initial_position.{name}': q for name, q in pose.items()})
     client.wait_for(lambda: len(yard.states) > 10, 'states of the new simulator')
     assert client.status().level == DiagnosticStatus.ERROR
-    before = len(yard.commands)
-    in_fault = yard.commands[-1].effort
     client.wait_for(
         lambda: client.call(Trigger, 'dynamics_node/clear_fault').success, 'cleared fault'
     )
+    before = len(yard.commands)
+    in_fault = yard.commands[-1].effort
 
     def answers():
-        """Commands with the stamp of a state: the fault action answers none."""
+        """Commands with the stamp of a state."""
         stamps = {seconds(state.header.stamp) for state in yard.states}
         fresh = list(yard.commands)[before:]
         return [command for command in fresh if seconds(command.header.stamp) in stamps]

@@ -55,6 +55,7 @@ SETTINGS = {
     'state_period': 0.02,
     'effort_limit_scale': 1.0,
     'fault_action': 'hold_gravity',
+    'hold_damping': 1.0,
     'allow_commands_in_sim_time': False,
     'use_sim_time': False,
 }

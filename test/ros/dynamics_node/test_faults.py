@@ -14,10 +14,16 @@ from std_srvs.srv import Trigger
 pytestmark = pytest.mark.ros
 
 Q, QD = np.array([0.1, 0.2, 0.05]), np.array([0.3, -0.2, 0.1])
-KD = np.array([3.0, 5.0, 7.0])
+DAMPING, PERIOD = 1.0, 0.02
 TIMEOUT = 0.5
 # Wall time that a busy computer may take on top, s.
 MARGIN = 1.0
+
+
+def braked(robot):
+    """The fault action on the state that is sent."""
+    weight = robot.gravity_vector(Q + PERIOD * QD)
+    return weight - DAMPING * robot.mass_matrix(Q) @ QD
 
 
 def clear_fault(bench):
@@ -90,8 +96,7 @@ def test_a_fault_is_cleared_by_order_and_only_on_fresh_states(
         bench.forget()
         bench.client.wait_for(lambda: bench.twists and len(bench.commands) > 2, 'fault action')
         # States alone do not end it; with them the machine is braked too.
-        braked = bench.robot.mass_matrix(Q).diagonal() * KD * QD
-        assert_close(bench.commands[-1].data, bench.robot.gravity_vector(Q) - braked)
+        assert_close(bench.commands[-1].data, braked(bench.robot))
         assert 'a fault is latched' in bench.refer([1.0], [Q])
         answer = clear_fault(bench)
         assert answer.success
@@ -123,13 +128,15 @@ def test_a_clock_that_was_set_is_a_fault(bench, assert_close, step, said):
     bench.prepare(q=Q)
     bench.command()
     bench.forget()
-    stamp = bench.send(None, Q, QD, after=step).header.stamp
+    bench.send(None, Q, QD, after=step)
     status = wait_for_fault(bench)
     assert said in status.message
-    bench.client.wait_for(lambda: len(bench.commands) > 2, 'fault action')
-    braked = bench.robot.mass_matrix(Q).diagonal() * KD * QD
-    assert_close(bench.commands[-1].data, bench.robot.gravity_vector(Q) - braked)
-    assert all(message.header.stamp != stamp for message in bench.command_states)
+    bench.client.wait_for(lambda: bench.commands, 'fault action')
+    assert_close(bench.commands[0].data, braked(bench.robot))
+    # No state comes after it: the brake by its velocity must not stay.
+    bench.client.wait_for(lambda: len(bench.commands) > 2, 'weight alone')
+    for message in list(bench.commands)[1:]:
+        assert_close(message.data, bench.robot.gravity_vector(Q))
     # The new time is the time from now on.
     assert clear_fault(bench).success
     assert_close(bench.command(Q), bench.robot.gravity_vector(Q))
@@ -146,3 +153,48 @@ def test_the_rate_limit_holds_on_the_way_into_the_fault_action(bench, run_then_f
     assert steps.max() > 0.0
     # A step takes at most 0.1 s of change, whatever the time since the last command.
     assert steps.max() <= rate * 0.1 * (1.0 + 1e-9)
+
+
+def test_the_fault_action_answers_every_state(bench, assert_close):
+    """Not a timer of its own: a brake is as good as the rate at which it is computed."""
+    bench.prepare(q=Q)
+    bench.command()
+    bench.send(None, Q, QD, after=-50.0)
+    wait_for_fault(bench)
+    for k in range(20):
+        qd = QD * (1.0 + 0.1 * k)
+        expected = bench.robot.gravity_vector(Q + PERIOD * qd)
+        expected = expected - DAMPING * bench.robot.mass_matrix(Q) @ qd
+        assert_close(bench.command(Q, qd), expected)
+
+
+@pytest.mark.parametrize(
+    ('settings', 'said'),
+    [
+        ({'hold_damping': 200.0}, "hold_gravity' is 200 1/s, expected "),
+        ({'state_period': 0.9}, "cannot brake 'rrp' with states 0.9 s apart"),
+    ],
+)
+def test_configure_refuses_a_fault_action_that_is_not_stable(bench, settings, said):
+    bench.unconfigure()
+    for changes, configured in ((settings, False), (settings | {'fault_action': 'zero'}, True)):
+        bench.configure()
+        bench.unconfigure()
+        assert bench.client.set_parameters(changes) == ''
+        assert bool(bench.client.transition('configure')) is configured
+        assert configured or said in bench.process.output.splitlines()[-1]
+    bench.configure()
+
+
+def test_what_was_asked_for_before_a_fault_does_not_move_the_machine_afterwards(bench):
+    """Neither what is followed nor what waits for its start."""
+    bench.prepare(q=Q)
+    bench.command(Q)
+    assert bench.refer([1.0], [Q + 0.02], [np.zeros(3)]) is None
+    assert bench.refer([2.0], [Q - 0.02], [np.zeros(3)], start=bench.time + 5.0) is None
+    bench.send(None, Q, np.zeros(3), after=-50.0)
+    wait_for_fault(bench)
+    assert clear_fault(bench).success
+    weight = bench.robot.gravity_vector(Q)
+    for after in (0.02, 0.5, 0.5, 5.0 - 4.1, 0.5, 0.9, 0.9, 0.9, 0.9):
+        np.testing.assert_allclose(bench.command(Q, after=after), weight, rtol=1e-9)

@@ -1,0 +1,289 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The fault action takes energy out of any robot: sampled, late, and within effort limits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pinocchio_oracle import example_robots
+
+import kron_dynamics as kd
+from kron_dynamics.control import GravityHold, damping_range
+from kron_dynamics.deflection import deflected
+from kron_dynamics.exceptions import ParameterError
+
+STEP = 5e-4  # s, of the integration
+SPEED = 0.2  # rad/s at the start
+PERIODS = (0.004, 0.01, 0.02)
+
+
+@pytest.fixture(scope='module')
+def arms(kernel_cache, stacker):
+    """The machine we ship and two arms; the Panda is coupled and has light wrists."""
+    files = {path.name: path for path in example_robots().values()}
+    return {
+        'stacker': stacker,
+        'ur5': kd.load(files['ur5_robot.urdf']),
+        'panda': kd.load(files['panda.urdf']),
+    }
+
+
+class Motion(NamedTuple):
+    """Of N trials at K times: energies (K, N), J, and largest joint speeds (K, N), rad/s."""
+
+    energies: np.ndarray
+    speeds: np.ndarray
+
+    def growth(self, period):
+        """Largest relative growth of the kinetic energy within any second."""
+        E, window = self.energies, max(1, round(1.0 / period))
+        floor = 1e-6 * E[0]  # what is left is rounding
+        return max(
+            ((E[k : k + window + 1].max(axis=0) - E[k]) / np.maximum(E[k], floor)).max()
+            for k in range(len(E))
+        )
+
+
+def starts(robot, count):
+    """Poses (N, n) in the middle of the position limits."""
+    lower = np.maximum(robot.model.position_lower, -3.0)
+    upper = np.minimum(robot.model.position_upper, 3.0)
+    middle = 0.6 * lower + 0.4 * upper, 0.4 * lower + 0.6 * upper
+    return np.random.default_rng(0).uniform(*middle, (count, robot.n))
+
+
+def fall(robot, law, period, *, delay=0.0, limit=None, count=20, duration=2.0, speed=SPEED):
+    """Let a law that answers states of a period act on a robot that moves when it sets in.
+
+    Each effort acts a share `delay` of the period after its state; the weight before the first.
+    """
+    turning = np.array(robot.model.joint_types) != 'prismatic'
+    limit = robot.model.effort_limit if limit is None else limit
+    q = starts(robot, count)
+    qd = np.tile(speed * turning, (count, 1))
+    tau = robot.gravity_vector(q)
+    steps = max(1, round(period / STEP))
+    h, late = period / steps, round(delay * steps)
+    energies, speeds = [robot.kinetic_energy(q, qd)], [np.abs(qd).max(axis=1)]
+    for _ in range(round(duration / period)):
+        answer = np.array(
+            [law(*state, period, -limit, limit) for state in zip(q, qd, strict=True)]
+        )
+        for step in range(steps):
+            tau = answer if step == late else tau
+            qd = qd + h * robot.forward_dynamics(q, qd, tau)
+            q = q + h * qd
+        tau = answer
+        energies.append(robot.kinetic_energy(q, qd))
+        speeds.append(np.abs(qd).max(axis=1))
+    return Motion(np.array(energies), np.array(speeds))
+
+
+def accepted(robot, period):
+    """The least, the usual and the greatest damping that is accepted."""
+    lowest, highest, _ = damping_range(robot, period)
+    return [GravityHold(robot, damping, period=period) for damping in (lowest, None, highest)]
+
+
+@pytest.mark.parametrize('name', ['stacker', 'ur5', 'panda'])
+@pytest.mark.parametrize('period', PERIODS)
+def test_energy_leaves_at_every_damping_that_is_accepted(arms, name, period):
+    robot = arms[name]
+    count = 3 if name == 'stacker' else 8
+    for law in accepted(robot, period):
+        for delay in (0.0, 1.0) if period > 0.005 else (1.0,):
+            motion = fall(robot, law.effort, period, delay=delay, count=count)
+            assert motion.speeds.max() <= 0.5
+            assert motion.growth(period) <= 0.01
+            if name != 'stacker':  # whose limits are for a thirtieth of this speed
+                # At worst the weight gives back half of what damping takes.
+                left = np.exp(-law.damping * 2.0) + 1e-20
+                assert (motion.energies[-1] <= left * motion.energies[0]).all()
+
+
+def test_a_brake_joint_by_joint_would_not_do(arms):
+    """What drove arms to their limits: the diagonal of the mass matrix, sampled at 20 Hz."""
+
+    def joint_by_joint(robot):
+        def law(q, qd, period, lower, upper):
+            brake = 20.0 * robot.mass_matrix(q).diagonal() * qd
+            return np.clip(robot.gravity_vector(q) - brake, lower, upper)
+
+        return law
+
+    for name in ('ur5', 'panda'):
+        motion = fall(arms[name], joint_by_joint(arms[name]), 0.05, count=5, duration=1.0)
+        assert motion.speeds.max() > 0.5
+        assert motion.growth(0.05) > 1.0
+
+
+def test_the_weight_of_the_last_position_would_not_do(arms):
+    """It is that of a period and a half ago at the end, and pushes light wrists."""
+    panda, period = arms['panda'], 0.02
+    law = accepted(panda, period)[0]
+
+    def behind(q, qd, period, lower, upper):
+        brake = -law.damping * panda.mass_matrix(q) @ qd
+        return np.clip(panda.gravity_vector(q) + brake, lower, upper)
+
+    motion, right = (
+        fall(panda, answer, period, delay=1.0, count=8) for answer in (behind, law.effort)
+    )
+    assert motion.energies[-1].max() > 1e3 * right.energies[-1].max()
+
+
+@pytest.mark.parametrize('name', ['ur5', 'panda'])
+@pytest.mark.parametrize('delay', [0.0, 1.0])
+def test_energy_leaves_within_narrow_effort_limits(arms, name, delay):
+    """Limits that carry the weight, and a third of the brake that 1 rad/s takes."""
+    robot, period = arms[name], 0.01
+    everywhere = np.random.default_rng(1).uniform(-3.0, 3.0, (2000, robot.n))
+    law, met = GravityHold(robot, period=period), 0
+    wanted = law.damping * robot.mass_matrix(starts(robot, 5)).sum(axis=-1).mean(axis=0)
+    limit = 1.05 * np.abs(robot.gravity_vector(everywhere)).max(axis=0) + 0.3 * np.abs(wanted)
+
+    def counted(q, qd, period, lower, upper):
+        nonlocal met
+        effort = law.effort(q, qd, period, lower, upper)
+        assert ((effort >= lower) & (effort <= upper)).all()
+        met += (np.abs(effort) >= 0.999 * limit).any()
+        return effort
+
+    motion = fall(robot, counted, period, delay=delay, limit=limit, count=5, speed=1.0)
+    assert met > 20
+    assert motion.growth(period) <= 0.01
+    assert (motion.energies[-1] <= 0.01 * motion.energies[0]).all()
+
+
+def test_limited_efforts_are_the_nearest_in_the_metric_of_kinetic_energy(arms):
+    """By the conditions of Karush, Kuhn and Tucker, and better than cutting joint by joint."""
+    robot = arms['ur5']
+    law, period = GravityHold(robot, 10.0, period=0.01), 0.01
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(20):
+        q, qd = rng.uniform(-1.5, 1.5, (2, robot.n))
+        M, weight = robot.mass_matrix(q), robot.gravity_vector(q + period * qd)
+        lower, upper = weight - rng.uniform(0.5, 8.0, 6), weight + rng.uniform(0.5, 8.0, 6)
+        wanted = weight - 10.0 * M @ qd
+        effort = law.effort(q, qd, period, lower, upper)
+        gradient = np.linalg.solve(M, effort - wanted)
+        scale = 1e-8 * np.abs(np.linalg.solve(M, wanted - weight)).max()
+        at_lower, at_upper = np.isclose(effort, lower), np.isclose(effort, upper)
+        assert (gradient[~at_upper] >= -scale).all()
+        assert (gradient[~at_lower] <= scale).all()
+        inside += (~at_lower & ~at_upper).sum()
+        # The weight is within the limits: power is taken, whatever the others do.
+        assert (effort - weight) @ qd < 0.0
+    assert inside > 10
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_energy_leaves_random_trees(random_trees, data):
+    robot = kd.loads(data.draw(random_trees))
+    period = 0.004
+    try:
+        law = GravityHold(robot, period=period)
+    except ParameterError as refusal:
+        assert 'states at most' in str(refusal)
+        return
+    limit = 1.1 * np.abs(robot.gravity_vector(starts(robot, 500) * 5.0)).max(axis=0) + 5.0
+    motion = fall(robot, law.effort, period, delay=1.0, limit=limit, count=5, duration=1.0)
+    assert motion.growth(period) <= 0.01
+    assert motion.energies[-1].max() <= 0.9 * motion.energies[0].max()
+
+
+@pytest.fixture(scope='module')
+def boom(stacker_files):
+    return kd.load(stacker_files.urdf, flexible=stacker_files.flexible)
+
+
+def settle(stacker, boom, law, period):
+    """Largest joint rates of the last second of 12, efforts a period late, shares of the first."""
+    limit, n = stacker.model.effort_limit, stacker.n
+    q = deflected(boom, np.array([100.0, 0.5, 0.05]))
+    qd = np.zeros(boom.n)
+    qd[:n] = first = 0.05 * stacker.model.velocity_limit
+    tau = np.zeros(boom.n)
+    weight = boom.gravity_vector(q)[:n]
+    tau[:n] = weight
+    rates = []
+    steps = round(period / 0.002)
+    for _ in range(round(12.0 / period)):
+        # The weight of the bent boom, so that nothing but the brake is seen.
+        brake = law.effort(q[:n], qd[:n], period, -limit, limit)
+        answer = brake - stacker.gravity_vector(q[:n] + period * qd[:n]) + weight
+        for _ in range(steps):
+            free = tau - boom.model.structural_damping * qd
+            qd = qd + 0.002 * boom.forward_dynamics(q, qd, free)
+            q = q + 0.002 * qd
+        tau[:n] = answer
+        rates.append(np.abs(qd[:n]))
+    return np.array(rates[-round(1.0 / period) :]).max(axis=0)[:2] / first[:2]
+
+
+def test_flexible_links_lower_the_highest_damping(stacker, boom):
+    """At first the joints move less than the inertia of stiff links."""
+    period = 0.05
+    rigid, flexible = (damping_range(stacker, period, robot) for robot in (stacker, boom))
+    M = boom.mass_matrix(np.zeros(5))
+    hub = M[:3, :3] - M[:3, 3:] @ np.linalg.solve(M[3:, 3:], M[3:, :3])
+    least = stacker.mass_matrix(np.zeros(3))[1, 1] / hub[1, 1]
+    assert flexible.inertia_ratio >= least > 2.0
+    assert flexible.highest == pytest.approx(rigid.highest / flexible.inertia_ratio)
+    law = GravityHold(stacker, flexible.highest, period=period, flexible=boom)
+    assert (settle(stacker, boom, law, period) < 1e-4).all()
+    # What would be right for stiff links has the slewing drive swing.
+    too_much = GravityHold(stacker, 1.2 * rigid.highest, period=period / 2.0)
+    swinging = settle(stacker, boom, too_much, period)
+    assert swinging[1] > 10.0 * settle(stacker, boom, law, period)[1]
+
+
+# What is refused
+
+
+def test_a_damping_outside_the_range_is_refused_with_the_range(arms):
+    panda = arms['panda']
+    lowest, highest, _ = damping_range(panda, 0.01)
+    assert highest == pytest.approx(25.0)
+    for damping in (0.99 * lowest, 1.01 * highest, np.nan):
+        with pytest.raises(ParameterError, match=rf'expected {lowest:.4g} to 25 1/s with states'):
+            GravityHold(panda, damping, period=0.01)
+
+
+def test_states_that_come_too_seldom_are_refused_with_the_period_that_would_do(arms):
+    with pytest.raises(ParameterError, match="cannot brake 'panda' with states 0.05 s") as refusal:
+        damping_range(arms['panda'], 0.05)
+    longest = float(str(refusal.value).split('at most ')[1].split()[0])
+    assert 0.015 < longest < 0.05
+    damping_range(arms['panda'], longest)
+    with pytest.raises(ParameterError):
+        damping_range(arms['panda'], 1.01 * longest)
+
+
+@pytest.mark.parametrize('period', [0.0, -0.01, np.nan, np.inf])
+def test_a_period_that_is_no_time_is_refused(arms, period):
+    with pytest.raises(ParameterError, match='expected a time above 0'):
+        damping_range(arms['ur5'], period)
+
+
+def test_the_range_follows_the_weight_not_its_sign(arm):
+    """For the planar arm M^-1 dg/dq is known: the fastest hanging pose counts."""
+    q = np.random.default_rng(0).uniform([-2.0, -2.5], [2.0, 2.5], (4000, 2))
+    G = np.array([[(arm.gravity_vector(x + e) - arm.gravity_vector(x - e)) / 2e-6
+                   for e in 1e-6 * np.eye(2)] for x in q])  # fmt: skip
+    fastest = np.abs(np.linalg.eigvals(np.linalg.solve(arm.mass_matrix(q), G))).max()
+    period = 0.04
+    assert damping_range(arm, period).lowest == pytest.approx(fastest * period, rel=0.05)
+
+
+def test_no_command_changes_while_no_time_passes(arms):
+    law, q = GravityHold(arms['ur5'], period=0.01), np.full(6, 0.3)
+    sent = arms['ur5'].gravity_vector(q) + 1.0
+    np.testing.assert_array_equal(law.effort(q, q, 0.01, sent, sent), sent)

@@ -1,0 +1,139 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A fault in mid-motion stops an arm: simulator and node as a user starts them, in lockstep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pinocchio_oracle import example_robots
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import kron_dynamics as kd
+from kron_dynamics.control import GravityHold
+from kron_dynamics.ros.conversions import seconds, stamp_from
+
+pytestmark = pytest.mark.ros
+
+PERIOD = 0.01
+# Gains of each joint, 1/s^2 and 1/s.
+KP, KD = 100.0, 20.0
+ARMS = {
+    'ur5_robot.urdf': [0.0, -1.2, 1.4, -0.5, 0.4, 0.0],
+    'panda.urdf': [0.0, -0.4, 0.2, -1.8, 0.3, 1.6, 0.2, 0.02],
+}
+
+
+class Cell:
+    """An arm in its simulator under the node."""
+
+    def __init__(self, launcher, client, path, start):
+        self.client = client
+        self.robot = kd.load(path)
+        self.start = np.array(start)
+        joints = self.robot.joint_names
+        common = {'robot_description_file': str(path)}
+        self.states = client.hear(JointState, 'joint_states')
+        self.commands = client.hear(JointState, 'dynamics_node/command_state')
+        self.references = client.publisher(JointTrajectory, 'dynamics_node/reference')
+        self.intruder = client.publisher(JointState, 'joint_states')
+        pose = {f'initial_position.{j}': q for j, q in zip(joints, start, strict=True)}
+        self.simulator = launcher(
+            'simulator_node',
+            client.namespace,
+            remap={'~/commands': 'dynamics_node/commands'},
+            joints=pose,
+            publish_rate=1.0 / PERIOD,
+            lockstep=True,
+            command_timeout=20.0,
+            **common,
+        )
+        # The simulator's states are answered on the node's own topic.
+        gains = {f'gains.{joint}.kp': KP for joint in joints}
+        gains |= {f'gains.{joint}.kd': KD for joint in joints}
+        self.controller = launcher(
+            'dynamics_node',
+            client.namespace,
+            joints=gains,
+            state_period=PERIOD,
+            state_timeout=5.0,
+            diagnostics_period=0.05,
+            **common,
+        )
+        client.wait_for(
+            lambda: (status := client.status()) is not None and status.message == 'active',
+            'active node',
+        )
+
+    def refer(self, goal, duration):
+        n = self.robot.n
+        point = JointTrajectoryPoint(positions=list(goal), velocities=[0.0] * n)
+        point.time_from_start.sec = duration
+        self.references.publish(
+            JointTrajectory(joint_names=self.robot.joint_names, points=[point])
+        )
+
+    def latest(self):
+        state = self.states[-1]
+        return np.array(state.position), np.array(state.velocity)
+
+
+@pytest.fixture(params=sorted(ARMS))
+def cell(request, launcher, connect):
+    (path,) = (path for path in example_robots().values() if path.name == request.param)
+    made = Cell(launcher, connect(f'cell_{path.stem}'), path, ARMS[request.param])
+    yield made
+    made.controller.stop(trouble=['fault: stamps of joint_states stepped back'])
+    made.simulator.stop()
+
+
+def test_one_stamp_that_steps_back_stops_the_arm_gently(cell):
+    robot, client = cell.robot, cell.client
+    goal = cell.start + np.where(np.arange(robot.n) < 6, 0.5, 0.0)
+    cell.refer(goal, 2)
+    client.wait_for(lambda: np.abs(cell.latest()[1]).max() > 0.25, 'motion')
+    moving = cell.states[-1]
+    since = seconds(moving.header.stamp)
+    moving.header.stamp = stamp_from(since - 1.5)
+    cell.intruder.publish(moving)
+    client.wait_for(lambda: client.status().message.startswith('fault'), 'fault')
+    client.wait_for(lambda: seconds(cell.states[-1].header.stamp) > since + 2.5, '2.5 s')
+
+    states = {seconds(state.header.stamp): state for state in cell.states}
+    commands = list(cell.commands)
+    stamps = [seconds(command.header.stamp) for command in commands]
+    # From the answer to the stamp that stepped back on.
+    fault = next(k for k, stamp in enumerate(stamps) if abs(stamp - since + 1.5) < 1e-6)
+    answers = [
+        (states[stamp], np.array(command.effort))
+        for stamp, command in zip(stamps[fault + 1 :], commands[fault + 1 :], strict=True)
+        if stamp in states
+    ]
+    assert len(answers) > 150
+    law = GravityHold(robot, period=PERIOD)
+    first = answers[0][0]
+    energy = robot.kinetic_energy(first.position, first.velocity)
+    assert energy > 0.01
+    most = law.damping * np.sqrt(2.0 * energy)  # of the brake, in the metric of M^-1
+    energies = []
+    for state, effort in answers:
+        q, qd = np.array(state.position), np.array(state.velocity)
+        brake = effort - robot.gravity_vector(q + PERIOD * qd)
+        assert np.sqrt(brake @ np.linalg.solve(robot.mass_matrix(q), brake)) <= 1.02 * most
+        energies.append(robot.kinetic_energy(q, qd))
+    # The effort before the fault acts until the first answer has come.
+    energies = np.array(energies)[2:]
+    assert (energies[1:] <= 1.01 * energies[:-1] + 1e-9 * energy).all()
+    stopped = seconds(first.header.stamp) + 2.0
+    late = [np.abs(state.velocity).max() for time, state in states.items() if time > stopped]
+    assert max(late) < 0.002
+
+    # Nothing moves after the fault without a new order; with one the arm goes on.
+    assert client.call(Trigger, 'dynamics_node/clear_fault').success
+    rest, cleared = cell.latest()[0], seconds(cell.states[-1].header.stamp)
+    client.wait_for(lambda: seconds(cell.states[-1].header.stamp) > cleared + 2.5, '2.5 s')
+    assert np.abs(cell.latest()[0] - rest).max() < 0.002
+    cell.refer(goal, 3)
+    client.wait_for(lambda: np.abs(cell.latest()[0] - goal).max() < 0.005, 'the goal')
