@@ -1,0 +1,176 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""References that are shaped in the background: never waited for, never followed after a fault."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, ReferenceShaping
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import TrajectoryError
+
+pytestmark = pytest.mark.ros
+
+URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
+HELD, GOAL = np.array([0.2, -0.3]), np.array([0.5, 0.1])
+MODES = np.array([5.0]), np.array([0.02])
+
+
+class Logger:
+    """Keeps what is said."""
+
+    def __init__(self):
+        self.lines = []
+
+    def info(self, line):
+        self.lines.append(line)
+
+    warning = info
+
+
+class Worker:
+    """An executor whose jobs are done when the test says so."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def submit(self, function):
+        job = Future()
+        self.waiting.append((job, function))
+        return job
+
+    def finish(self):
+        for job, function in self.waiting:
+            try:
+                job.set_result(function())
+            except kd.KronDynamicsError as error:
+                job.set_exception(error)
+        self.waiting = []
+
+
+class Desk:
+    """A controller with its reference input; states come when the test says so."""
+
+    def __init__(self):
+        from kron_dynamics.ros.reference_input import ReferenceInput
+
+        robot = kd.load(URDF)
+        self.robot = robot
+        self.controller = TrackingController(
+            robot,
+            ComputedTorque(robot, np.full(2, 100.0), np.full(2, 20.0)),
+            None,
+            CommandGuard(np.full(2, 1e4), np.full(2, np.inf), robot.joint_names),
+            fault_action=FaultAction.ZERO,
+            start_tolerance=np.full(2, 0.01),
+            effort_limit=np.full(2, 1e4),
+            longest_gap=5.0,
+            period=0.02,
+            shaping=ReferenceShaping('zv', lambda q: MODES),
+        )
+        self.controller.start(HELD, np.full(2, np.nan))
+        self.logger, self.worker = Logger(), Worker()
+        self.input = ReferenceInput(self.logger, self.worker)
+        self.time = 10.0
+        self.see()
+
+    def see(self, after=0.02):
+        """A state arrives, as the node takes it: what is shaped first, then the command."""
+        self.time += after
+        self.input.proceed(self.controller)
+        q, qd, _ = self.controller.reference_at(self.time)
+        return self.controller.update(q, qd, self.time, self.time)
+
+    def refer(self, goal=GOAL, duration=2.0):
+        from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+        point = JointTrajectoryPoint(positions=goal.tolist(), velocities=[0.0, 0.0])
+        point.time_from_start.sec = int(duration)
+        message = JointTrajectory(joint_names=self.robot.joint_names, points=[point])
+        self.input.receive(message, self.controller, self.robot, self.time)
+
+    def reference(self, after):
+        return self.controller.reference_at(self.time + after)[0]
+
+
+@pytest.fixture
+def desk(ros):
+    return Desk()
+
+
+def test_a_state_never_waits_for_the_shaper(desk):
+    desk.refer()
+    (job, _), *_ = desk.worker.waiting
+    for _ in range(3):
+        assert desk.see() is not None
+        assert not job.done()
+    np.testing.assert_array_equal(desk.reference(0.0), HELD)
+    desk.worker.finish()
+    desk.see()
+    assert desk.logger.lines[-1].startswith('following a reference of ')
+    np.testing.assert_allclose(desk.reference(10.0), GOAL)
+
+
+def test_a_newer_reference_replaces_one_that_is_being_shaped(desk):
+    desk.refer()
+    desk.refer(HELD + 0.1)
+    desk.refer(HELD + 0.2)
+    assert 'a newer one came before this one was shaped' in desk.logger.lines[-1]
+    for _ in range(3):
+        desk.worker.finish()
+        desk.see()
+    np.testing.assert_allclose(desk.reference(10.0), HELD + 0.2)
+
+
+@pytest.mark.parametrize('finished', ['before the fault', 'in the fault', 'after it', 'never'])
+@pytest.mark.parametrize('waiting', [False, True])
+def test_a_fault_drops_what_is_being_shaped(desk, finished, waiting):
+    """It used to be planned anew from where the machine stood after the fault was cleared."""
+    desk.refer()
+    if waiting:
+        desk.refer(HELD - 0.1)
+    if finished == 'before the fault':
+        desk.worker.finish()
+    desk.controller.latch.trip('stale', desk.time)
+    desk.input.drop('a fault stopped the machine: stale')
+    assert desk.input.values() == {'last refused reference': 'a fault stopped the machine: stale'}
+    if finished == 'in the fault':
+        desk.worker.finish()
+    desk.input.proceed(desk.controller)
+    stopped = HELD + 0.05
+    assert desk.controller.clear(None, stopped, np.full(2, np.nan))
+    if finished == 'after it':
+        desk.worker.finish()
+    for _ in range(5):
+        desk.see()
+    for after in (0.0, 0.5, 5.0):
+        np.testing.assert_array_equal(desk.reference(after), stopped)
+    # A new order is followed.
+    desk.refer()
+    desk.worker.finish()
+    desk.see()
+    np.testing.assert_allclose(desk.reference(10.0), GOAL)
+
+
+def test_a_reference_that_comes_in_a_fault_is_refused(desk):
+    desk.controller.latch.trip('stale', desk.time)
+    desk.refer()
+    assert desk.logger.lines[-1] == 'reference refused: a fault is latched: stale'
+    assert not desk.worker.waiting
+
+
+def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(desk):
+    """Whoever latched the fault may not have told the input."""
+    desk.refer()
+    desk.worker.finish()
+    desk.controller.latch.trip('stale', desk.time)
+    desk.input.proceed(desk.controller)
+    assert desk.logger.lines == ['reference refused: a fault is latched: stale']
+    with pytest.raises(TrajectoryError, match='a fault is latched'):
+        desk.controller.set_reference([1.0], [GOAL], None, None, start_time=desk.time)
