@@ -20,6 +20,9 @@ from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
+# Times the velocity limit: no machine is as quick.
+_ABSURD = 10.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
@@ -227,15 +230,22 @@ class TrackingController:
             shape (n,), N m or N.
         """
         self._period.note(time)
-        if self._hold is None or self._last_q is None:
+        if self._hold is None or self._last_q is None or not self._is_plausible(q, qd):
             return self.fault_effort_without_state(elapsed)
         allowed = self._guard.allowed(elapsed)
-        with np.errstate(over='ignore', invalid='ignore'):  # a state may be the fault itself
+        with np.errstate(over='ignore', invalid='ignore'):  # joints without limits: told below
             effort = self._hold.effort(q, qd, self.period + age, *allowed)
         if not np.isfinite(effort).all():
             return self.fault_effort_without_state(elapsed)
         self._last_q = np.array(q)
         return self._guard.apply(effort, elapsed)
+
+    def _is_plausible(self, q: FloatArray, qd: FloatArray) -> bool:
+        """Whether a machine could be there: a state may be the fault itself."""
+        model = self._robot.model
+        way = model.position_upper - model.position_lower
+        inside = (q >= model.position_lower - way) & (q <= model.position_upper + way)
+        return bool((inside & (np.abs(qd) <= _ABSURD * model.velocity_limit)).all())
 
     def fault_effort_without_state(self, elapsed: float) -> FloatArray | None:
         """Return the efforts to send while a fault is latched and no fresh state is there.

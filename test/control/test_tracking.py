@@ -267,7 +267,9 @@ def test_fault_actions(held, arm):
 
 def test_a_state_without_a_finite_answer_leaves_the_weight_of_the_last_good_one(held, arm):
     controller = held()
-    for q, qd in ((NAN, NAN), (HELD + 0.5, NAN), (HELD, np.array([1e308, 1e308]))):
+    still, absurd = np.zeros(2), np.array([0.0, 20.1])  # rad/s, ten times the limit
+    far = HELD + [0.0, 8.0]  # more than a whole way of 5 rad beyond the limit of 2.5
+    for q, qd in ((NAN, NAN), (HELD + 0.5, NAN), (HELD, absurd), (far, still)):
         weight = controller.fault_effort(q, qd, 10.02, 0.1)
         np.testing.assert_allclose(weight, arm.gravity_vector(HELD))
 
