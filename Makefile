@@ -35,8 +35,7 @@ demo: setup
 	@$(BIN)/kron_dynamics demo $(ARGS)
 
 test: lint
-	@echo 'test: pytest'
-	@$(BIN)/python -m pytest $(ARGS)
+	@PYTHON=$(BIN)/python tools/test.sh $(ARGS)
 
 # The peers are large and only measured here; what cannot be installed is reported as not measured.
 bench: setup

@@ -43,8 +43,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope='session', autouse=True)
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache that starts empty, serves the whole session and leaves the user's alone."""
-    folder = tmp_path_factory.mktemp('kernels')
+    """A cache that starts empty, serves the whole session and leaves the user's alone.
+
+    Processes that share the tests share it, too.
+    """
+    if 'PYTEST_XDIST_WORKER' in os.environ:
+        folder = tmp_path_factory.getbasetemp().parent / 'kernels'
+        folder.mkdir(mode=0o700, exist_ok=True)
+    else:
+        folder = tmp_path_factory.mktemp('kernels')
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, 'KRON_DYNAMICS_CACHE', str(folder))
         yield folder
