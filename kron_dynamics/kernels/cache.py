@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -134,7 +136,7 @@ def _fetch_in(
             if folder in _given_up:
                 raise _given_up[folder]
             with locked(folder / f'{lock}.lock'), work_folder(folder) as work:
-                _find(found, keys, folder, load)  # another process may have been quicker
+                _find(found, keys, folder, load, work)  # another process may have been quicker
                 missing = [key for key in keys if key not in found]
                 made = _keep(_built(missing, work, build), work, folder)
                 for key, kernel in made.items():
@@ -182,8 +184,17 @@ def _keep(made: Mapping[str, Built], work: Path, folder: Path) -> dict[str, Foun
     return kept
 
 
-def _find(found: dict[str, Found], keys: Sequence[str], folder: Path, load: Loader) -> None:
-    """Add the kernels that are there, have not changed since they were built, and load."""
+def _find(
+    found: dict[str, Found],
+    keys: Sequence[str],
+    folder: Path,
+    load: Loader,
+    work: Path | None = None,
+) -> None:
+    """Add the kernels that are there, have not changed since they were built, and load.
+
+    Libraries that have changed go to a work folder, which vanishes, where there is one.
+    """
     sound: dict[Path, bool] = {}
     for key in keys:
         if key in found or (entry := _entry(key, folder)) is None:
@@ -193,6 +204,9 @@ def _find(found: dict[str, Found], keys: Sequence[str], folder: Path, load: Load
             content = read_private(kernel.library)
             digest = None if content is None else hashlib.sha256(content).hexdigest()
             sound[kernel.library] = digest == entry.library
+            if work is not None and not sound[kernel.library]:
+                with contextlib.suppress(OSError):
+                    os.replace(kernel.library, work / kernel.library.name)
         if sound[kernel.library]:
             try:
                 load(key, kernel)

@@ -22,7 +22,7 @@ from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# Of the largest number in a result.
+# Of the largest number among the states, or in the result where there is but one state.
 _TOLERANCE = 1e-9
 # Of what another rounding of every operation changes: the order of sums is the compiler's, and
 # ill-conditioned equations make much of it.
@@ -133,7 +133,7 @@ def _replayed(
     count = len(rows[0]) if rows else 1
     columns = [np.concatenate([row, row]).T.copy() for row in rows]
     # Not the same for operations that stand side by side.
-    draws = np.random.default_rng(_SEED).integers(-1, 2, (61, 2 * count)) * _EPSILON + 1.0
+    draws = np.random.default_rng(_SEED).choice([-1.0, 1.0], (61, 2 * count)) * _EPSILON + 1.0
     draws[:, :count] = 1.0
     values: list[Any] = []
     for number, (operation, a, b) in enumerate(trace.nodes):
@@ -161,12 +161,12 @@ def _called(
 
 
 def _compare(name: str, result: FloatArray, right: FloatArray, sensitivity: FloatArray) -> None:
-    """Compare states of one result: those about one by their common scale, others by theirs."""
-    sizes = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
-    slack = np.where(np.isfinite(sensitivity), sensitivity, 0.0).max(axis=1, initial=0.0)
+    """Compare one result: element by element where there are many states about one."""
     near = np.arange(len(right)) != _FAR
     for group in (near, ~near):
-        tolerance = _TOLERANCE * sizes[group].max(initial=0.0) + slack[group].max(initial=0.0)
+        axis = 0 if group.sum() > 1 else None
+        tolerance = _TOLERANCE * _largest(right[group], axis)
+        tolerance = tolerance + _largest(sensitivity[group], axis)
         got, expected = result[group], right[group]
         same = (got == expected) | (np.isnan(got) & np.isnan(expected))
         same |= np.abs(got - expected) <= tolerance
@@ -176,3 +176,9 @@ def _compare(name: str, result: FloatArray, right: FloatArray, sensitivity: Floa
                 f"the compiled kernel '{name}' gives {got[state, element]:.9g} where the "
                 f'equations give {expected[state, element]:.9g}'
             )
+
+
+def _largest(values: FloatArray, axis: int | None) -> FloatArray:
+    """Largest finite size along an axis, or of all."""
+    sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
+    return np.asarray(sizes.max(axis=axis, initial=0.0))

@@ -174,8 +174,8 @@ def _build(
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             recipe = recipes[key]
-            address = address_of(library, symbol(k), told[key])
             try:
+                address = address_of(library, symbol(k), told[key])
                 check_kernel(
                     *(address, recipe.name, recipe.lengths(model)),
                     *(recipe.function, model, trace),

@@ -16,9 +16,9 @@ _log = logging.getLogger(__name__)
 # Numbers rounded, ordered or typed otherwise than written, with another processor's registers, or
 # another machine's addresses.
 _ARITHMETIC = re.compile(
-    r'-Ofast|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
+    r'-Ofast|-fp-model.*|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
     r'|finite-math-only|no-honor-nans|no-honor-infinities|no-signed-zeros|no-trapping-math'
-    r'|approx-func|single-precision-constant|short-double|excess-precision=.*|fp-.*'
+    r'|approx-func|single-precision-constant|short-double|excess-precision=.*|fp-(model|eval-method|exception-behavior)=.*'
     r'|denormal-fp-math.*|fast)'
     r'|-m(32|16|x32|fpmath=.*|daz-ftz|recip.*|no-sse.*|soft-float|general-regs-only'
     r'|pc(32|64|80)|long-double-.*|single-float)'
