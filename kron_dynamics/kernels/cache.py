@@ -10,10 +10,9 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FunctionType
 from typing import NamedTuple
 
 from kron_dynamics.exceptions import KernelBuildError
@@ -26,7 +25,7 @@ from kron_dynamics.kernels.cache_folder import (
     work_folder,
     write_private,
 )
-from kron_dynamics.kernels.sources import sources_digest
+from kron_dynamics.kernels.sources import Origin, changed_meanwhile, sources_digest
 
 # Bytes that a compiler can do with; a disk with less is full.
 _ROOM = 1 << 20
@@ -77,7 +76,7 @@ Loader = Callable[[str, Found], None]
 _given_up: dict[Path, OSError] = {}
 
 
-def cache_key(*parts: str, origins: Sequence[str | FunctionType | type] = ()) -> str:
+def cache_key(*parts: str, origins: Iterable[Origin] = ()) -> str:
     """Return the key of a kernel made from the given parts on this kind of machine.
 
     Args:
@@ -88,7 +87,13 @@ def cache_key(*parts: str, origins: Sequence[str | FunctionType | type] = ()) ->
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def fetch(keys: Sequence[str], build: Builder, load: Loader, lock: str) -> dict[str, Found]:
+def fetch(
+    keys: Sequence[str],
+    build: Builder,
+    load: Loader,
+    lock: str,
+    origins: Sequence[Origin] = (),
+) -> dict[str, Found]:
     """Return the kernels of some keys, loaded, building those that are not there.
 
     Processes that want the same kernels at once wait for the one that builds them. A kernel that
@@ -100,13 +105,20 @@ def fetch(keys: Sequence[str], build: Builder, load: Loader, lock: str) -> dict[
         build: makes the libraries of the keys that are missing.
         load: makes a kernel ready or raises `KernelBuildError`, OSError or ImportError.
         lock: a name; who holds it may build what belongs to it.
+        origins: of the keys.
 
     Raises:
         KernelBuildError: a kernel cannot be built, loaded, or kept anywhere.
     """
     found: dict[str, Found] = {}
+
+    def check() -> None:
+        if changed := changed_meanwhile(origins):
+            raise OSError(f'{changed} has changed since this process started')
+
     try:
-        _fetch_in(cache_directory, found, keys, build, load, lock)
+        check()
+        _fetch_in(cache_directory, found, keys, build, load, lock, check)
     except OSError as refused:
         reason = refused
         try:
@@ -125,8 +137,12 @@ def _fetch_in(
     build: Builder,
     load: Loader,
     lock: str,
+    check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Add what is not found yet, from a folder or built there; an OSError means another."""
+    """Add what is not found yet, from a folder or built there; an OSError means another.
+
+    What was built is kept only if a last check passes.
+    """
     folder = directory()
     for last_try in (False, True):
         try:
@@ -138,7 +154,9 @@ def _fetch_in(
             with locked(folder / f'{lock}.lock'), work_folder(folder) as work:
                 _find(found, keys, folder, load, work)  # another process may have been quicker
                 missing = [key for key in keys if key not in found]
-                made = _keep(_built(missing, work, build), work, folder)
+                built = _built(missing, work, build)
+                check()
+                made = _keep(built, work, folder)
                 for key, kernel in made.items():
                     load(key, kernel)
                 found |= made
@@ -147,8 +165,10 @@ def _fetch_in(
             if not last_try and not folder.exists():  # removed meanwhile: once more
                 folder = directory()
                 continue
+            if str(folder) not in str(error):
+                error = OSError(f'{folder}: {error}')
             _given_up[folder] = error
-            raise
+            raise error from None
 
 
 def _built(keys: Sequence[str], work: Path, build: Builder) -> Mapping[str, Built]:

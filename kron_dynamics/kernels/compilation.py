@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import FunctionType
 from typing import Any, NamedTuple
 
 from kron_dynamics.exceptions import KernelBuildError
@@ -30,7 +29,7 @@ from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
-from kron_dynamics.kernels.sources import origins_of
+from kron_dynamics.kernels.sources import Origin, forget_changed, origins_of
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.units import in_units
 from kron_dynamics.model.robot_model import RobotModel
@@ -88,7 +87,7 @@ class Recipe(NamedTuple):
         """Return the length of each argument for a model."""
         return [length for _, length in self.lengths(model)]
 
-    def origins(self, model: RobotModel) -> list[str | FunctionType | type]:
+    def origins(self, model: RobotModel) -> list[Origin]:
         """Return where the sources of a kernel are: of its function, the model, the generator."""
         return [__name__, *type(model).__mro__, *origins_of(self.function)]
 
@@ -113,6 +112,7 @@ def make_kernels(
         _warn_no_compiler()
         return [_interpreted(recipe, model, threads) for recipe in recipes]
     machine = (compiler_identity(compiler), processor_identity())
+    forget_changed()
     keys = {
         cache_key(
             *(recipe.name, repr(recipe.lengths(model)), fingerprint, *machine),
@@ -133,6 +133,7 @@ def make_kernels(
         load,
         # Robots that share a lock wait for each other; there are not more files than that.
         lock=f'kernels_{cache_key(fingerprint)[:2]}',
+        origins=[origin for recipe in recipes for origin in recipe.origins(model)],
     )
     kernels = []
     for key, recipe in keys.items():

@@ -14,9 +14,9 @@ from kron_dynamics.exceptions import KernelBuildError
 _log = logging.getLogger(__name__)
 
 # Numbers rounded, ordered or typed otherwise than written, with another processor's registers, or
-# another machine's addresses.
+# another machine's addresses; and what ends a process that loads such code.
 _ARITHMETIC = re.compile(
-    r'-Ofast|-fp-model.*|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
+    r'-fsanitize=.*|-Ofast|-fp-model.*|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
     r'|finite-math-only|no-honor-nans|no-honor-infinities|no-signed-zeros|no-trapping-math'
     r'|approx-func|single-precision-constant|short-double|excess-precision=.*|fp-(model|eval-method|exception-behavior)=.*'
     r'|denormal-fp-math.*|fast)'
@@ -57,6 +57,7 @@ def without_harm(command: Sequence[str]) -> tuple[str, ...]:
 @functools.cache
 def _warn(options: str) -> None:
     _log.warning(
-        'kernels are compiled without these options of $CC, which change what they compute: %s',
+        'kernels are compiled without these options of $CC, which change what they '
+        'compute or cannot be loaded: %s',
         options,
     )

@@ -15,6 +15,7 @@ import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType
@@ -23,6 +24,10 @@ from typing import Any, NamedTuple
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# What this process computes with was read from files before.
+_IMPORTED = time.time_ns()
+# Files by the time of their last change when they were read, ns.
+_seen: dict[str, int] = {}
 _PYTHON = ('.py', '.pyc', '.pyo')
 
 # Patterns begin with plain letters: then searching for them takes no time.
@@ -36,6 +41,10 @@ _WORD = re.compile(r'\w+')
 # Imports whose module is a value: followed where it is a plain text, in brackets right behind.
 _CALLS = ('import_' + 'module', '__import' + '__')  # this very file has none
 _TEXT = re.compile(r'\s*\(\s*[\'"]([.\w]+)[\'"]\s*[,)]')
+
+
+# A module's name, or what is written in one.
+Origin = str | FunctionType | type
 
 
 class _Module(NamedTuple):
@@ -77,7 +86,7 @@ def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
     return found
 
 
-def sources_digest(*origins: str | FunctionType | type) -> str:
+def sources_digest(*origins: Origin) -> str:
     """Return a digest of all files that some modules, functions and classes are made of.
 
     Args:
@@ -147,7 +156,40 @@ def read_beside(file: str, name: str) -> str:
     return content.decode('ascii')
 
 
+def forget_changed() -> None:
+    """Read anew what has changed since it was read."""
+    if any(_changed_at(file) != then for file, then in _seen.items()):
+        _seen.clear()
+        for function in (_closure_digest, _module, _files, _whole_package):
+            function.cache_clear()
+
+
+def changed_meanwhile(origins: Iterable[Origin]) -> str | None:
+    """Return a source that has changed since this process imported it, None if there is none.
+
+    What is in memory, and so what is recorded, may be neither the old text nor the new one.
+
+    Args:
+        origins: as of `sources_digest`; this package's own files count anyhow.
+    """
+    theirs = {_file_of(o if isinstance(o, str) else o.__module__) for o in origins}
+    for file in _seen:
+        if file in theirs or file.startswith(_ROOT):
+            if not 0 < _changed_at(file) <= _IMPORTED:
+                return file
+    return None
+
+
+def _changed_at(file: str) -> int:
+    """When a file was changed or put there, ns, which nobody can set; 0 where it is gone."""
+    try:
+        return os.stat(file).st_ctime_ns
+    except OSError:
+        return 0
+
+
 def _read(file: str) -> bytes:
+    _seen[file] = _changed_at(file)
     with open(file, 'rb') as stream:
         return stream.read()
 

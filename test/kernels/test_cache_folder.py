@@ -354,7 +354,7 @@ def test_locks_do_not_pile_up(own_cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
     names = set()
 
-    def fetch(keys: Any, build: Any, load: Any, lock: str) -> dict[str, Any]:
+    def fetch(keys: Any, build: Any, load: Any, lock: str, origins: Any) -> dict[str, Any]:
         names.add(lock)
         return {}
 

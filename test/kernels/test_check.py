@@ -36,6 +36,7 @@ HARMFUL = (
     *('-mfpmath=both', '-mno-sse2', '-fp-model=fast', '-ffp-model=fast', '-mlong-double-64'),
     *('-Dsin=cos', '-Ddouble=float', '-D sin=cos', '-Usin', '-include stdio.h', '-imacros a.h'),
     *('-Wp,-Dsin=cos', '-Xpreprocessor -Dsin=cos', '--include=a.h', '-fexcess-precision=fast'),
+    '-fsanitize=address',
 )
 HARMLESS = (
     *('-frounding-math', '-ffloat-store', '-fno-math-errno', '-fsignaling-nans', '-O1', '-g'),

@@ -304,7 +304,7 @@ class Keys(Exception):
 
 
 def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fetch(keys: list[str], build: Any, load: Any, lock: str) -> None:
+    def fetch(keys: list[str], build: Any, load: Any, lock: str, origins: Any) -> None:
         raise Keys(*keys, lock)
 
     def keys(*recipes: Recipe, fingerprint: str = 'robot') -> tuple[str, ...]:

@@ -88,8 +88,8 @@ print(json.dumps([sorted(files), sorted(imported), sorted(found), loops, sorted(
 """
 
 
-def run(code: str, *arguments: Any, **environment: str) -> Any:
-    """What another Python prints last, from JSON."""
+def run(code: str, *arguments: Any, all_lines: bool = False, **environment: str) -> Any:
+    """What another Python prints last, from JSON; or all its lines."""
     done = subprocess.run(
         [sys.executable, '-c', code, *map(str, arguments)],
         capture_output=True,
@@ -98,7 +98,8 @@ def run(code: str, *arguments: Any, **environment: str) -> Any:
         cwd='/',  # `-c` looks there first
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    lines = done.stdout.splitlines()
+    return lines if all_lines else json.loads(lines[-1])
 
 
 def test_all_that_runs_or_is_imported_is_found(robot_file: Path) -> None:
@@ -335,6 +336,34 @@ def test_an_archive_counts_as_a_whole(tmp_path: Path, robot_file: Path) -> None:
     with zipfile.ZipFile(archive, 'a') as file:
         file.writestr('kron_dynamics/more', '')
     assert run(DIGEST, PYTHONPATH=str(archive)) != first
+
+
+MEANWHILE = """
+import json, logging, sys
+from pathlib import Path
+logging.basicConfig(format='%(message)s', stream=sys.stdout)
+import kron_dynamics as kd
+robot = kd.load(sys.argv[1])
+first = robot.gravity_vector([0.1, 0.2, 0.3])
+file = Path(kd.__file__).parent / 'dynamics' / 'gravity.py'
+file.write_text(file.read_text().replace('return', 'return 2 *', 1) + sys.argv[2])
+again = kd.load(sys.argv[1])
+assert (again.gravity_vector([0.1, 0.2, 0.3]) == first).all()
+print(json.dumps([report.cached for report in again.kernel_report()]))
+"""
+
+
+def test_what_was_changed_under_a_running_process_is_not_kept(
+    tmp_path: Path, robot_file: Path
+) -> None:
+    """It computes with the old text, others would take it for the new one."""
+    copied_package(tmp_path)
+    cache = tmp_path / 'cache'
+    environment = {'PYTHONPATH': str(tmp_path), 'KRON_DYNAMICS_CACHE': str(cache)}
+    cached, warning = run(MEANWHILE, robot_file, '', all_lines=True, **environment)[::-1]
+    assert json.loads(cached) == [False]
+    assert 'gravity.py has changed since this process started' in warning
+    assert len(list(cache.glob('*.json'))) == 2  # of a kernel and of the extension
 
 
 def test_robot_models_are_of_the_closure() -> None:
