@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import cache, cache_folder
+from kron_dynamics.kernels import cache, cache_folder, compilation
 from kron_dynamics.kernels.cache_folder import cache_directory, work_folder
 
 
@@ -238,7 +238,6 @@ def test_whatever_the_umask(umask: str, tmp_path: Path, robot_text: Any) -> None
     second = run(PROCESS, str(urdf), umask, KRON_DYNAMICS_CACHE=str(folder))
     assert (first[:9], second[:8]) == ('[[false],', '[[true],')
     assert first[9:] == second[8:]
-    # Kernel and extension, a library and a record each, and what is locked.
     assert sorted(Path(name).suffix for name in there) == [*['.json'] * 2, *['.lock'] * 3] + (
         ['.so'] * 2
     )
@@ -350,8 +349,6 @@ def test_lock_is_free_while_a_forked_process_lives(own_cache: Path) -> None:
 
 
 def test_locks_do_not_pile_up(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kron_dynamics.kernels import compilation
-
     names = set()
 
     def fetch(keys: Any, build: Any, load: Any, lock: str, origins: Any) -> dict[str, Any]:
