@@ -123,6 +123,9 @@ def _starts() -> list[Row]:
             Row(f'start/cold/{robot}', 5, what, robot, measure, 's', at_most=cold.get(robot))
         )
     for robot in ROBOTS:
+        what, measure = 'of that, checking what was compiled', partial(starts.checking, robot)
+        rows.append(Row(f'start/check/{robot}', 5, what, robot, measure, 's'))
+    for robot in ROBOTS:
         what, measure = 'URDF to ready, filled cache', partial(starts.filled_cache, robot)
         bound = 0.05 if robot in cold else None
         rows.append(Row(f'start/warm/{robot}', 5, what, robot, measure, 's', at_most=bound))

@@ -15,18 +15,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.compiler_options import without_harm
 
 # No fast-math: NaN must come out as NaN. Contraction: a product and a sum in one rounding, where
 # the processor can, is quicker and no less exact.
-_FLAGS = ('-std=c99', '-O2', '-fPIC', '-shared', '-fno-math-errno', '-ffp-contract=fast', '-w')
+_FLAGS = (
+    *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
+    # A script that stands for the compiler may put such options before ours.
+    *('-fno-fast-math', '-fno-unsafe-math-optimizations'),
+    *('-fno-math-errno', '-ffp-contract=fast'),
+)
 _TIME_LIMIT = 120.0
 
 
 def find_compiler() -> tuple[str, ...] | None:
     """Return the C compiler's command, from $CC or `cc`; None where there is none.
 
+    Options that change what kernels compute are left out, with a warning.
+
     Raises:
-        KernelBuildError: $CC has unbalanced quotes.
+        KernelBuildError: $CC has unbalanced quotes or takes options from a file.
     """
     given = os.environ.get('CC', '')
     try:
@@ -34,7 +42,7 @@ def find_compiler() -> tuple[str, ...] | None:
     except ValueError as error:
         raise KernelBuildError(f"CC is '{given}': {error}") from None
     program = shutil.which(command[0])
-    return None if program is None else (program, *command[1:])
+    return None if program is None else without_harm((program, *command[1:]))
 
 
 def compiler_identity(command: tuple[str, ...]) -> str:
@@ -84,7 +92,9 @@ def compile_library(
     unit.write_text(source, encoding='ascii')
     folders = [f'-I{folder}' for folder in includes]
     try:
-        code, message = _run([*command, *_flags(), *folders, '-o', str(target), str(unit), '-lm'])
+        code, message = _run(
+            [*command, *_flags(), *folders, '-o', str(target), str(unit), '-lm'], target.parent
+        )
     except OSError as error:
         raise KernelBuildError(f'{command[0]} could not be run: {error}') from None
     finally:
@@ -95,8 +105,11 @@ def compile_library(
         raise KernelBuildError(f'{command[0]} reported success but wrote no library')
 
 
-def _run(command: list[str]) -> tuple[int, str]:
-    """Exit code and output of a command, ended with all its children when it takes too long."""
+def _run(command: list[str], work: Path) -> tuple[int, str]:
+    """Exit code and output of a command, ended with all its children when it takes too long.
+
+    Its files, temporary ones too, stay in a work folder and are for the user alone.
+    """
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -104,6 +117,8 @@ def _run(command: list[str]) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        umask=0o077,
+        env={**os.environ, 'TMPDIR': str(work.absolute())},
     ) as process:
         try:
             output, _ = process.communicate(timeout=_TIME_LIMIT)

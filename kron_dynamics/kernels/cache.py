@@ -4,22 +4,31 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import re
-import shutil
-import stat
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.cache_folder import (
+    cache_directory,
+    locked,
+    put,
+    read_private,
+    temporary_directory,
+    work_folder,
+    write_private,
+)
+from kron_dynamics.kernels.sources import Origin, changed_meanwhile, sources_digest
+
+# Bytes that a compiler can do with; a disk with less is full.
+_ROOM = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,161 +70,191 @@ class Found(NamedTuple):
 
 # Makes libraries for the keys it is given, in the folder it is given.
 Builder = Callable[[Sequence[str], Path], Mapping[str, Built]]
+# Loads the kernel of a key; raises an error where it cannot be used.
+Loader = Callable[[str, Found], None]
+# Folders that could not be written in this process, and why.
+_given_up: dict[Path, OSError] = {}
 
 
-# Beside the folders: what equations are made of, and where methods are written as equations.
-_MODULES = ('dual', 'elementary', 'frame', 'kronecker', 'robot')
+def cache_key(*parts: str, origins: Iterable[Origin] = ()) -> str:
+    """Return the key of a kernel made from the given parts on this kind of machine.
 
-
-@lru_cache(maxsize=1)
-def equations_digest() -> str:
-    """Return a digest of this package's equations and kernel generator.
-
-    A kernel made by other equations must never be met again, so their text is part of its key.
+    Args:
+        parts: all that it is made from and that is in no source.
+        origins: modules, functions and classes whose sources it is made from.
     """
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    sources = [root / f'{name}.py' for name in _MODULES]
-    for folder in ('model', 'kinematics', 'dynamics', 'kernels'):
-        sources.extend((root / folder).glob('*.[pch]*'))
-    for source in sorted(sources):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def cache_key(*parts: str) -> str:
-    """Return the key of a kernel made from the given parts on this kind of machine."""
-    text = '\n'.join((*parts, equations_digest(), platform.machine(), platform.system()))
+    text = '\n'.join((*parts, sources_digest(*origins), platform.machine(), platform.system()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cache_directory() -> Path:
-    """Return the folder for kernels, private to the user, created where needed.
-
-    $KRON_DYNAMICS_CACHE, else kron_dynamics below $XDG_CACHE_HOME or ~/.cache; a new temporary
-    folder where that cannot be written or belongs to somebody else.
-    """
-    try:
-        if given := os.environ.get('KRON_DYNAMICS_CACHE'):
-            path = Path(given)
-        else:
-            path = Path(
-                os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache', 'kron_dynamics'
-            )
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_private(path) and os.access(path, os.W_OK | os.X_OK):
-            return path
-    except (OSError, RuntimeError):  # not writable, or a user without a home
-        pass
-    return _temporary_directory()
-
-
-@lru_cache(maxsize=1)
-def _temporary_directory() -> Path:
-    """One for the life of the process."""
-    folder = tempfile.mkdtemp(prefix='kron_dynamics_')
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
-def _is_private(path: Path) -> bool:
-    """Owned by this user, and writable for nobody else."""
-    status = path.lstat()
-    writable = stat.S_IWGRP | stat.S_IWOTH
-    return (
-        not stat.S_ISLNK(status.st_mode)
-        and status.st_uid == os.getuid()
-        and not status.st_mode & writable
-    )
-
-
 def fetch(
-    keys: Sequence[str], build: Builder, lock: str, directory: Path | None = None
+    keys: Sequence[str],
+    build: Builder,
+    load: Loader,
+    lock: str,
+    origins: Sequence[Origin] = (),
 ) -> dict[str, Found]:
-    """Return the kernels of some keys, building those that are not there.
+    """Return the kernels of some keys, loaded, building those that are not there.
 
-    Processes that want the same kernels at once wait for the one that builds them. A library
-    that was truncated, altered or put there by somebody else is built again.
+    Processes that want the same kernels at once wait for the one that builds them. A kernel that
+    was truncated, altered, exchanged or put there by somebody else, or that cannot be loaded, is
+    built again. Where the cache cannot be used, a folder of this process takes its place.
 
     Args:
         keys: from `cache_key`.
         build: makes the libraries of the keys that are missing.
-        lock: a name, hexadecimal digits; who holds it may build what belongs to it.
-        directory: the cache; None for `cache_directory()`.
+        load: makes a kernel ready or raises `KernelBuildError`, OSError or ImportError.
+        lock: a name; who holds it may build what belongs to it.
+        origins: of the keys.
+
+    Raises:
+        KernelBuildError: a kernel cannot be built, loaded, or kept anywhere.
     """
-    directory = directory or cache_directory()
-    there = _valid_entries(keys, directory)
-    missing = [key for key in keys if key not in there]
-    if not missing:
-        return there
-    with _locked(directory / f'{lock}.lock'):
-        there |= _valid_entries(missing, directory)
-        missing = [key for key in keys if key not in there]
-        if not missing:
-            return there
-        with tempfile.TemporaryDirectory(dir=directory, prefix='build_') as folder:
-            made = build(missing, Path(folder))
-            digests: dict[Path, str] = {}
-            for key in missing:
-                library = made[key].library
-                if library not in digests:
-                    digests[library] = file_digest(library)
-                    library.chmod(0o600)
-                entry = CacheEntry(digests[library], *made[key][1:])
-                note = Path(folder) / f'{key}.json'
-                note.write_text(json.dumps(asdict(entry)), encoding='ascii')
-                there[key] = Found(directory / f'{entry.library}.so', entry, False)
-            # The records go last: a library without one counts as absent.
-            for library, digest in digests.items():
-                os.replace(library, directory / f'{digest}.so')
-            for key in missing:
-                os.replace(Path(folder) / f'{key}.json', directory / f'{key}.json')
-    return there
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _valid_entries(keys: Sequence[str], directory: Path) -> dict[str, Found]:
-    """The kernels that are there and may be loaded."""
     found: dict[str, Found] = {}
-    sound: dict[str, bool] = {}
-    for key in keys:
-        entry = _read_entry(directory / f'{key}.json')
-        if entry is None:
-            continue
-        library = directory / f'{entry.library}.so'
-        if entry.library not in sound:
-            sound[entry.library] = _is_sound(library, entry.library)
-        if sound[entry.library]:
-            found[key] = Found(library, entry, True)
+
+    def check() -> None:
+        if changed := changed_meanwhile(origins):
+            raise OSError(f'{changed} has changed since this process started')
+
+    try:
+        check()
+        _fetch_in(cache_directory, found, keys, build, load, lock, check)
+    except OSError as refused:
+        reason = refused
+        try:
+            _fetch_in(lambda: temporary_directory(reason), found, keys, build, load, lock)
+        except OSError as error:
+            raise KernelBuildError(
+                f'compiled kernels can be kept nowhere: {reason}; {error}'
+            ) from None
     return found
 
 
-def _read_entry(record: Path) -> CacheEntry | None:
+def _fetch_in(
+    directory: Callable[[], Path],
+    found: dict[str, Found],
+    keys: Sequence[str],
+    build: Builder,
+    load: Loader,
+    lock: str,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Add what is not found yet, from a folder or built there; an OSError means another.
+
+    What was built is kept only if a last check passes.
+    """
+    folder = directory()
+    for last_try in (False, True):
+        try:
+            _find(found, keys, folder, load)
+            if all(key in found for key in keys):
+                return
+            if folder in _given_up:
+                raise _given_up[folder]
+            with locked(folder / f'{lock}.lock'), work_folder(folder) as work:
+                _find(found, keys, folder, load, work)  # another process may have been quicker
+                missing = [key for key in keys if key not in found]
+                built = _built(missing, work, build)
+                check()
+                made = _keep(built, work, folder)
+                for key, kernel in made.items():
+                    load(key, kernel)
+                found |= made
+                return
+        except OSError as error:
+            if not last_try and not folder.exists():  # removed meanwhile: once more
+                folder = directory()
+                continue
+            if str(folder) not in str(error):
+                error = OSError(f'{folder}: {error}')
+            _given_up[folder] = error
+            raise error from None
+
+
+def _built(keys: Sequence[str], work: Path, build: Builder) -> Mapping[str, Built]:
+    if not keys:
+        return {}
     try:
-        if not _is_private(record):
-            return None
-        fields = json.loads(record.read_text(encoding='ascii'))
+        return build(keys, work)
+    except KernelBuildError:
+        # A compiler on a full disk says so in its own words, and in any language.
+        room = work / 'room'
+        with open(room, 'wb') as file:
+            file.write(bytes(_ROOM))
+        room.unlink()
+        raise
+
+
+def _keep(made: Mapping[str, Built], work: Path, folder: Path) -> dict[str, Found]:
+    """Move what was built to where others find it."""
+    kept: dict[str, Found] = {}
+    digests: dict[Path, str] = {}
+    for key, built in made.items():
+        if built.library not in digests:
+            built.library.chmod(0o600)
+            digests[built.library] = hashlib.sha256(built.library.read_bytes()).hexdigest()
+        entry = CacheEntry(digests[built.library], *built[1:])
+        write_private(work / f'{key}.json', _sealed(key, entry))
+        kept[key] = Found(folder / f'{entry.library}.so', entry, False)
+    # The records go last: a library without one counts as absent.
+    for library, digest in digests.items():
+        put(library, folder / f'{digest}.so')
+    for key in kept:
+        put(work / f'{key}.json', folder / f'{key}.json')
+    return kept
+
+
+def _find(
+    found: dict[str, Found],
+    keys: Sequence[str],
+    folder: Path,
+    load: Loader,
+    work: Path | None = None,
+) -> None:
+    """Add the kernels that are there, have not changed since they were built, and load.
+
+    Libraries that have changed go to a work folder, which vanishes, where there is one.
+    """
+    sound: dict[Path, bool] = {}
+    for key in keys:
+        if key in found or (entry := _entry(key, folder)) is None:
+            continue
+        kernel = Found(folder / f'{entry.library}.so', entry, True)
+        if kernel.library not in sound:
+            content = read_private(kernel.library)
+            digest = None if content is None else hashlib.sha256(content).hexdigest()
+            sound[kernel.library] = digest == entry.library
+            if work is not None and not sound[kernel.library]:
+                with contextlib.suppress(OSError):
+                    os.replace(kernel.library, work / kernel.library.name)
+        if sound[kernel.library]:
+            try:
+                load(key, kernel)
+            except (KernelBuildError, OSError, ImportError):
+                continue
+            found[key] = kernel
+
+
+def _sealed(key: str, entry: CacheEntry) -> bytes:
+    """A record: a digest of its key and of the text behind, which names its library's."""
+    text = json.dumps(asdict(entry)).encode('ascii')
+    return _seal(key, text) + b'\n' + text
+
+
+def _seal(key: str, text: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b'\n' + text).hexdigest().encode()
+
+
+def _entry(key: str, folder: Path) -> CacheEntry | None:
+    """What a record says, None where it is not there or not as it was written."""
+    seal, _, text = (read_private(folder / f'{key}.json') or b'').partition(b'\n')
+    if seal != _seal(key, text):
+        return None
+    try:
+        fields = json.loads(text)
         shapes = tuple(tuple(int(length) for length in shape) for shape in fields['shapes'])
         entry = CacheEntry(**{**fields, 'shapes': shapes})
         # The name becomes part of a path.
         return entry if re.fullmatch('[0-9a-f]{64}', entry.library) else None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-
-
-def _is_sound(library: Path, digest: str) -> bool:
-    try:
-        return _is_private(library) and file_digest(library) == digest
-    except OSError:
-        return False
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with open(path, 'w', encoding='ascii') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

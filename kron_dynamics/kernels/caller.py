@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.machinery
 import importlib.util
 import logging
 import sysconfig
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,42 +24,62 @@ from kron_dynamics.kernels.build import (
     processor_identity,
 )
 from kron_dynamics.kernels.cache import Built, cache_key, fetch
+from kron_dynamics.kernels.library import address_of, signature_source
+from kron_dynamics.kernels.sources import read_beside
 
 _log = logging.getLogger(__name__)
-_MODULE = 'kron_caller'  # PyInit_kron_caller of the C text
+_MODULE, _FUNCTION = 'kron_caller', 'PyInit_kron_caller'  # as in the C text
+_PATIENCE = 60.0  # seconds
 
 
-@functools.lru_cache(maxsize=1)
 def call_type() -> Any | None:
     """Return the type `Call` of the extension, None where it cannot be had here.
 
     ``Call(address, sizes, shapes, result_type, slow, limit)`` is called like ``slow``, which
     gets every call that is not one of plain float64 arrays, or of ``limit`` states or more.
+    What fails is tried again after a while: the disk may have been full.
     """
-    try:
-        return _load(_library()).Call
-    except (ImportError, OSError, RuntimeError) as error:  # the package's errors are among them
-        _log.info('kernels are called through ctypes, which is slower: %s', error)
-        return None
+    if _state.type is None and time.monotonic() >= _state.try_again:
+        try:
+            _state.type = _extension().Call
+        except (ImportError, OSError, RuntimeError) as error:  # also the package's own
+            _state.try_again = time.monotonic() + _PATIENCE
+            _log.info('kernels are called through ctypes, which is slower: %s', error)
+    return _state.type
 
 
-def _library() -> Path:
-    """The compiled extension, from the cache or made now."""
+@dataclass
+class _State:
+    """What this process knows of the extension: its type, and when to try again without one."""
+
+    type: Any = None
+    try_again: float = 0.0
+
+
+_state = _State()
+
+
+def _extension() -> Any:
+    """The extension module, compiled before or now."""
     command = find_compiler()
     if command is None:
         raise KernelBuildError('there is no C compiler')
-    source = Path(__file__).with_suffix('.c').read_text(encoding='ascii')
+    source = read_beside(__file__, 'caller.c')
     includes = _include_folders()
     made_for = (str(sysconfig.get_config_var('SOABI')), np.__version__, processor_identity())
-    key = cache_key(_MODULE, *made_for, compiler_identity(command), source)
+    key = cache_key(*(_MODULE, *made_for, compiler_identity(command), source), origins=(__name__,))
+    modules: list[Any] = []
 
     def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
-        compile_library(command, source, library, includes)
+        told = signature_source(_FUNCTION, key)
+        compile_library(command, source + told, library, includes)
+        _load(library, key)
         return {key: Built(library, _MODULE, 0, (), time.perf_counter() - started)}
 
-    return fetch([key], build, lock=key)[key].library
+    fetch([key], build, lambda key, found: modules.append(_load(found.library, key)), _MODULE)
+    return modules[-1]
 
 
 def _include_folders() -> list[Path]:
@@ -72,7 +92,9 @@ def _include_folders() -> list[Path]:
     return list(dict.fromkeys(folders))
 
 
-def _load(library: Path) -> Any:
+def _load(library: Path, key: str) -> Any:
+    """Import the extension from a library that says it is the one of this key."""
+    address_of(library, _FUNCTION, key)
     loader = importlib.machinery.ExtensionFileLoader(_MODULE, str(library))
     spec = importlib.util.spec_from_loader(_MODULE, loader)
     assert spec is not None

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import logging
 import time
@@ -21,13 +20,16 @@ from kron_dynamics.kernels.build import (
     find_compiler,
     processor_identity,
 )
-from kron_dynamics.kernels.cache import Built, cache_key, fetch
+from kron_dynamics.kernels.cache import Built, Found, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels.check import check_kernel
 from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
+from kron_dynamics.kernels.library import address_of, signature, signature_source
 from kron_dynamics.kernels.loops import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
+from kron_dynamics.kernels.sources import Origin, forget_changed, origins_of
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.units import in_units
 from kron_dynamics.model.robot_model import RobotModel
@@ -69,20 +71,25 @@ class Recipe(NamedTuple):
 
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
         """Return the operations of the function, in a graph shared with others where given."""
-        return Trace(functools.partial(self.function, model), self._sizes(model), graph)
+        return Trace(functools.partial(self.function, model), self.sizes(model), graph)
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""
         if len(model.joints) < _JOINTS_OF_LOOPS or model.is_flexible:
             return self.record(model, graph)
-        loops = LoopTrace(self.function, model, self._sizes(model), self.in_body_axes)
+        loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:
             return loops
         trace = self.record(model, graph)
         return loops if trace.operations >= _LONG else trace
 
-    def _sizes(self, model: RobotModel) -> list[int]:
+    def sizes(self, model: RobotModel) -> list[int]:
+        """Return the length of each argument for a model."""
         return [length for _, length in self.lengths(model)]
+
+    def origins(self, model: RobotModel) -> list[Origin]:
+        """Return where the sources of a kernel are: of its function, the model, the generator."""
+        return [__name__, *type(model).__mro__, *origins_of(self.function)]
 
 
 def make_kernels(
@@ -97,49 +104,53 @@ def make_kernels(
         threads: that share a batch; 0 for all cores.
 
     Raises:
-        KernelBuildError: there is a compiler and it failed.
+        KernelBuildError: there is a compiler, and it failed or what it made computes something
+            else; or there is no folder to keep kernels in.
     """
     compiler = find_compiler()
     if compiler is None:
         _warn_no_compiler()
         return [_interpreted(recipe, model, threads) for recipe in recipes]
     machine = (compiler_identity(compiler), processor_identity())
+    forget_changed()
     keys = {
-        cache_key(recipe.name, repr(recipe.lengths(model)), fingerprint, *machine): recipe
+        cache_key(
+            *(recipe.name, repr(recipe.lengths(model)), fingerprint, *machine),
+            origins=recipe.origins(model),
+        ): recipe
         for recipe in recipes
     }
+    addresses: dict[str, int] = {}
+
+    def load(key: str, kernel: Found) -> None:
+        library, entry, _ = kernel
+        expected = signature(key, keys[key].sizes(model), entry.shapes)
+        addresses[key] = address_of(library, entry.symbol, expected)
+
     found = fetch(
         list(keys),
         lambda missing, folder: _build({k: keys[k] for k in missing}, model, compiler, folder),
-        lock=cache_key(fingerprint),
+        load,
+        # Robots that share a lock wait for each other; there are not more files than that.
+        lock=f'kernels_{cache_key(fingerprint)[:2]}',
+        origins=[origin for recipe in recipes for origin in recipe.origins(model)],
     )
     kernels = []
     for key, recipe in keys.items():
-        library, entry, cached = found[key]
+        _, entry, cached = found[key]
         report = KernelReport(recipe.name, entry.operations, 'c', entry.build_seconds, cached)
-        address = _address(library, entry.symbol)
         kernels.append(
             Kernel(
                 recipe.name,
                 recipe.lengths(model),
                 entry.shapes,
                 report,
-                address=address,
+                address=addresses[key],
                 result_type=recipe.result_type,
                 threads=threads,
             )
         )
     return kernels
-
-
-def _address(library: Path, name: str) -> int:
-    """Load a library, for as long as the process lives, and find a function in it."""
-    try:
-        address = ctypes.cast(ctypes.CDLL(str(library))[name], ctypes.c_void_p).value
-    except (OSError, AttributeError) as error:
-        raise KernelBuildError(f'a compiled kernel cannot be loaded: {error}') from None
-    assert address is not None  # a function that was found is somewhere
-    return address
 
 
 def _build(
@@ -158,9 +169,22 @@ def _build(
     def compile_unit(number: int, unit: Mapping[str, Trace | LoopTrace]) -> dict[str, Built]:
         started = time.perf_counter()
         library = folder / f'{number}.so'
-        compile_library(compiler, emit_c(list(unit.values())), library)
-        for k in range(len(unit)):
-            _address(library, symbol(k))  # what cannot be loaded must not get into the cache
+        told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
+        signatures = [signature_source(symbol(k), text) for k, text in enumerate(told.values())]
+        compile_library(compiler, emit_c(list(unit.values())) + ''.join(signatures), library)
+        # What cannot be loaded or computes something else must not get into the cache.
+        for k, (key, trace) in enumerate(unit.items()):
+            recipe = recipes[key]
+            try:
+                address = address_of(library, symbol(k), told[key])
+                check_kernel(
+                    *(address, recipe.name, recipe.lengths(model)),
+                    *(recipe.function, model, trace),
+                )
+            except KernelBuildError as error:
+                raise KernelBuildError(
+                    f'{error}, compiled by {" ".join(compiler)}: check $CC and what it runs'
+                ) from None
         seconds = time.perf_counter() - started
         total = sum(trace.operations for trace in unit.values()) or 1
         return {

@@ -9,10 +9,18 @@
 #pragma GCC optimize("no-dse", "no-tree-dse")
 #endif
 
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
+#error "kernels need IEEE arithmetic: check the options in $CC, such as -ffast-math"
+#endif
+
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Another double, constants of another type, or registers of another precision. */
+typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 
 #if defined(__AVX512F__)
 #define LANES 8

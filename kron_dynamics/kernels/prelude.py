@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from math import isfinite
-from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
+from kron_dynamics.kernels.sources import read_beside
 
 # From this many angles on a vector of them is quicker than one after the other.
 WIDE_ANGLES = 5
@@ -15,7 +15,7 @@ WIDE_ANGLES = 5
 
 def prelude() -> str:
     """Return the C text that every translation unit stands on."""
-    return Path(__file__).with_name('prelude.h').read_text(encoding='ascii')
+    return read_beside(__file__, 'prelude.h')
 
 
 def symbol(k: int) -> str:

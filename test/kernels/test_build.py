@@ -35,11 +35,11 @@ def test_compiler_is_taken_from_cc_with_its_options(fake_compiler: Any) -> None:
 
 
 def test_options_in_cc_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('CC', 'cc -O1 "-DNAME=two words"')
+    monkeypatch.setenv('CC', 'cc -O1 "-I/two words"')
     command = find_compiler()
     assert command is not None
     assert Path(command[0]).name == 'cc'
-    assert command[1:] == ('-O1', '-DNAME=two words')
+    assert command[1:] == ('-O1', '-I/two words')
 
 
 @pytest.mark.parametrize('value', ['', ' '])

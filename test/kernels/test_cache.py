@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import random
+import socket
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,12 +22,9 @@ from kron_dynamics.kernels.cache import (
     Built,
     CacheEntry,
     Found,
-    cache_directory,
     cache_key,
-    equations_digest,
-    fetch,
-    file_digest,
 )
+from kron_dynamics.kernels.cache_folder import write_private
 
 CONTENT = b'not really a library, but long enough to be cut'
 
@@ -49,15 +49,24 @@ class Builder:
         }
 
 
+def fetch(keys: Sequence[str], build: Any, lock: str, folder: Path) -> dict[str, Found]:
+    found = cache.fetch(keys, build, lambda key, kernel: None, lock)
+    assert {kernel.library.parent for kernel in found.values()} <= {folder}
+    return found
+
+
 def fetch_one(key: str, build: Any, folder: Path) -> Found:
     return fetch([key], build, 'ab', folder)[key]
 
 
+def file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / 'kernels'
-    path.mkdir(mode=0o700)
-    return path
+def folder(own_cache: Path) -> Path:
+    own_cache.mkdir(mode=0o700)
+    return own_cache
 
 
 def test_second_fetch_is_a_hit(folder: Path) -> None:
@@ -112,7 +121,10 @@ def test_all_kernels_of_a_spoilt_library_are_built_again(folder: Path) -> None:
 def test_files_are_for_the_user_alone_and_no_work_is_left(folder: Path) -> None:
     library, _, _ = fetch_one('key', Builder(), folder)
     assert stat.S_IMODE(library.stat().st_mode) == 0o600
-    assert {path.name for path in folder.iterdir()} == {library.name, 'key.json', 'ab.lock'}
+    assert {path.name for path in folder.iterdir()} == {
+        *(library.name, 'key.json'),
+        *('ab.lock', 'work.lock'),
+    }
 
 
 def truncate(library: Path, record: Path) -> None:
@@ -152,20 +164,107 @@ def garble_record(library: Path, record: Path) -> None:
     record.write_text('{', encoding='ascii')
 
 
+def reseal(record: Path, fields: Any) -> None:
+    """Write a record as the cache itself would."""
+    text = fields if isinstance(fields, bytes) else json.dumps(fields).encode()
+    record.write_bytes(cache._seal(record.stem, text) + b'\n' + text)
+
+
+def fields_of(record: Path) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(record.read_bytes().partition(b'\n')[2])
+    return fields
+
+
+def edit_record(library: Path, record: Path) -> None:
+    record.write_bytes(record.read_bytes().replace(b'kernel_0', b'kernel_1'))
+
+
+def exchange_record(library: Path, record: Path) -> None:
+    other = record.with_name('other.json')
+    fetch_one('other', Builder(), record.parent)
+    assert other.exists()
+    other.rename(record)
+
+
+def seal_for_another_key(library: Path, record: Path) -> None:
+    fields = fields_of(record)
+    reseal(record.with_name('other.json'), fields)
+    record.with_name('other.json').rename(record)
+
+
+def nest_deeply(library: Path, record: Path) -> None:
+    reseal(record, b'[' * 100_000 + b']' * 100_000)
+
+
 def add_to_record(library: Path, record: Path) -> None:
-    fields = json.loads(record.read_text(encoding='ascii'))
-    record.write_text(json.dumps({**fields, 'extra': 1}), encoding='ascii')
+    reseal(record, {**fields_of(record), 'extra': 1})
 
 
 def change_record(field: str, value: Any) -> Callable[[Path, Path], None]:
     def change(library: Path, record: Path) -> None:
-        fields = json.loads(record.read_text(encoding='ascii'))
-        record.write_text(json.dumps({**fields, field: value}), encoding='ascii')
+        reseal(record, {**fields_of(record), field: value})
 
     change.__name__ = f'change_{field}_to_{value}'
     return change
 
 
+def put_in_place(make: Callable[[Path], Any], which: int) -> Callable[[Path, Path], None]:
+    """Something that is no file where the library or the record was."""
+
+    def spoil(*files: Path) -> None:
+        files[which].unlink()
+        make(files[which])
+
+    spoil.__name__ = f'{make.__name__}_for_{("library", "record")[which]}'
+    return spoil
+
+
+def folder_with_a_file(path: Path) -> None:
+    path.mkdir()
+    (path / 'file').touch()
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path, 0o600)
+
+
+def listening_socket(path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(path.parent)  # names of sockets must be short
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name('nothing'))
+
+
+def device(path: Path) -> None:
+    path.symlink_to('/dev/zero')
+
+
+def huge_file(path: Path) -> None:
+    with open(path, 'wb') as file:
+        file.truncate(1 << 40)  # of holes
+    path.chmod(0o600)
+
+
+def unreadable(path: Path) -> None:
+    write_private(path, CONTENT)
+    path.chmod(0)
+
+
+def empty(path: Path) -> None:
+    path.touch(0o600)
+
+
+PLACES = (
+    *(folder_with_a_file, pipe, listening_socket, link_to_nothing, device, huge_file),
+    *(unreadable, empty),
+)
 SPOILERS = (
     truncate,
     alter,
@@ -176,6 +275,11 @@ SPOILERS = (
     remove_library,
     remove_record,
     garble_record,
+    edit_record,
+    exchange_record,
+    seal_for_another_key,
+    nest_deeply,
+    *(put_in_place(place, which) for place in PLACES for which in (0, 1)),
     add_to_record,
     change_record('library', ''),
     change_record('library', 'abcdef'),
@@ -204,8 +308,14 @@ def test_somebody_elses_kernel_is_built_again(
 ) -> None:
     builder = Builder()
     fetch_one('key', builder, folder)
-    me = os.getuid()
-    monkeypatch.setattr(os, 'getuid', lambda: me + 1)
+    fstat = os.fstat
+
+    def of_another(descriptor: int) -> os.stat_result:
+        status = list(fstat(descriptor))
+        status[stat.ST_UID] += 1
+        return os.stat_result(status)
+
+    monkeypatch.setattr(os, 'fstat', of_another)
     assert not fetch_one('key', builder, folder).cached
     assert builder.count == 2
 
@@ -217,7 +327,7 @@ def test_failed_build_leaves_nothing_to_be_found(folder: Path) -> None:
 
     with pytest.raises(KernelBuildError):
         fetch(['a', 'b'], fail, 'ab', folder)
-    assert {path.suffix for path in folder.iterdir()} == {'.lock'}
+    assert {path.name for path in folder.iterdir()} == {'ab.lock', 'work.lock'}
     assert not fetch_one('a', Builder(), folder).cached
 
 
@@ -234,7 +344,7 @@ def test_libraries_are_there_before_their_records(
         replace(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(cache.os, 'replace', watch)
+        patch.setattr(os, 'replace', watch)
         with pytest.raises(KeyboardInterrupt):
             fetch(['a', 'b'], Builder(), 'ab', folder)
     assert moved == ['.so', '.json']
@@ -248,94 +358,53 @@ def test_key_depends_on_every_part() -> None:
     assert all(set(key) <= set('0123456789abcdef') for key in keys)
 
 
-def test_key_depends_on_machine_and_equations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_depends_on_machine_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     first = cache_key('a')
     assert cache_key('a') == first
     for place, name in (
         (cache.platform, 'machine'),
         (cache.platform, 'system'),
-        (cache, 'equations_digest'),
+        (cache, 'sources_digest'),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, lambda: 'another')
             assert cache_key('a') != first
     assert cache_key('a') == first
+    assert cache_key('a', origins=['kron_dynamics.exceptions']) != first
 
 
-@pytest.mark.parametrize(
-    'name',
-    [
-        *('kronecker.py', 'robot.py', 'frame.py', 'dynamics/inverse.py', 'kinematics/motion.py'),
-        *('model/robot_model.py', 'kernels/emit.py', 'kernels/prelude.h', 'kernels/caller.c'),
-    ],
-)
-def test_every_text_that_makes_kernels_is_in_the_digest(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = equations_digest.__wrapped__()
-    assert equations_digest.__wrapped__() == first
-    changed = Path(cache.__file__).parents[1] / name
-    assert changed.is_file()
-    read_bytes = Path.read_bytes
-    monkeypatch.setattr(
-        Path, 'read_bytes', lambda path: read_bytes(path) + b' ' * (path == changed)
-    )
-    assert equations_digest.__wrapped__() != first
+@pytest.mark.parametrize('error', [KernelBuildError('no'), OSError('no'), ImportError('no')])
+def test_what_cannot_be_loaded_is_built_again(folder: Path, error: Exception) -> None:
+    builder = Builder()
+    fetch(['a', 'b'], builder, 'ab', folder)
+
+    def load(key: str, kernel: Found) -> None:
+        if key == 'b' and kernel.cached:
+            raise error
+
+    found = cache.fetch(['a', 'b'], builder, load, 'ab')
+    assert builder.asked == [['a', 'b'], ['b']]
+    assert {key: kernel.cached for key, kernel in found.items()} == {'a': True, 'b': False}
 
 
-def test_directory_is_made_private(own_cache: Path) -> None:
-    assert cache_directory() == own_cache
-    assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
+def test_new_kernel_that_cannot_be_loaded_is_an_error(folder: Path) -> None:
+    def load(key: str, kernel: Found) -> None:
+        raise KernelBuildError('no such function')
+
+    with pytest.raises(KernelBuildError, match='no such function'):
+        cache.fetch(['a'], Builder(), load, 'ab')
 
 
-def test_directory_below_xdg_cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv('KRON_DYNAMICS_CACHE')
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    assert cache_directory() == tmp_path / 'kron_dynamics'
-
-
-def test_directory_that_cannot_be_made_gives_a_temporary_one(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own_cache.write_text('a file stands here', encoding='utf-8')
-    for path in (own_cache, own_cache / 'below'):
-        monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(path))
-        assert cache_directory() == cache_directory()
-        assert stat.S_IMODE(cache_directory().stat().st_mode) == 0o700
-        assert own_cache not in (cache_directory(), *cache_directory().parents)
-
-
-def test_directory_that_cannot_be_written_gives_a_temporary_one(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own_cache.mkdir(mode=0o500)
-    # Root may write everywhere; everybody else is told the truth.
-    monkeypatch.setattr(os, 'access', lambda path, mode: Path(path) != own_cache)
-    assert cache_directory() != own_cache
-
-
-@pytest.mark.parametrize('mode', [0o770, 0o707])
-def test_directory_that_others_can_write_gives_a_temporary_one(mode: int, own_cache: Path) -> None:
-    own_cache.mkdir()
-    own_cache.chmod(mode)
-    assert cache_directory() != own_cache
-
-
-def test_directory_of_somebody_else_gives_a_temporary_one(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own_cache.mkdir(mode=0o700)
-    me = os.getuid()
-    monkeypatch.setattr(os, 'getuid', lambda: me + 1)
-    assert cache_directory() != own_cache
-
-
-def test_user_without_a_home_needs_none(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_home() -> Path:
-        raise RuntimeError('Could not determine home directory.')
-
-    monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
-    monkeypatch.setattr(Path, 'home', no_home)
-    assert cache_directory() == own_cache
-    monkeypatch.delenv('KRON_DYNAMICS_CACHE')
-    assert cache_directory().is_dir()
+def test_no_flipped_bit_is_believed(folder: Path) -> None:
+    builder = Builder()
+    library, entry, _ = fetch_one('key', builder, folder)
+    record = folder / 'key.json'
+    drawn = random.Random(2019)
+    for count in range(200):
+        file = drawn.choice((library, record))
+        content = bytearray(file.read_bytes())
+        content[drawn.randrange(len(content))] ^= 1 << drawn.randrange(8)
+        file.write_bytes(content)
+        again, entry_again, cached = fetch_one('key', builder, folder)
+        assert (again, entry_again, cached, builder.count) == (library, entry, False, count + 2)
+        assert library.read_bytes() == CONTENT + b'key'

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import logging
+import os
 import sys
 import threading
 import time
@@ -107,12 +109,16 @@ def test_other_threads_run_during_a_batch(states: int, released: bool) -> None:
     assert during >= 3 if released else during <= 1
 
 
+def forget() -> None:
+    caller._state.type, caller._state.try_again = None, 0.0
+
+
 @pytest.fixture
 def fresh() -> Iterator[None]:
     """The extension is looked for anew, and again afterwards."""
-    call_type.cache_clear()
+    forget()
     yield
-    call_type.cache_clear()
+    forget()
 
 
 def hide_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -129,8 +135,11 @@ def lose_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def spoil_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / 'spoilt.so').write_bytes(b'no library')
-    monkeypatch.setattr(caller, '_library', lambda: tmp_path / 'spoilt.so')
+    def compile_library(command: Any, source: str, target: Path, includes: Any) -> None:
+        target.write_bytes(b'no library')
+
+    monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(tmp_path / 'cache'))
+    monkeypatch.setattr(caller, 'compile_library', compile_library)
 
 
 def lose_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -148,7 +157,7 @@ def test_without_the_extension_ctypes_gives_the_same_numbers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     expected = handmade.make('five').call
-    call_type.cache_clear()
+    forget()
     spoil(monkeypatch, tmp_path)
     with caplog.at_level(logging.INFO):
         found = [handmade.make('five') for _ in range(2)]
@@ -172,10 +181,45 @@ def test_extension_is_found_in_the_cache(
 
     assert call_type() is not None
     assert len(list(own_cache.glob('*.so'))) == 1
-    call_type.cache_clear()
+    forget()
     monkeypatch.setattr(caller, 'compile_library', refuse)
     assert call_type() is not None
     # Of another NumPy it is another extension.
-    call_type.cache_clear()
+    forget()
     monkeypatch.setattr(caller.np, '__version__', '0.1')
     assert call_type() is None
+
+
+def test_fault_that_passes_is_not_remembered_for_ever(
+    own_cache: Path,
+    fresh: None,
+    monkeypatch: pytest.MonkeyPatch,
+    fake_compiler: Any,
+    tmp_path: Path,
+) -> None:
+    tried = tmp_path / 'tried'
+    fake_compiler(f'echo >> {tried}; echo "No space left on device"; exit 1')
+    now = time.monotonic()
+    monkeypatch.setattr(caller.time, 'monotonic', lambda: now)
+    assert [call_type() for _ in range(5)] == [None] * 5
+    assert len(tried.read_text(encoding='ascii')) == 1
+    monkeypatch.delenv('CC')
+    now += 61.0
+    assert call_type() is not None
+
+
+@pytest.mark.parametrize('spoil', ['another', 'half', 'pipe'])
+def test_extension_that_was_spoilt_is_made_again(spoil: str, own_cache: Path, fresh: None) -> None:
+    assert call_type() is not None
+    (library,) = own_cache.glob('*.so')
+    right = library.read_bytes()
+    library.unlink()
+    if spoil == 'pipe':
+        os.mkfifo(library)
+    else:
+        library.write_bytes(right[: len(right) // 2] if spoil == 'half' else b'another')
+    forget()
+    assert call_type() is not None
+    (made,) = own_cache.glob('*.so')
+    assert made.is_file()
+    assert made.stem == hashlib.sha256(made.read_bytes()).hexdigest()

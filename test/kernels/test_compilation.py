@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +15,7 @@ import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import sin
-from kron_dynamics.kernels import Kernel, cache, compilation, units
-from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels import Kernel, cache, caller, compilation, units
 from kron_dynamics.kernels.compilation import Recipe, make_kernels
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.units import in_units
@@ -160,7 +158,7 @@ def test_the_extension_is_compiled_beside_the_first_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # As in a new process, which has not looked for it yet.
-    monkeypatch.setattr(compilation, 'call_type', functools.cache(call_type.__wrapped__))
+    monkeypatch.setattr(caller, '_state', caller._State())
     make(recipe('a'))
     assert sorted(logging_compiler()) == ['0.c', 'kron_caller.c']
     make(recipe('b'))
@@ -306,7 +304,7 @@ class Keys(Exception):
 
 
 def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fetch(keys: list[str], build: Any, lock: str) -> None:
+    def fetch(keys: list[str], build: Any, load: Any, lock: str, origins: Any) -> None:
         raise Keys(*keys, lock)
 
     def keys(*recipes: Recipe, fingerprint: str = 'robot') -> tuple[str, ...]:
@@ -329,7 +327,7 @@ def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.Monke
     for place, name in (
         (compilation, 'compiler_identity'),
         (compilation, 'processor_identity'),
-        (cache, 'equations_digest'),
+        (cache, 'sources_digest'),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, lambda *_: 'another')

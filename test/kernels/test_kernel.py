@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -335,9 +336,13 @@ def test_no_name_of_a_description_reaches_generated_code(
     assert len(sources) == 2
     for text in sources:
         assert text.startswith(prelude())
-        source = text.removeprefix(prelude())
+        source = re.sub(
+            r'const char kernel_\d_is\[\] = "[0-9a-f]{64}: [0-9 ]+ -> [0-9 x]+";',
+            '',
+            text.removeprefix(prelude()),
+        )
         assert all(word not in source for word in ('owned', 'system', '%', '"', '#error', '\\'))
-    stems = {path.stem for path in own_cache.iterdir()}
+    stems = {path.stem for path in own_cache.glob('*[!k]')}
     assert all(set(stem) <= set('0123456789abcdef') for stem in stems)
     assert not list(own_cache.parent.rglob('*owned*'))
 

@@ -54,7 +54,8 @@ class Process:
 
 def kernel_libraries(folder: Path) -> list[Path]:
     """The libraries of equations; the extension that calls them is another."""
-    records = [json.loads(path.read_text(encoding='ascii')) for path in folder.glob('*.json')]
+    texts = [path.read_text(encoding='ascii') for path in folder.glob('*.json')]
+    records = [json.loads(text.partition('\n')[2]) for text in texts]
     names = {fields['library'] for fields in records if fields['operations']}
     return [folder / f'{name}.so' for name in names]
 

@@ -1,0 +1,132 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real kernels on a disk that turns bits, and libraries that are not what their records say."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kron_dynamics import KernelBuildError, dynamics
+from kron_dynamics.kernels import cache, compilation
+from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.library import address_of
+from kron_dynamics.model import RobotModel, load_model
+
+RECIPES = [
+    Recipe('gravity_vector', ('q',), dynamics.gravity_vector),
+    Recipe('mass_matrix', ('q',), dynamics.mass_matrix),
+]
+Q = np.array([0.3, -0.7])
+
+
+@pytest.fixture
+def model(robot_text: Any) -> RobotModel:
+    return load_model(robot_text('planar_2r'))
+
+
+def check_numbers(kernels: list[Any], model: RobotModel, assert_close: Any) -> None:
+    for kernel, recipe in zip(kernels, RECIPES, strict=True):
+        assert_close(kernel.call(Q), recipe.function(model, Q))
+
+
+@pytest.fixture
+def compiled_once(
+    own_cache: Path, model: RobotModel, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, list[str]]:
+    """Compile two kernels; from now on the compiler remembers what it has done."""
+    make_kernels(RECIPES, model, 'altered')
+    records = {
+        path: json.loads(path.read_bytes().split(b'\n')[1]) for path in own_cache.glob('*.json')
+    }
+    (name,) = {fields['library'] for fields in records.values() if fields['operations']}
+    asked: list[str] = []
+    done: dict[str, bytes] = {}
+    compiled = compilation.compile_library
+
+    def compile_library(command: Any, source: str, target: Path) -> None:
+        asked.append(source)
+        if source not in done:
+            compiled(command, source, target)
+            done[source] = target.read_bytes()
+        target.write_bytes(done[source])
+
+    monkeypatch.setattr(compilation, 'compile_library', compile_library)
+    return own_cache / f'{name}.so', asked
+
+
+def test_no_flipped_bit_gives_a_wrong_number(
+    compiled_once: tuple[Path, list[str]], model: RobotModel, assert_close: Any
+) -> None:
+    library, asked = compiled_once
+    records = [
+        path
+        for path in library.parent.glob('*.json')
+        if library.stem.encode() in path.read_bytes()
+    ]
+    drawn = random.Random(20190301)
+    for _ in range(200):
+        whole = {file: file.read_bytes() for file in (library, *records)}
+        file = drawn.choice((library, *records))
+        content = bytearray(whole[file])
+        content[drawn.randrange(len(content))] ^= 1 << drawn.randrange(8)
+        # A new file: this process has the old one in its memory.
+        file.unlink()
+        cache.write_private(file, bytes(content))
+        asked.clear()
+        kernels = make_kernels(RECIPES, model, 'altered')
+        assert len(asked) == 1
+        assert [kernel.report.cached for kernel in kernels].count(False) == 1 + (file == library)
+        check_numbers(kernels, model, assert_close)
+        for path, before in whole.items():
+            path.unlink(missing_ok=True)
+            cache.write_private(path, before)
+        again = make_kernels(RECIPES, model, 'altered')
+        assert all(kernel.report.cached for kernel in again)
+
+
+@pytest.mark.parametrize(
+    'changed',
+    [
+        {'symbol': 'kernel_1'},
+        {'symbol': 'nothing'},
+        {'shapes': [[3]]},
+        {'shapes': [[2], [2]]},
+        {'shapes': []},
+        {'shapes': [[10**9]]},
+        {'shapes': [[-2]]},
+    ],
+    ids=str,
+)
+def test_what_the_library_says_of_itself_counts(
+    changed: dict[str, Any],
+    compiled_once: tuple[Path, list[str]],
+    model: RobotModel,
+    assert_close: Any,
+) -> None:
+    """Even a record sealed as the cache would seal it."""
+    library, asked = compiled_once
+    for record in library.parent.glob('*.json'):
+        fields = json.loads(record.read_bytes().split(b'\n')[1])
+        if fields['symbol'] == 'kernel_0':
+            text = json.dumps({**fields, **changed}).encode()
+            record.write_bytes(cache._seal(record.stem, text) + b'\n' + text)
+    kernels = make_kernels(RECIPES, model, 'altered')
+    assert len(asked) == 1
+    assert [kernel.report.cached for kernel in kernels].count(False) == 1
+    check_numbers(kernels, model, assert_close)
+
+
+def test_a_library_tells_what_it_is_for(compiled_once: tuple[Path, list[str]]) -> None:
+    library, _ = compiled_once
+    with pytest.raises(KernelBuildError, match='not the one asked for'):
+        address_of(library, 'kernel_0', 'another')
+    with pytest.raises(KernelBuildError, match='cannot be loaded'):
+        address_of(library, 'kernel_9', 'another')
+    with pytest.raises(KernelBuildError, match='cannot be loaded'):
+        address_of(library.with_name('nothing.so'), 'kernel_0', 'another')

@@ -1,0 +1,370 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel is made of: nothing that runs while it is recorded may be missing from its key."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import types
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kron_dynamics import Robot
+from kron_dynamics.kernels import sources
+from kron_dynamics.kernels.compilation import Recipe
+from kron_dynamics.kernels.compiled import compiled_methods
+from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
+from kron_dynamics.model import RobotModel
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / 'kron_dynamics'
+GENERATOR = 'kron_dynamics.kernels.compilation'
+MADE_OF = sorted(closure(['kron_dynamics.robot', GENERATOR]))
+
+
+@pytest.fixture(autouse=True)
+def read_anew() -> Any:
+    """Files are read once a process; here they change."""
+
+    def forget() -> None:
+        for function in vars(sources).values():
+            if hasattr(function, 'cache_clear'):
+                function.cache_clear()
+
+    forget()
+    yield
+    forget()
+
+
+RECORD = """
+import json, sys
+files = set()
+
+def watch(frame, event, argument):
+    files.add(frame.f_code.co_filename)
+
+import numpy as np
+sys.settrace(watch)
+import kron_dynamics as kd
+from kron_dynamics.kernels import compilation
+from kron_dynamics.kernels.compiled import compiled_methods
+from kron_dynamics.kernels.emit import emit_c
+from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.trace import Graph
+
+rigid, bending, description = sys.argv[1:]
+loops, made = 0, set()
+some = ('mass_matrix', 'inverse_dynamics', 'regressor', 'jacobian', 'joint_friction')
+for robot, few, names in (
+    (kd.load(rigid), 10, None),
+    (kd.load(rigid), 1, some),
+    (kd.load(bending, flexible=description), 10, (*some[:2], 'linearization', 'control_step')),
+):
+    compilation._JOINTS_OF_LOOPS = few
+    compilation._LONG = 0 if few == 1 else 2500
+    for instance in (robot, robot.frame(robot.model.tip_link)):
+        for name, method in compiled_methods(type(instance)).items():
+            if names is not None and name not in names:
+                continue
+            recipe = method.recipe(instance)
+            trace = recipe.record_for_compiler(robot.model, Graph())
+            emit_c([trace])
+            interpret(recipe.record(robot.model))
+            loops += isinstance(trace, compilation.LoopTrace)
+            made.add(name)
+sys.settrace(None)
+sources = sys.modules['kron_dynamics.kernels.sources']
+found = sources.closure(['kron_dynamics.kernels.compilation', 'kron_dynamics.robot'])
+imported = {name for name in sys.modules if name.split('.')[0] == 'kron_dynamics'}
+print(json.dumps([sorted(files), sorted(imported), sorted(found), loops, sorted(made)]))
+"""
+
+
+def run(code: str, *arguments: Any, all_lines: bool = False, **environment: str) -> Any:
+    """What another Python prints last, from JSON; or all its lines."""
+    done = subprocess.run(
+        [sys.executable, '-c', code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'PYTHONPATH': str(ROOT), **environment},
+        cwd='/',  # `-c` looks there first
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    return lines if all_lines else json.loads(lines[-1])
+
+
+def test_all_that_runs_or_is_imported_is_found(robot_file: Path) -> None:
+    ran, imported, found, loops, made = run(RECORD, robot_file, *FLEXIBLE)
+    files = {name for name in ran if name.startswith(f'{PACKAGE}{os.sep}')}
+    modules = {
+        '.'.join(Path(name).relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
+        for name in files
+    }
+    assert loops == 5
+    assert {'linearization', 'regressor', 'joint_friction', 'mass_matrix'} <= {*made}
+    assert {
+        *('kron_dynamics.flexible.flexible_dynamics', 'kron_dynamics.flexible.deformation'),
+        *('kron_dynamics.dynamics.regressor', 'kron_dynamics.kernels.loop_code'),
+        *('kron_dynamics.kernels.interpreted', 'kron_dynamics.frame', 'kron_dynamics.elementary'),
+    } <= modules
+    assert modules - set(found) == set()
+    assert set(imported) - set(found) == set()
+    assert 'kron_dynamics.ros' not in found
+
+
+FLEXIBLE = (
+    ROOT / 'urdf' / 'flexible_manipulator.urdf',
+    ROOT / 'config' / 'flexible_manipulator_flexible.yaml',
+)
+
+
+@pytest.fixture
+def robot_file(tmp_path: Path, robot_text: Any) -> Path:
+    path = tmp_path / 'robot.urdf'
+    path.write_text(robot_text('spatial_3r'), encoding='utf-8')
+    return path
+
+
+FILES = [
+    *(sources._files()[name] for name in MADE_OF),
+    *(str(PACKAGE / 'kernels' / name) for name in ('prelude.h', 'caller.c')),
+]
+
+
+@pytest.mark.parametrize('file', FILES, ids=lambda file: str(Path(file).relative_to(PACKAGE)))
+def test_every_file_counts(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = sources._read
+    first = digest_of_one_more('')
+    monkeypatch.setattr(sources, '_read', lambda path: read(path) + b' ' * (path == file))
+    # As in another process, but for the rest, which has been read.
+    sources._closure_digest.cache_clear()
+    known = {name: sources._module(name) for name in MADE_OF}
+    name = next(
+        name
+        for name, path in sources._files().items()
+        if path == file or (file[-2:] in ('.h', '.c') and name == 'kron_dynamics.kernels')
+    )
+    changed = sources._module.__wrapped__(name)
+    monkeypatch.setattr(sources, '_module', {**known, name: changed}.__getitem__)
+    assert digest_of_one_more('') != first
+
+
+def digest_of_one_more(_: str) -> str:
+    return sources_digest(GENERATOR, 'kron_dynamics.robot')
+
+
+def test_a_new_file_of_numbers_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a table that equations read: whatever lies beside them and is not Python."""
+    package = copied_package(tmp_path)
+    first = run(DIGEST, PYTHONPATH=str(tmp_path))
+    table = package / 'dynamics' / 'table.csv'
+    table.write_text('1, 2\n', encoding='ascii')
+    second = run(DIGEST, PYTHONPATH=str(tmp_path))
+    table.write_text('1, 3\n', encoding='ascii')
+    assert len({first, second, run(DIGEST, PYTHONPATH=str(tmp_path))}) == 3
+
+
+DIGEST = """
+import json
+from kron_dynamics.kernels.sources import sources_digest
+print(json.dumps(sources_digest('kron_dynamics.kernels.compilation')))
+"""
+
+
+def copied_package(folder: Path) -> Path:
+    ignored = shutil.ignore_patterns('__pycache__', 'ros', 'demo', 'bag')
+    return Path(shutil.copytree(PACKAGE, folder / 'kron_dynamics', ignore=ignored))
+
+
+@pytest.mark.parametrize(
+    ('text', 'module'),
+    [
+        ('import kron_dynamics.control.safety', 'control.safety'),
+        ('import kron_dynamics.control.safety as s, os', 'control.safety'),
+        ('import os, kron_dynamics.control.safety', 'control.safety'),
+        ('from kron_dynamics.control import safety', 'control.safety'),
+        ('from kron_dynamics.control import faults, safety as s', 'control.safety'),
+        ('from kron_dynamics.control import (  # (\n  faults,  # a)\n safety)', 'control.safety'),
+        ('from kron_dynamics.control import faults, \\\n    safety', 'control.safety'),
+        ('if x: from kron_dynamics.control import safety; y = 1', 'control.safety'),
+        ('def f():\n    from kron_dynamics.control.safety import x', 'control.safety'),
+        ('from ..control import safety', 'control.safety'),
+        ('from ..control.safety import x', 'control.safety'),
+        ('from .. import control', 'control'),
+        ('from . import emit', 'kernels.emit'),
+        ('from .emit import x', 'kernels.emit'),
+        ('from kron_dynamics.control import *', 'control.safety'),
+        ('import_module("kron_dynamics.control.safety")', 'control.safety'),
+        ('import_module("..control.safety", __package__)', 'control.safety'),
+        ('import_module("kron_dynamics." + name)', 'control.safety'),
+        ('import_module(f"kron_dynamics.{name}")', 'control.safety'),
+        ('__import__(name)', 'control.safety'),
+        ('from importlib import import_module as i\ni(name)', 'control.safety'),
+    ],
+)  # fmt: skip
+def test_imports_of_every_form_are_seen(text: str, module: str) -> None:
+    found = sources._imports(text, 'kron_dynamics.kernels')
+    assert f'kron_dynamics.{module}' in found
+    # With the packages around it, which are run then.
+    assert {'kron_dynamics', 'kron_dynamics.kernels'} <= found
+    assert f'kron_dynamics.{module}'.rpartition('.')[0] in found
+
+
+def test_names_that_are_no_modules_are_none() -> None:
+    text = 'from kron_dynamics.model import RobotModel\nkron_dynamics.nothing.at_all'
+    assert sources._imports(text, 'other') == {'kron_dynamics', 'kron_dynamics.model'}
+
+
+def outside(model: Any, q: Any) -> Any:
+    return q
+
+
+class Base:
+    pass
+
+
+class Other(Base):
+    def method(self, model: Any, q: Any) -> Any:
+        return q
+
+
+def test_functions_are_followed_to_where_they_are_written() -> None:
+    other, outside_of = Other(), outside
+
+    @functools.wraps(outside)
+    def wrapped(*args: Any) -> Any:
+        return None
+
+    assert outside in origins_of(outside)
+    assert outside in origins_of(functools.partial(functools.partial(outside), None))
+    assert outside in origins_of(lambda q: outside_of(q))
+    assert outside in origins_of(wrapped)
+    assert {Other.method, Other, Base} <= origins_of(other.method)
+    robot: Any = types.SimpleNamespace(_kernel_prefix='')
+    recipe = compiled_methods(Robot)['mass_matrix'].recipe(robot)
+    modules = {getattr(origin, '__module__', '') for origin in origins_of(recipe.function)}
+    assert 'kron_dynamics.robot' in modules
+
+
+def user_module(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (folder / f'{name}.py').write_text(text, encoding='utf-8')
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return __import__(name)
+
+
+def test_a_users_own_equations_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'def f(model, q):\n    from kron_dynamics.control import safety\n    return q\n'
+    module = user_module(tmp_path, 'users_equations', text, monkeypatch)
+    model: Any = types.SimpleNamespace(n=2)
+    recipe = Recipe('f', ('q',), module.f)
+    first = sources_digest(*recipe.origins(model))
+    assert 'kron_dynamics.control.safety' in closure(['users_equations'])
+    sources._module.cache_clear()
+    sources._closure_digest.cache_clear()
+    assert sources_digest(*recipe.origins(model)) == first
+    (tmp_path / 'users_equations.py').write_text(text + '\n', encoding='utf-8')
+    sources._module.cache_clear()
+    sources._closure_digest.cache_clear()
+    assert sources_digest(*recipe.origins(model)) != first
+
+
+def test_a_model_of_ones_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'class Model:\n    n = 2\n'
+    module = user_module(tmp_path, 'users_model', text, monkeypatch)
+    recipe = Recipe('f', ('q',), outside)
+    assert sources_digest(*recipe.origins(module.Model())) != sources_digest(
+        *recipe.origins(types.SimpleNamespace(n=2))  # type: ignore[arg-type]
+    )
+
+
+def typed_in(factor: float) -> Any:
+    """A function of no file, which calls another one."""
+    space: dict[str, Any] = {'__name__': 'typed_in'}
+    exec(f'def g(q):\n    return q * {factor}\ndef f(model, q):\n    return g(q)', space)
+    return space['f']
+
+
+def test_equations_of_no_file_count_by_their_code() -> None:
+    model: Any = types.SimpleNamespace(n=2)
+    digests = [
+        sources_digest(*Recipe('f', ('q',), typed_in(factor)).origins(model))
+        for factor in (2.0, 2.0, 3.0)
+    ]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_without_sources_all_compiled_files_count(tmp_path: Path) -> None:
+    package = copied_package(tmp_path)
+    first = run(DIGEST, PYTHONPATH=str(tmp_path))
+    compile_all = 'import compileall as c, sys; c.compile_dir(sys.argv[1], quiet=1, legacy=1)'
+    subprocess.run([sys.executable, '-c', compile_all, str(package)], check=True)
+    for file in package.rglob('*.py'):
+        file.unlink()
+    second = run(DIGEST, PYTHONPATH=str(tmp_path))
+    assert second == run(DIGEST, PYTHONPATH=str(tmp_path))
+    file = package / 'dynamics' / 'gravity.pyc'
+    file.write_bytes(file.read_bytes() + b' ')
+    assert len({first, second, run(DIGEST, PYTHONPATH=str(tmp_path))}) == 3
+
+
+def test_an_archive_counts_as_a_whole(tmp_path: Path, robot_file: Path) -> None:
+    copied_package(tmp_path / 'plain')
+    archive = tmp_path / 'package.zip'
+    with zipfile.ZipFile(archive, 'w') as file:
+        for path in sorted((tmp_path / 'plain').rglob('*')):
+            file.write(path, path.relative_to(tmp_path / 'plain'))
+    code = DIGEST + (
+        'import kron_dynamics as kd, sys\n'
+        'robot = kd.load(sys.argv[1])\n'
+        'robot.gravity_vector([0.1, 0.2, 0.3])\n'
+        'print(json.dumps([kd.__file__, robot.kernel_report()[0].source]))\n'
+    )
+    place, source = run(code, robot_file, PYTHONPATH=str(archive))
+    assert place.startswith(str(archive))
+    assert source == 'c'
+    first = run(DIGEST, PYTHONPATH=str(archive))
+    with zipfile.ZipFile(archive, 'a') as file:
+        file.writestr('kron_dynamics/more', '')
+    assert run(DIGEST, PYTHONPATH=str(archive)) != first
+
+
+MEANWHILE = """
+import json, logging, sys
+from pathlib import Path
+logging.basicConfig(format='%(message)s', stream=sys.stdout)
+import kron_dynamics as kd
+robot = kd.load(sys.argv[1])
+first = robot.gravity_vector([0.1, 0.2, 0.3])
+file = Path(kd.__file__).parent / 'dynamics' / 'gravity.py'
+file.write_text(file.read_text().replace('return', 'return 2 *', 1) + sys.argv[2])
+again = kd.load(sys.argv[1])
+assert (again.gravity_vector([0.1, 0.2, 0.3]) == first).all()
+print(json.dumps([report.cached for report in again.kernel_report()]))
+"""
+
+
+def test_what_was_changed_under_a_running_process_is_not_kept(
+    tmp_path: Path, robot_file: Path
+) -> None:
+    """It computes with the old text, others would take it for the new one."""
+    copied_package(tmp_path)
+    cache = tmp_path / 'cache'
+    environment = {'PYTHONPATH': str(tmp_path), 'KRON_DYNAMICS_CACHE': str(cache)}
+    cached, warning = run(MEANWHILE, robot_file, '', all_lines=True, **environment)[::-1]
+    assert json.loads(cached) == [False]
+    assert 'gravity.py has changed since this process started' in warning
+    assert len(list(cache.glob('*.json'))) == 2  # of a kernel and of the extension
+
+
+def test_robot_models_are_of_the_closure() -> None:
+    assert {c.__module__ for c in RobotModel.__mro__ if c is not object} <= set(MADE_OF)
