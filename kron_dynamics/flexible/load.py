@@ -15,7 +15,13 @@ from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.integrals import beam_quadrature
-from kron_dynamics.flexible.link_modes import TRIAL_WAVES, PlaneModes, plane_modes, stations
+from kron_dynamics.flexible.link_modes import (
+    TRIAL_WAVES,
+    PlaneModes,
+    pair_stiffness,
+    plane_modes,
+    stations,
+)
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
@@ -95,6 +101,7 @@ def _flexible_body(
         coordinates=tuple(range(first, first + count)),
         planes=planes,
         moments=read_only(_moments(beam, planes)),
+        pair_stiffness=read_only(pair_stiffness(description, planes)),
         sections=dict(zip(places, at, strict=True)),
     )
 
