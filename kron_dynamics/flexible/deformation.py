@@ -72,9 +72,7 @@ class ModalState:
         )
         twist = [_product(self.v, at.twist, self.w, k) for k in range(orders + 1)]
         # Of a rotation about a sine: the tangent of half the angle, twice, is longer.
-        longer = [
-            (x + y) / 4 for x, y in zip(_leibniz(a, a), _leibniz(b, b), strict=True)
-        ]
+        longer = [(x + y) / 4 for x, y in zip(_leibniz(a, a), _leibniz(b, b), strict=True)]
         longer[0] = 1 + longer[0]
         about_y = zip(_leibniz(b, longer), _leibniz(a, twist), strict=True)
         about_z = zip(_leibniz(a, longer), _leibniz(b, twist), strict=True)

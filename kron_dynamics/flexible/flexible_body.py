@@ -44,6 +44,8 @@ class FlexibleBody:
         moments: integral of f f^T dm, shape (N, N).
         pair_stiffness: Q of the elastic energy, shape (n_p, n_p), N/m^3: see `pair_stiffness`.
         sections: by number of the body that rides on it.
+        outline: deflections over the length at points of the beam, (v, w) by point, of each modal
+            coordinate, shape (2, k, m), 1/m.
     """
 
     link: str
@@ -57,6 +59,7 @@ class FlexibleBody:
     moments: FloatArray
     pair_stiffness: FloatArray
     sections: dict[int, Station]
+    outline: FloatArray
 
     @property
     def mode_counts(self) -> tuple[int, int]:

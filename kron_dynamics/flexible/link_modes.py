@@ -181,6 +181,25 @@ def _twisted(
     return np.array(found)
 
 
+def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
+    """Return the deflections over the length of each mode at equal distances, the tip last.
+
+    Returns:
+        those in v and in w, shape (2, k, m), 1/m for shapes without unit, for all m modes, those
+        in the plane of v first.
+    """
+    counts = [len(plane.scale) for plane in planes]
+    # Of the highest mode's waves each gets some points.
+    points = np.linspace(0.0, length, 4 * max(counts) + 1)[1:]
+    v, w = (plane.shapes(points).T / length for plane in planes)
+    return np.stack(
+        [
+            np.concatenate([v, np.zeros_like(w)], axis=1),
+            np.concatenate([np.zeros_like(v), w], axis=1),
+        ]
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Station:
     """A section of a link: what its place and its turn depend on.

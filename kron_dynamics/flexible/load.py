@@ -18,6 +18,7 @@ from kron_dynamics.flexible.integrals import beam_quadrature
 from kron_dynamics.flexible.link_modes import (
     TRIAL_WAVES,
     PlaneModes,
+    outline,
     pair_stiffness,
     plane_modes,
     stations,
@@ -103,6 +104,7 @@ def _flexible_body(
         moments=read_only(_moments(beam, planes)),
         pair_stiffness=read_only(pair_stiffness(description, planes)),
         sections=dict(zip(places, at, strict=True)),
+        outline=read_only(outline(planes, description.length)),
     )
 
 
