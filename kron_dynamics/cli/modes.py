@@ -80,7 +80,8 @@ def add_parser(commands: Commands) -> None:
         '--joints',
         choices=('held', 'free'),
         default='held',
-        help='held: drives hold the joints still; free: nothing but gravity acts on them '
+        help='held: drives hold the joints still; free: nothing but gravity and '
+        'their viscous damping acts on them '
         '(default: %(default)s)',
     )
     add_gravity(parser)

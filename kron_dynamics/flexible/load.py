@@ -144,4 +144,6 @@ def _moments(beam: BeamPart, planes: tuple[PlaneModes, PlaneModes]) -> FloatArra
         description.stations, 2 * max(description.modes.values()) + TRIAL_WAVES
     )
     dm = weights * np.interp(x, description.stations, beam.mass_per_length)
-    return beam_moments(stations(planes, x, description.geometric_stiffness), dm)
+    moments = beam_moments(stations(planes, x, description.geometric_stiffness), dm)
+    moments[1, 1] -= beam.missing
+    return moments

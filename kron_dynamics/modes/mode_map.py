@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from kron_dynamics.deflection import deflected
 from kron_dynamics.dynamics import Linearization, linearization
 from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.flexible import DeflectionCheck
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
 from kron_dynamics.modes.tracking import Vibrations
 from kron_dynamics.robot import Robot
@@ -57,7 +58,8 @@ def joint_map(
     """Return the modes against the position of one joint.
 
     Links hang in their static deflection. Held joints do not move at all, as if their drives were
-    perfect; on free ones nothing acts but gravity, held in balance, and what moves with them.
+    perfect; on free ones nothing acts but gravity, held in balance, their viscous damping, and
+    what moves with them.
 
     Args:
         robot: the robot.
@@ -224,13 +226,20 @@ def _followed(
         except ModelError as error:
             raise type(error)(f'{parameter} at {value:g} {unit}: {error}') from None
         rest = np.zeros(robot.n)
-        found = Vibrations.of(robot.linearize(full, rest, rest), first)
+        linear = robot.linearize(full, rest, rest)
+        found = Vibrations.of(_with_viscous_damping(linear, robot.model), first)
         if reference is None:
             reference = found.coordinate_shapes()
         modes, reference = found.in_order_of(reference)
         frequencies.append(modes.frequencies)
         ratios.append(modes.damping_ratios)
     return ModeMap(parameter, unit, values, names, np.array(frequencies), np.array(ratios))
+
+
+def _with_viscous_damping(linear: LinearizedModel, model: RobotModel) -> LinearizedModel:
+    """A linear model with the damping of the joints too, but not their dry friction."""
+    missing = np.diag(model.damping - model.structural_damping)
+    return replace(linear, damping=linear.damping + missing)
 
 
 def _index(model: RobotModel, joint: str) -> int:

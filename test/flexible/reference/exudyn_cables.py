@@ -71,7 +71,7 @@ def cantilever(
     settings.staticSolver.newton.relativeTolerance = 1e-5
     settings.staticSolver.newton.absoluteTolerance = 1e-9
     settings.staticSolver.verboseMode = 0
-    settings.solutionSettings.writeSolutionToFile = False
+    settings.solution.file.write = False
     system.SolveStatic(settings)
     tip = system.GetNodeOutput(nodes[-1], exu.OutputVariableType.Position)
     rest = system.systemData.GetODE2Coordinates()
