@@ -30,7 +30,7 @@ DESCRIPTION = """\
 Print the natural frequencies and damping ratios of a robot with flexible links along a sweep of
 one joint, or of a payload's mass. The links hang in their static deflection. A mode has the name
 of the coordinate that it is nearest to at the start of the sweep, and is followed by its shape.
-Warns of links that have too few modes for these frequencies, and of large deflections.
+Warns of links that have too few modes for their first frequencies, and of large deflections.
 """
 
 

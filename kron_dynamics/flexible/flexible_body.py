@@ -13,6 +13,7 @@ the beam are those of ``f f^T``, taken once: the pseudo-inertia of a rigid body,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -21,7 +22,8 @@ import numpy as np
 
 from kron_dynamics.dynamics.composite import FieldMoments, Inertia
 from kron_dynamics.flexible.deformation import ModalState
-from kron_dynamics.flexible.link_modes import PlaneModes, Station, pairs
+from kron_dynamics.flexible.link_modes import PlaneModes, Station
+from kron_dynamics.flexible.pair_stiffness import pairs
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kronecker import skew
@@ -187,7 +189,7 @@ def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
     return forces
 
 
-def beam_moments(sections: list[Station], mass: FloatArray) -> FloatArray:
+def beam_moments(sections: Sequence[Station], mass: FloatArray) -> FloatArray:
     """Return the integral of f f^T dm, shape (N, N).
 
     Args:

@@ -58,51 +58,60 @@ def check_mode_counts(
     flexible: str | Path | Mapping[str, object],
     *,
     at: Mapping[str, float] | None = None,
+    vibrations: int = 1,
     tolerance: float = 0.01,
 ) -> list[ModelWarning]:
     """Return what is to be said of links that have too few modes; nothing if all have enough.
 
-    The frequencies of the description, with joints held and with joints free, are compared with
-    those of the same robot whose links have three modes more in each plane, about straight links
-    in one pose. It costs one load and one linearization that is not compiled.
+    The frequencies of the robot, with joints held and with joints free, are compared with those
+    of the same robot whose links have three modes more in each plane, about straight links in one
+    pose. It costs one load and one linearization that is not compiled.
+
+    The last mode in a plane is always the worst, so that only the first vibrations of each plane
+    are compared: two modes may be needed for the first of them, and three for two.
 
     Args:
         loaded: the robot with another description of its flexible links, such as
             ``lambda flexible: kd.load('robot.urdf', flexible=flexible)``.
         flexible: the description: a path or what such a file holds.
         at: positions of joints, rad or m; see `pose`.
+        vibrations: how many in each plane of each link are to be right, 1 or more; those that the
+            description has no modes for are left out.
         tolerance: relative error of a frequency from which modes are too few, unit 1.
 
     Returns:
         a `ModelWarning` of the kind 'too_few_modes' for each plane of a link that needs more.
 
     Raises:
-        ParameterError: the robot has no such joint or no flexible links, or the tolerance is not
-            positive.
+        ParameterError: the robot has no such joint or no flexible links, or `vibrations` or the
+            tolerance is not positive.
         ModelError: the description is unusable.
     """
     if not tolerance > 0:
         raise ParameterError(f'tolerance is {tolerance:g}, expected a positive number')
+    if vibrations < 1:
+        raise ParameterError(f'vibrations is {vibrations}, expected 1 or more')
     given = {
         (link.link, plane): count
         for link in read_flexible(flexible)
         for plane, count in link.modes.items()
     }
+    wanted = {place: min(count, vibrations) for place, count in given.items()}
     most = {place: count + _MORE for place, count in given.items()}
     model = loaded(_with_modes(flexible, most)).model
     richest = _Richest.of(model, pose(model, at), most)
     needed = dict(given)
-    while _excess(richest.errors(given, needed), tolerance) > 0 and needed != most:
+    while _excess(richest.errors(wanted, needed), tolerance) > 0 and needed != most:
         needed = min(
             _with_one_more(needed, most),
-            key=lambda counts: _excess(richest.errors(given, counts), tolerance),
+            key=lambda counts: _excess(richest.errors(wanted, counts), tolerance),
         )
     found = []
     for (link, plane), count in needed.items():
         if count == (had := given[link, plane]):
             continue
         alone = {**most, (link, plane): had}
-        worst = max(richest.errors(given, alone), key=lambda compared: compared.error)
+        worst = max(richest.errors(wanted, alone), key=lambda compared: compared.error)
         joints = f'joints {"free" if worst.free else "held"}'
         there = f'with {had} mode{"s" * (had > 1)} in plane {plane}'
         if np.isfinite(worst.error):
@@ -154,16 +163,16 @@ class _Richest:
         M, _, K, _ = linearization(model, straight, rest, rest)
         return cls(M, (K + K.T) / 2, len(q), places)
 
-    def errors(self, given: Counts, counts: Counts) -> list[_Compared]:
-        """Return the modes that some counts should give, by other counts and by all modes."""
+    def errors(self, wanted: Counts, counts: Counts) -> list[_Compared]:
+        """Return the modes that so many are wanted of, by other counts and by all modes."""
         found = []
-        lowest = self._modes(given, False)[0][0]
+        lowest = self._modes(wanted, False)[0][0]
         for free in (True, False) if self.joints else (False,):
             reference, shapes = self._modes({}, free)
-            wanted = _partners(self._modes(given, free)[1], shapes, self.mass)
+            asked = _partners(self._modes(wanted, free)[1], shapes, self.mass)
             squares, parts = self._modes(counts, free)
             partners = _partners(parts, shapes, self.mass)
-            for k in wanted:
+            for k in asked:
                 if reference[k] < _SWINGS**2 * lowest:
                     continue
                 # A mode that is not there at all is as wrong as can be.

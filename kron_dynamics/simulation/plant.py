@@ -118,7 +118,7 @@ class Plant:
                 f'the simulated motion is not finite any more: q = {self.q.tolist()}; the step of '
                 f'{step:g} s is too long for this machine'
             )
-        self.robot.check_deflections(self.q)
+        self.robot.check_deflections(self.q, stacklevel=3)
 
     def acceleration(self, q: FloatArray, qd: FloatArray) -> FloatArray:
         """Return the accelerations, shape (n,), in a state under the present efforts."""

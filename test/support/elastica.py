@@ -41,11 +41,11 @@ class Elastica:
     tip_inertia: float = 0.0
     tip_offset: tuple[float, float] = (0.0, 0.0)
     gravity: tuple[float, float] = (0.0, -9.80665)
-    terms: int = 14
+    terms: int = 12
 
     def __post_init__(self) -> None:
         """Tabulate the polynomials at points that integrate them exactly."""
-        nodes, weights = legendre.leggauss(80)
+        nodes, weights = legendre.leggauss(40)
         xi = (1 + nodes) / 2
         slopes = np.array([legendre.legval(nodes, row) for row in np.eye(self.terms)])
         integral = [legendre.legint(row, lbnd=-1) for row in np.eye(self.terms)]
@@ -69,8 +69,15 @@ class Elastica:
         ):
             object.__setattr__(self, name, value)
 
-    def matrices(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return mass matrix, stiffness matrix and forces at rest, and the tip's place."""
+    def matrices(
+        self, a: np.ndarray, share: float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return mass matrix, stiffness matrix and forces at rest, and the tip's place.
+
+        Args:
+            a: coefficients of the slope angle.
+            share: of gravity.
+        """
         theta = a @ self.angles
         c, s = np.cos(theta), np.sin(theta)
         r = self.table @ np.array([c, s]).T  # points and tip, (k, 2)
@@ -88,7 +95,7 @@ class Elastica:
         at = self.at_tip
         centre1 = first[:, -1] + np.outer(at, turned)
         centre2 = second[:, :, -1] - np.multiply.outer(np.outer(at, at), arm)
-        g = np.array(self.gravity)
+        g = share * np.array(self.gravity)
         M = np.einsum('iks,jks,k->ij', first[:, :-1], first[:, :-1], self.mass)
         M += self.tip_mass * centre1 @ centre1.T + self.tip_inertia * np.outer(at, at)
         forces = self.stiffness @ a
@@ -102,17 +109,13 @@ class Elastica:
         """Return the coefficients of the slope angle in balance, gravity raised step by step."""
         a = np.zeros(self.terms)
         for share in np.linspace(0.1, 1.0, 10):
-            load = Elastica(**{**self._given(), 'gravity': tuple(share * np.array(self.gravity))})
             for _ in range(30):
-                _, K, forces, _ = load.matrices(a)
+                _, K, forces, _ = self.matrices(a, share)
                 step = np.linalg.solve(K, forces)
                 a = a - step
                 if np.abs(step).max() < 1e-13 * max(1e-3, np.abs(a).max()):
                     break
         return a
-
-    def _given(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def tip(self) -> np.ndarray:
         """Return place and slope angle of the tip in balance: x, z, theta."""
