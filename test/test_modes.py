@@ -150,11 +150,11 @@ def test_viscous_damping_of_free_joints_counts_and_dry_friction_does_not() -> No
     held = joint_map(robot, 'hinge', [1.0])
     np.testing.assert_allclose(held.damping_ratios, 0.01, rtol=1e-3)
     without = Vibrations.of(linear, 0)
-    assert found.damping_ratios[0, 2] > 1.5 * without.damping_ratios.max()
+    assert found.damping_ratios[0, 2] > 1.5 * np.nanmax(without.damping_ratios)
 
 
 def test_hanging_beam_is_stiffer_than_a_standing_one() -> None:
-    robot = arm(gravity=(0, 0, -3.0))
+    robot = arm(gravity=(0, 0, -2.5))
     found = joint_map(robot, 'hinge', np.linspace(-np.pi / 2, np.pi / 2, 5))
     v1, w1 = found.frequencies.T
     assert (np.diff(v1) < 0).all()

@@ -128,7 +128,10 @@ def test_a_boom_of_rubber_is_refused() -> None:
 def test_sweeps_warn_once_and_refuse_with_the_value() -> None:
     with told(1):
         joint_map(robot(0.06), 'lift', [-0.2, -0.1, 0.0, 0.1])
-    with pytest.raises(kd.ModelError, match="^lift at 0 rad: flexible link 'beam' deflects"):
+    with (
+        told(1),
+        pytest.raises(kd.ModelError, match="^lift at 0 rad: flexible link 'beam' deflects"),
+    ):
         joint_map(robot(0.45), 'lift', [1.5, 0.0])
 
     def loaded(mass: float) -> kd.Robot:
