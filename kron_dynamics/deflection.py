@@ -8,7 +8,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
-from kron_dynamics.flexible.validity import beyond
+from kron_dynamics.flexible.validity import limit
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -84,11 +84,12 @@ def deflected(
         if furthest.share > _FURTHEST:
             e *= _FURTHEST / furthest.share
     furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+    found = ''
     if furthest.share > LARGEST_DEFLECTION:
-        raise beyond(furthest)
+        found = f", flexible link '{furthest.link}' deflects by more than {limit(furthest)}"
     raise ModelError(
         f"the flexible links of '{robot.model.name}' find no balance at q = "
-        f'{motion[0, joints].tolist()}: their stiffness does not carry this load'
+        f'{motion[0, joints].tolist()}: their stiffness does not carry this load{found}'
     )
 
 

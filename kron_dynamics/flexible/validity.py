@@ -87,7 +87,7 @@ class DeflectionCheck:
         """
         for bent in deflections(model, q):
             if bent.share > LARGEST_DEFLECTION:
-                raise ModelError(f'{_named(bent)} {bent}, expected at most {_limit(bent)}')
+                raise ModelError(f'{_named(bent)} {bent}, expected at most {limit(bent)}')
             if bent.share > WARNED_DEFLECTION and bent.link not in self._known:
                 self._known.add(bent.link)
                 warnings.warn(
@@ -103,21 +103,14 @@ class DeflectionCheck:
                 )
 
 
-def beyond(bent: Deflection) -> ModelError:
-    """Return the error of a link that finds no balance within the largest deflection."""
-    return ModelError(
-        f'{_named(bent)} deflects too far: in balance with this load by more than '
-        f'{_limit(bent)}, up to which its equations hold'
-    )
+def limit(bent: Deflection) -> str:
+    """Return the largest deflection of a link, in words."""
+    most = LARGEST_DEFLECTION
+    return f'{most * bent.length:.3g} m, {_percent(most)} of its length of {bent.length:g} m'
 
 
 def _named(bent: Deflection) -> str:
     return f"flexible link '{bent.link}'"
-
-
-def _limit(bent: Deflection) -> str:
-    most = LARGEST_DEFLECTION
-    return f'{most * bent.length:.3g} m, {_percent(most)} of its length of {bent.length:g} m'
 
 
 def _percent(share: float) -> str:
