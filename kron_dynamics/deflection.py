@@ -7,6 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from kron_dynamics.exceptions import ModelError, ShapeError
+from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
+from kron_dynamics.flexible.validity import limit
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -14,6 +16,8 @@ _ROUNDS = 20
 # Relative to the largest modal coordinate. Newton's steps shrink quadratically: after a step of
 # this size there is nothing left but rounding.
 _CLOSE = 1e-8
+# Deflection over length that no step goes beyond: equations mean nothing out there.
+_FURTHEST = 0.5
 
 
 def deflected(
@@ -40,7 +44,8 @@ def deflected(
 
     Raises:
         ShapeError: an argument has another shape.
-        ModelError: the links give way: their stiffness does not carry this load.
+        ModelError: the links give way: their stiffness does not carry this load, or bends them
+            further than their equations hold.
     """
     count = robot.model.joint_count
     joints, modal = slice(count), slice(count, robot.n)
@@ -72,11 +77,19 @@ def deflected(
             return full
         if np.abs(step).max() <= _CLOSE * np.abs(e).max():
             if _holds(K):
+                robot.check_deflections(full, stacklevel=3)
                 return full
             break
+        furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+        if furthest.share > _FURTHEST:
+            e *= _FURTHEST / furthest.share
+    furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+    found = ''
+    if furthest.share > LARGEST_DEFLECTION:
+        found = f", flexible link '{furthest.link}' deflects by more than {limit(furthest)}"
     raise ModelError(
         f"the flexible links of '{robot.model.name}' find no balance at q = "
-        f'{motion[0, joints].tolist()}: their stiffness does not carry this load'
+        f'{motion[0, joints].tolist()}: their stiffness does not carry this load{found}'
     )
 
 

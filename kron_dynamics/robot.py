@@ -13,7 +13,7 @@ import numpy as np
 
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.flexible import load_flexible_model
+from kron_dynamics.flexible import DeflectionCheck, load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
@@ -48,6 +48,7 @@ class Robot:
         self.model = model
         self._kernels = KernelCollection(model, thread_count(threads))
         self._frames: dict[str, RobotFrame] = {}
+        self._deflections = DeflectionCheck()
 
     @property
     def n(self) -> int:
@@ -173,10 +174,27 @@ class Robot:
 
         With `friction`, `joint_friction` and its slope count too; that of Coulomb friction is
         steep near a standstill.
+
+        Raises:
+            ShapeError: it is a batch of motions.
+            ModelError: a flexible link is bent too far; see `check_deflections`.
         """
         motion = [np.array(x, dtype=np.float64) for x in (q, qd, qdd)]
         terms = self.linearization(*motion)
-        return LinearizedModel.about(self.model, terms, motion, friction)
+        linear = LinearizedModel.about(self.model, terms, motion, friction)
+        self.check_deflections(motion[0], stacklevel=3)
+        return linear
+
+    def check_deflections(self, q: ArrayLike, *, stacklevel: int = 2) -> None:
+        """Warn once of each flexible link that a state, shape (n,), bends far.
+
+        `linearize`, `deflected`, sweeps of modes and the simulated plant check their states; the
+        other methods do not.
+
+        Raises:
+            ModelError: a link is bent further than its equations hold.
+        """
+        self._deflections(self.model, q, stacklevel + 1)
 
     @compiled
     def kinetic_energy(

@@ -34,17 +34,20 @@ ARM = f"""<robot name="arm"><link name="base"/>
 WEIGHTLESS = (0.0, 0.0, 0.0)
 
 
-def arm(
-    payload: Any = 0.0, gravity: Sequence[float] = WEIGHTLESS, stiffness: Any = None, **keys: Any
-) -> kd.Robot:
-    beam = {
+def arm_entry(stiffness: Any = None, **keys: Any) -> dict[str, Any]:
+    return {
         'length': LENGTH,
         'mass_per_length': MASS,
         'bending_stiffness': stiffness or {'v': 40.0, 'w': 60.0},
         'modes': {'v': 1, 'w': 1},
         **keys,
     }
-    description = {'flexible_links': {'beam': beam}}
+
+
+def arm(
+    payload: Any = 0.0, gravity: Sequence[float] = WEIGHTLESS, stiffness: Any = None, **keys: Any
+) -> kd.Robot:
+    description = {'flexible_links': {'beam': arm_entry(stiffness, **keys)}}
     return kd.loads(ARM, flexible=description, gravity=gravity, payload={'tip': payload})
 
 
@@ -126,8 +129,32 @@ def test_frequencies_and_damping_are_those_of_the_linear_model() -> None:
         np.testing.assert_allclose(held.damping_ratios[k, order], ratios, rtol=1e-3)
 
 
+def test_viscous_damping_of_free_joints_counts_and_dry_friction_does_not() -> None:
+    text = ARM.replace('<limit', '<dynamics damping="0.7" friction="30"/><limit')
+    robot = kd.loads(
+        text,
+        flexible={'flexible_links': {'beam': arm_entry(damping_ratio=0.01)}},
+        gravity=WEIGHTLESS,
+        payload={'tip': 2.0},
+    )
+    found = joint_map(robot, 'hinge', [1.0], free=True)
+    rest = np.zeros(3)
+    linear = robot.linearize([1.0, 0.0, 0.0], rest, rest)
+    D = linear.damping + np.diag([0.7, 0.0, 0.0])
+    full = LinearizedModel(
+        robot.joint_names, linear.mass, D, linear.stiffness, rest, rest, rest, rest
+    )
+    poles = full.poles()
+    turning = poles[np.argmin(np.abs(poles.imag - 2 * np.pi * found.frequencies[0, 2]))]
+    assert found.damping_ratios[0, 2] == pytest.approx(-turning.real / abs(turning), rel=0.02)
+    held = joint_map(robot, 'hinge', [1.0])
+    np.testing.assert_allclose(held.damping_ratios, 0.01, rtol=1e-3)
+    without = Vibrations.of(linear, 0)
+    assert found.damping_ratios[0, 2] > 1.5 * np.nanmax(without.damping_ratios)
+
+
 def test_hanging_beam_is_stiffer_than_a_standing_one() -> None:
-    robot = arm(gravity=(0, 0, -9.80665))
+    robot = arm(gravity=(0, 0, -2.5))
     found = joint_map(robot, 'hinge', np.linspace(-np.pi / 2, np.pi / 2, 5))
     v1, w1 = found.frequencies.T
     assert (np.diff(v1) < 0).all()

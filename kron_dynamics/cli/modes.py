@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from kron_dynamics.cli.options import Commands, add_flexible, add_gravity, finite_number
-from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.modes import (
     ModeMap,
+    check_mode_counts,
     joint_map,
     joint_range,
     most_influential_joint,
@@ -26,6 +30,7 @@ DESCRIPTION = """\
 Print the natural frequencies and damping ratios of a robot with flexible links along a sweep of
 one joint, or of a payload's mass. The links hang in their static deflection. A mode has the name
 of the coordinate that it is nearest to at the start of the sweep, and is followed by its shape.
+Warns of links that have too few modes for their first frequencies, and of large deflections.
 """
 
 
@@ -80,7 +85,8 @@ def add_parser(commands: Commands) -> None:
         '--joints',
         choices=('held', 'free'),
         default='held',
-        help='held: drives hold the joints still; free: nothing but gravity acts on them '
+        help='held: drives hold the joints still; free: nothing but gravity and '
+        'their viscous damping acts on them '
         '(default: %(default)s)',
     )
     add_gravity(parser)
@@ -102,6 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
         from kron_dynamics.modes.plot import check_picture
 
         check_picture(arguments.plot)
+    with warnings.catch_warnings():
+        warnings.simplefilter('always', ModelWarning)
+        warnings.showwarning = _told  # type: ignore[assignment]
+        return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     robot = _loaded(arguments)
     if not robot.model.is_flexible and arguments.joints == 'held':
         raise ModelError(
@@ -113,6 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = _over_joint(robot, arguments)
     else:
         found = _over_payload(robot, arguments)
+    if robot.model.is_flexible:
+        _check_mode_counts(robot, arguments)
     print(f'robot    {robot.model.name}, joints {arguments.joints}')
     print('\n'.join(format_map(found)))
     if (found.frequencies < 0).any():
@@ -121,13 +136,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _loaded(arguments: argparse.Namespace, payload: dict[str, float] | None = None) -> Robot:
+def _told(message: Warning | str, *_: object) -> None:
+    print(f'kron_dynamics: warning: {message}', file=sys.stderr)
+
+
+def _loaded(
+    arguments: argparse.Namespace,
+    payload: dict[str, float] | None = None,
+    flexible: Mapping[str, object] | None = None,
+) -> Robot:
     return load(
         arguments.urdf,
         gravity=arguments.gravity,
-        flexible=arguments.flexible,
+        flexible=arguments.flexible if flexible is None else flexible,
         payload=payload,
     )
+
+
+def _check_mode_counts(robot: Robot, arguments: argparse.Namespace) -> None:
+    payload = None
+    if arguments.masses is not None:
+        # The heaviest asks for most modes.
+        payload = {_carrier(robot, arguments): float(arguments.masses[-1])}
+    for finding in check_mode_counts(
+        lambda flexible: _loaded(arguments, payload, flexible),
+        arguments.flexible,
+        at=dict(arguments.at),
+    ):
+        warnings.warn(finding, stacklevel=1)
+
+
+def _carrier(robot: Robot, arguments: argparse.Namespace) -> str:
+    """The link with the payload."""
+    return robot.model.tip_link if arguments.payload is None else arguments.payload
 
 
 def _over_joint(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
@@ -150,7 +191,7 @@ def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
     for option in ('range', 'points'):
         if getattr(arguments, option) is not None:
             raise ParameterError(f'--{option} is for a joint; --masses has its own')
-    link = robot.model.tip_link if arguments.payload is None else arguments.payload
+    link = _carrier(robot, arguments)
     return payload_map(
         lambda mass: _loaded(arguments, {link: mass}),
         link,

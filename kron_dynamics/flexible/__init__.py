@@ -23,6 +23,13 @@ from kron_dynamics.flexible.tapered import (
     tapered_modes,
 )
 from kron_dynamics.flexible.trial import TrialFunctions
+from kron_dynamics.flexible.validity import (
+    LARGEST_DEFLECTION,
+    WARNED_DEFLECTION,
+    Deflection,
+    DeflectionCheck,
+    deflections,
+)
 
 __all__ = [
     'Beam',
@@ -30,15 +37,20 @@ __all__ = [
     'BeamModes',
     'BeamSection',
     'CarriedBody',
+    'Deflection',
+    'DeflectionCheck',
     'FlexibleBody',
     'FlexibleLink',
     'FlexibleModel',
     'FloquetAnalysis',
+    'LARGEST_DEFLECTION',
     'LinearizedLink',
     'TaperedModes',
     'TrialFunctions',
+    'WARNED_DEFLECTION',
     'beam_integrals',
     'beam_quadrature',
+    'deflections',
     'floquet_analysis',
     'load_flexible_model',
     'monodromy_matrix',

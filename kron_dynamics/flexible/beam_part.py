@@ -21,6 +21,8 @@ from kron_dynamics.typing import FloatArray
 
 # Relative to the link's own mass, first and second moments: rounding of decimal numbers.
 _ROUNDING = 1e-9
+# Relative to the beam's second moment about its centre: numbers that are written with two digits.
+_ROUGH = 1e-2
 
 
 class BeamPart(NamedTuple):
@@ -31,11 +33,14 @@ class BeamPart(NamedTuple):
         mass_per_length: at the description's stations, shape (k,), kg/m.
         sections: place of each section that something rides on, m, by name of the fixed joint
             that stands for it.
+        missing: second moment along the beam, kg m^2, that the link does not have: so the beam
+            has it less as well, and the undeformed link has the inertia of the URDF.
     """
 
     description: FlexibleLinkDescription
     mass_per_length: FloatArray
     sections: dict[str, float]
+    missing: float = 0.0
 
     @property
     def inertia(self) -> Inertia:
@@ -43,7 +48,9 @@ class BeamPart(NamedTuple):
         x, weights = beam_quadrature(self.description.stations, 1)
         dm = weights * np.interp(x, self.description.stations, self.mass_per_length)
         points = self.description.origin + np.outer(x, self.description.axis)
-        return Inertia(float(dm.sum()), dm @ points, (points.T * dm) @ points)
+        second = (points.T * dm) @ points
+        second -= self.missing * np.outer(self.description.axis, self.description.axis)
+        return Inertia(float(dm.sum()), dm @ points, second)
 
 
 def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPart:
@@ -73,8 +80,8 @@ def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPa
             )
         mass = np.full(len(description.stations), body.mass / description.length)
     beam = BeamPart(description, mass, _move_children(robot, description))
-    _leave_the_rest(link, body, beam.inertia)
-    return beam
+    missing = _leave_the_rest(link, body, beam.inertia, description.axis)
+    return beam._replace(missing=missing)
 
 
 def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> dict[str, float]:
@@ -112,8 +119,11 @@ def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> d
     return sections
 
 
-def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia) -> None:
+def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: FloatArray) -> float:
     """Give a link the mass that is not the beam's.
+
+    Returns:
+        what the link has less along the beam than the beam, second moment in kg m^2.
 
     Raises:
         InvalidInertiaError: the beam has more mass or inertia than the link.
@@ -137,12 +147,17 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia) -> None:
     else:
         mass = 0.0
     second = rest.second - mass * np.outer(center, center)
-    principal, axes = np.linalg.eigh(second)
-    if principal[0] < -1e-3 * np.abs(principal).max() - slack * size**2:
+    # A slender link is often described by m l^2/12 across and something about its axis: it has
+    # less along itself than its own rod, as far as a body without second moments could be.
+    moments = np.linalg.eigvalsh(rotational_inertia(second))
+    own = np.trace(beam.second) - beam.first @ beam.first / beam.mass
+    if moments[0] < -_ROUGH * own:
         raise InvalidInertiaError(
             f"flexible link '{link.name}': its beam has more inertia than the link, of which the "
-            f'rest would have the second moments {np.round(principal, 6).tolist()} kg m^2'
+            f'rest would have the moments of inertia {np.round(moments, 6).tolist()} kg m^2'
         )
+    missing = max(0.0, float(-axis @ second @ axis))
+    principal, axes = np.linalg.eigh(second + missing * np.outer(axis, axis))
     inertia = rotational_inertia((axes * np.maximum(principal, 0)) @ axes.T)
     entries = dict(
         zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), inertia[np.triu_indices(3)], strict=True)
@@ -152,3 +167,4 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia) -> None:
         inertia=urdf.Inertia(**{key: float(value) for key, value in entries.items()}),
         origin=urdf.Pose(xyz=center.tolist()),
     )
+    return missing

@@ -7,14 +7,16 @@ along z. A section goes from [x, 0, 0] to
 
     d = [x - 1/2 e_v^T G_v e_v - 1/2 e_w^T G_w e_w;  Phi_v^T e_v;  Phi_w^T e_w]
 
-and turns by
+and turns by Cayley's C = E + (theta~ + theta~^2/2)/(1 + theta^2/4), which is a rotation for any
+theta and has no case to tell at theta = 0, with
 
-    theta = [e_v^T T e_w;  -Phi_w'^T e_w;  Phi_v'^T e_v].
+    theta = [tau;  -b (1 + s/4) + a tau/2;  a (1 + s/4) + b tau/2],    s = a^2 + b^2,
+    a = Phi_v'^T e_v,  b = Phi_w'^T e_w,  tau = e_v^T T e_w.
 
-Both are right to second order in the modal coordinates, which a linearization about any motion of
-the undeformed link needs. The rotation is Cayley's, C = E + (theta~ + theta~^2/2)/(1 + theta^2/4):
-it equals exp(theta~) to the same order, is a rotation for any theta, and has no case to tell at
-theta = 0.
+The section's normal is then the tangent [sqrt(1 - s); a; b] of the beam, and the section does not
+turn about it on the way from the root. Place and turn are right to third order in the modal
+coordinates. With the elastic energy to fourth order, frequencies about a bent state are right to
+second order of the bending.
 """
 
 from __future__ import annotations
@@ -62,18 +64,32 @@ class ModalState:
         ]
         return np.array([at.x + along if order == 0 else along, *across])
 
-    def angles(self, at: Station, order: int) -> ScalarArray:
-        """Return theta of a section, or a derivative of it, shape (3,), rad."""
-        twist = _product(self.v, at.twist, self.w, order)
-        bend_v, bend_w = (
-            _dot(slopes, e[order]) for slopes, e in zip(at.slopes, (self.v, self.w), strict=True)
+    def angles(self, at: Station, orders: int) -> list[ScalarArray]:
+        """Return theta of a section and its derivatives up to an order, shape (3,) each, rad."""
+        a, b = (
+            [_dot(slopes, e[k]) for k in range(orders + 1)]
+            for slopes, e in zip(at.slopes, (self.v, self.w), strict=True)
         )
-        return np.array([twist, -bend_w, bend_v])
+        twist = [_product(self.v, at.twist, self.w, k) for k in range(orders + 1)]
+        # Of a rotation about a sine: the tangent of half the angle, twice, is longer.
+        longer = [(x + y) / 4 for x, y in zip(_leibniz(a, a), _leibniz(b, b), strict=True)]
+        longer[0] = 1 + longer[0]
+        about_y = zip(_leibniz(b, longer), _leibniz(a, twist), strict=True)
+        about_z = zip(_leibniz(a, longer), _leibniz(b, twist), strict=True)
+        return [
+            np.array([x, y, z])
+            for x, y, z in zip(
+                twist,
+                (half / 2 - bent for bent, half in about_y),
+                (bent + half / 2 for bent, half in about_z),
+                strict=True,
+            )
+        ]
 
 
 def place_section(state: ModalState, at: Station) -> JointPlacement:
     """Return a section's axes and place as seen from the root."""
-    theta = state.angles(at, 0)
+    (theta,) = state.angles(at, 0)
     turn = skew(theta)
     rotation = np.eye(3, dtype=int) + (turn + turn @ turn / 2) / _norm(theta)
     return JointPlacement(rotation, state.offset(at, 0), _NONE, _NONE)
@@ -84,17 +100,25 @@ def section_columns(state: ModalState, at: Station) -> list[Column]:
 
     Those of v first. J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4).
     """
-    theta = state.angles(at, 0)
+    (theta,) = state.angles(at, 0)
     norm = _norm(theta)
     (v, w), columns = (state.v[0], state.w[0]), []
-    for e, shortening, shapes, slopes, twisted, across, about in (
-        (v, at.shortening[0], at.shapes[0], at.slopes[0], at.twist, 1, np.array([0, 0, 1])),
-        (w, at.shortening[1], at.shapes[1], at.slopes[1], at.twist.T, 2, np.array([0, -1, 0])),
+    a, b = _dot(at.slopes[0], v), _dot(at.slopes[1], w)
+    twist = theta[0]
+    longer = 1 + (a * a + b * b) / 4
+    # By the slopes a and b, with the twist held, and by the twist.
+    by_slopes = (
+        np.array([0, twist / 2 - a * b / 2, longer + a * a / 2]),
+        np.array([0, -longer - b * b / 2, a * b / 2 + twist / 2]),
+    )
+    by_twist = np.array([1, a / 2, b / 2])
+    for e, shortening, shapes, slopes, twisted, across, other in (
+        (v, at.shortening[0], at.shapes[0], at.slopes[0], at.twist, 1, w),
+        (w, at.shortening[1], at.shapes[1], at.slopes[1], at.twist.T, 2, v),
     ):
-        other = w if across == 1 else v
         for i in range(len(e)):
             moved = np.array([-_dot(shortening[i], e), 0, 0]) + shapes[i] * _unit(across)
-            turned = np.array([_dot(twisted[i], other), 0, 0]) + slopes[i] * about
+            turned = slopes[i] * by_slopes[across - 1] + _dot(twisted[i], other) * by_twist
             columns.append(Column(moved, (turned + cross(theta, turned) / 2) / norm))
     return columns
 
@@ -125,7 +149,7 @@ def move_section(root: FrameMotion, state: ModalState, at: Station) -> FrameMoti
 
 def _turning(state: ModalState, at: Station) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
     """Angular velocity of a section as seen from the root, and its first two derivatives there."""
-    t, t1, t2, t3 = (state.angles(at, order) for order in range(4))
+    t, t1, t2, t3 = state.angles(at, 3)
     norm, norm1, norm2 = _norm(t), t @ t1 / 2, (t1 @ t1 + t @ t2) / 2
     r = (t1 + cross(t, t1) / 2) / norm
     r1 = (t2 + cross(t, t2) / 2 - r * norm1) / norm
@@ -153,3 +177,11 @@ def _product(x: Sequence[ScalarArray], A: FloatArray, y: Sequence[ScalarArray], 
         for k in range(order + 1)
         for i in range(len(A))
     )
+
+
+def _leibniz(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
+    """Derivatives of a product, of derivatives of its factors from order 0 on."""
+    return [
+        sum(comb(order, k) * x[k] * y[order - k] for k in range(order + 1))
+        for order in range(len(x))
+    ]

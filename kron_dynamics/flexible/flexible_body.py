@@ -13,6 +13,7 @@ the beam are those of ``f f^T``, taken once: the pseudo-inertia of a rigid body,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -22,6 +23,7 @@ import numpy as np
 from kron_dynamics.dynamics.composite import FieldMoments, Inertia
 from kron_dynamics.flexible.deformation import ModalState
 from kron_dynamics.flexible.link_modes import PlaneModes, Station
+from kron_dynamics.flexible.pair_stiffness import pairs
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kronecker import skew
@@ -42,7 +44,10 @@ class FlexibleBody:
         coordinates: indices of the modal coordinates, those of v first.
         planes: modes in the planes of v and of w.
         moments: integral of f f^T dm, shape (N, N).
+        pair_stiffness: Q of the elastic energy, shape (n_p, n_p), N/m^3: see `pair_stiffness`.
         sections: by number of the body that rides on it.
+        outline: deflections over the length at points of the beam, (v, w) by point, of each modal
+            coordinate, shape (2, k, m), 1/m.
     """
 
     link: str
@@ -54,7 +59,9 @@ class FlexibleBody:
     coordinates: tuple[int, ...]
     planes: tuple[PlaneModes, PlaneModes]
     moments: FloatArray
+    pair_stiffness: FloatArray
     sections: dict[int, Station]
+    outline: FloatArray
 
     @property
     def mode_counts(self) -> tuple[int, int]:
@@ -86,7 +93,27 @@ class FlexibleBody:
         )
 
     def elastic_forces(self, state: ModalState) -> ScalarArray:
-        """Return K e, shape (m,), N: int EI Phi'' Phi''^T in both planes."""
+        """Return the derivatives of the elastic energy, shape (m,), N."""
+        forces = self._linear_forces(state)
+        if not self.pair_stiffness.any():
+            return forces
+        terms, first = self.pair_stiffness @ _products(state), 0
+        place = 0
+        for e in (state.v[0], state.w[0]):
+            for i, j in pairs(len(e)):
+                forces[first + i] = forces[first + i] + terms[place] * e[j]
+                forces[first + j] = forces[first + j] + terms[place] * e[i]
+                place += 1
+            first += len(e)
+        return forces
+
+    def elastic_energy(self, state: ModalState) -> Any:
+        """Return ``1/2 e^T K e + 1/2 p^T Q p`` with the products p of modal coordinates, J."""
+        e, p = np.concatenate([state.v[0], state.w[0]]), _products(state)
+        return (e @ self._linear_forces(state) + p @ (self.pair_stiffness @ p)) / 2
+
+    def _linear_forces(self, state: ModalState) -> ScalarArray:
+        """K e, shape (m,), N: int EI Phi'' Phi''^T in both planes."""
         v, w = (
             plane.stiffness @ e[0] if len(e[0]) else e[0]
             for plane, e in zip(self.planes, (state.v, state.w), strict=True)
@@ -122,12 +149,17 @@ class FlexibleBody:
         return Inertia(self.moments[0, 0], moved[:, 0], moved @ W.T)
 
 
+def _products(state: ModalState) -> ScalarArray:
+    """p: products of modal coordinates within each plane, shape (n_p,), m^2."""
+    return np.array([e[i] * e[j] for e in (state.v[0], state.w[0]) for i, j in pairs(len(e))])
+
+
 def placing_matrix(state: ModalState, order: int) -> ScalarArray:
     """Return W, or a derivative of it, shape (3, N)."""
     v, w = state.v, state.w
     along = [0, 1 if order == 0 else 0, *[0] * (len(v[0]) + len(w[0]))]
     for e in (v, w):
-        for i, j in _pairs(len(e[0])):
+        for i, j in pairs(len(e[0])):
             product = sum(comb(order, k) * e[k][i] * e[order - k][j] for k in range(order + 1))
             along.append(-product / 2 if i == j else -product)
     rest = [0] * (len(along) - 2 - len(v[0]) - len(w[0]))
@@ -148,7 +180,7 @@ def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
     forces += [taken[2, 2 + counts[0] + i] for i in range(counts[1])]
     place, first = 2 + sum(counts), 0
     for e, count in zip((v, w), counts, strict=True):
-        for i, j in _pairs(count):
+        for i, j in pairs(count):
             forces[first + i] = forces[first + i] - taken[0, place] * e[j]
             if i != j:
                 forces[first + j] = forces[first + j] - taken[0, place] * e[i]
@@ -157,7 +189,7 @@ def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
     return forces
 
 
-def beam_moments(sections: list[Station], mass: FloatArray) -> FloatArray:
+def beam_moments(sections: Sequence[Station], mass: FloatArray) -> FloatArray:
     """Return the integral of f f^T dm, shape (N, N).
 
     Args:
@@ -168,11 +200,7 @@ def beam_moments(sections: list[Station], mass: FloatArray) -> FloatArray:
     for at in sections:
         row = [1.0, at.x, *at.shapes[0], *at.shapes[1]]
         for shortening in at.shortening:
-            row += [shortening[i, j] for i, j in _pairs(len(shortening))]
+            row += [shortening[i, j] for i, j in pairs(len(shortening))]
         rows.append(row)
     f = np.array(rows)
     return np.asarray((f.T * mass) @ f)
-
-
-def _pairs(count: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(count) for j in range(i, count)]

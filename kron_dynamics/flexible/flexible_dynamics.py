@@ -123,15 +123,14 @@ def _(model: FlexibleModel, q: ArrayLike) -> Any:
             fixed.append(beam)
         else:
             inertias[link.body] += beam
-        coordinates = np.concatenate([state.v[0], state.w[0]])
-        elastic = elastic + coordinates @ link.elastic_forces(state) / 2
+        elastic = elastic + link.elastic_energy(state)
     composites = composite_inertias(model.skeleton, where.placements, inertias)
     first = sum((beam.first for beam in fixed), composites[-1].first)
     return elastic - first @ model.gravity
 
 
 def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
-    """K e in the rows of modal coordinates, shape (n,), N."""
+    """Elastic forces in the rows of modal coordinates, shape (n,), N."""
     forces = zeros_like(q, (model.n,))
     for link, state in zip(model.flexible_links, model.states(as_scalars(q)), strict=True):
         for k, force in zip(link.coordinates, link.elastic_forces(state), strict=True):

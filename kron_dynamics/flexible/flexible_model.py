@@ -105,7 +105,13 @@ class FlexibleModel(RobotModel):
         for link in self.flexible_links:
             sections = list(link.sections)
             digest.update(f'{link.link} {link.body} {link.mode_counts} {sections}'.encode())
-            for array in (link.rotation, link.translation, link.axes, link.moments):
+            for array in (
+                link.rotation,
+                link.translation,
+                link.axes,
+                link.moments,
+                link.pair_stiffness,
+            ):
                 digest.update(np.ascontiguousarray(array).tobytes())
             for plane in link.planes:
                 digest.update(plane.stiffness.tobytes())

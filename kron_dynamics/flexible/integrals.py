@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import roots_legendre
@@ -95,7 +96,10 @@ def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatA
         # A product of two modes turns by at most 2 pi count over the beam. Gauss-Legendre is
         # exact to rounding from pi points a period on, and some 20 more.
         part = (end - start) / (knots[-1] - knots[0])
-        nodes, weight = roots_legendre(24 + int(np.ceil(4 * count * part)))
+        nodes, weight = _legendre(24 + int(np.ceil(4 * count * part)))
         points.append(start + (end - start) * (1 + nodes) / 2)
         weights.append((end - start) / 2 * weight)
     return np.concatenate(points), np.concatenate(weights)
+
+
+_legendre = cache(roots_legendre)  # every section of a link asks for the same

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible.beam import Beam, BeamSection
 from kron_dynamics.flexible.integrals import beam_quadrature
 from kron_dynamics.flexible.tapered import CarriedBody, tapered_modes
@@ -78,6 +79,9 @@ def plane_modes(
         mass_per_length: at the description's stations, shape (k,), kg/m.
         carried: what moves with the sections of the beam; it shapes the modes unless the
             description wants those of the beam alone.
+
+    Raises:
+        ModelError: what is carried is so heavy that rounding hides modes.
     """
     if plane not in description.modes:
         return PlaneModes(None, np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros(0))
@@ -91,14 +95,50 @@ def plane_modes(
         modes = Beam(description.length, float(EI[0]), float(mass_per_length[0])).modes(count)
         scale = np.ones(count)
     else:
-        modes = tapered_modes(section, count, carried=carried if loaded else ())
+        try:
+            modes = tapered_modes(section, count, carried=carried if loaded else ())
+        except ModelError as error:
+            raise ModelError(
+                f"flexible link '{description.link}', plane '{plane}': {error}"
+            ) from None
         scale = 1 / modes.shapes([description.length])[:, 0]
     points, weights = beam_quadrature(np.union1d(x, knots), count + TRIAL_WAVES)
     bending = scale[:, None] * modes.shapes(points, 2)
     stiffness = (bending * (weights * section.bending_stiffness_at(points))) @ bending.T
     ratios = description.damping_ratio[plane]
-    damping = 2 * ratios * stiffness.diagonal() / modes.natural_frequencies
+    omega = modes.natural_frequencies
+    if description.damping == 'stiffness_proportional':
+        ratios = ratios[0] * omega / omega[0]
+    damping = 2 * ratios * stiffness.diagonal() / omega
     return PlaneModes(modes, knots, scale, np.asarray(stiffness), np.asarray(damping))
+
+
+def section_points(
+    description: FlexibleLinkDescription, planes: tuple[PlaneModes, PlaneModes]
+) -> tuple[FloatArray, FloatArray]:
+    """Return points and weights for integrals of four shapes over a link, shape (k,) each, m."""
+    knots = np.union1d(description.stations, np.union1d(*(plane.knots for plane in planes)))
+    count = 2 * max(len(plane.scale) for plane in planes)
+    return beam_quadrature(knots, count + TRIAL_WAVES)
+
+
+def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
+    """Return the deflections over the length of each mode at equal distances, the tip last.
+
+    Returns:
+        those in v and in w, shape (2, k, m), 1/m for shapes without unit, for all m modes, those
+        in the plane of v first.
+    """
+    counts = [len(plane.scale) for plane in planes]
+    # Of the highest mode's waves each gets some points.
+    points = np.linspace(0.0, length, 4 * max(counts) + 1)[1:]
+    v, w = (plane.shapes(points).T / length for plane in planes)
+    return np.stack(
+        [
+            np.concatenate([v, np.zeros_like(w)], axis=1),
+            np.concatenate([np.zeros_like(v), w], axis=1),
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,14 @@ from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_i
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
 from kron_dynamics.flexible.flexible_model import FlexibleModel
-from kron_dynamics.flexible.integrals import beam_quadrature
-from kron_dynamics.flexible.link_modes import TRIAL_WAVES, PlaneModes, plane_modes, stations
+from kron_dynamics.flexible.link_modes import (
+    Station,
+    outline,
+    plane_modes,
+    section_points,
+    stations,
+)
+from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
@@ -84,6 +90,8 @@ def _flexible_body(
         plane_modes(description, 'w', beam.mass_per_length, _loads(loads, 2)),
     )
     count = len(planes[0].scale) + len(planes[1].scale)
+    points, weights = section_points(description, planes)
+    along = stations(planes, points, description.geometric_stiffness)
     at = stations(planes, list(places.values()), description.geometric_stiffness)
     return FlexibleBody(
         link=description.link,
@@ -94,8 +102,10 @@ def _flexible_body(
         length=description.length,
         coordinates=tuple(range(first, first + count)),
         planes=planes,
-        moments=read_only(_moments(beam, planes)),
+        moments=read_only(_moments(beam, along, weights)),
+        pair_stiffness=read_only(pair_stiffness(description, planes, along, weights)),
         sections=dict(zip(places, at, strict=True)),
+        outline=read_only(outline(planes, description.length)),
     )
 
 
@@ -128,11 +138,10 @@ def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[Carrie
     ]
 
 
-def _moments(beam: BeamPart, planes: tuple[PlaneModes, PlaneModes]) -> FloatArray:
-    """Integral of f f^T dm over the beam."""
-    description = beam.description
-    x, weights = beam_quadrature(
-        description.stations, 2 * max(description.modes.values()) + TRIAL_WAVES
-    )
-    dm = weights * np.interp(x, description.stations, beam.mass_per_length)
-    return beam_moments(stations(planes, x, description.geometric_stiffness), dm)
+def _moments(beam: BeamPart, along: Sequence[Station], weights: FloatArray) -> FloatArray:
+    """Integral of f f^T dm over the beam, by its sections at points of a quadrature."""
+    x = np.array([at.x for at in along])
+    dm = weights * np.interp(x, beam.description.stations, beam.mass_per_length)
+    moments = beam_moments(along, dm)
+    moments[1, 1] -= beam.missing
+    return moments

@@ -14,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.flexible.beam import Beam, BeamSection, check_tip
 from kron_dynamics.flexible.integrals import beam_quadrature
 from kron_dynamics.flexible.trial import TrialFunctions
 from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Squared ratio of the lowest to the highest frequency at which six digits are left.
+_LOST = 1e-10
 
 
 class CarriedBody(NamedTuple):
@@ -90,7 +93,8 @@ def tapered_modes(
 
     Raises:
         ParameterError: The count is no positive whole number, or there are fewer trial functions.
-        ModelError: The tip or the root is not one that `Beam` takes.
+        ModelError: The tip or the root is not one that `Beam` takes, or what is carried is so
+            heavy that rounding hides modes.
     """
     check_tip(tip_mass, tip_inertia, root)
     size = count + (8 if carried else 20) if trial_count is None else trial_count
@@ -104,9 +108,12 @@ def tapered_modes(
     uniform = Beam(length, stiffness, mass, tip_mass, tip_inertia, root)
     trial = TrialFunctions(uniform.modes(size), tuple(sorted({body.x for body in carried})))
     M, K = section_matrices(section, trial, carried)
-    squares, weights = _lowest(M, K, stiffness / (mass * length**4))
-    vibrations = slice(count) if root == 'clamped' else slice(1, count + 1)
-    squares, weights = squares[vibrations], weights[vibrations]
+    if root == 'clamped':
+        squares, weights = _lowest(M, K, 0.0, count)
+    else:
+        # The first one moves the beam as a whole.
+        squares, weights = _lowest(M, K, stiffness / (mass * length**4), count + 1)
+        squares, weights = squares[1:], weights[1:]
     tip = weights @ trial.shapes([length])
     return TaperedModes(trial, np.sqrt(squares), weights * np.where(tip < 0, -1.0, 1.0))
 
@@ -146,16 +153,27 @@ def section_matrices(
     return np.asarray(M), np.asarray(K)
 
 
-def _lowest(M: FloatArray, K: FloatArray, shift: float) -> tuple[FloatArray, FloatArray]:
-    """Return squared frequencies, increasing, and modes of unit mass, the rows.
+def _lowest(
+    M: FloatArray, K: FloatArray, shift: float, count: int
+) -> tuple[FloatArray, FloatArray]:
+    """Squared frequencies, increasing, and modes of unit mass, the rows: the lowest ones.
 
     Stiffness spans many decades, and a solver is exact to a rounding of the largest eigenvalue.
     So the lowest frequencies are made the largest eigenvalues: 1/(omega^2 + shift), of M against
     K + shift M with a diagonal of 1. The shift serves the rigid motion, which has no stiffness.
+    Higher modes of the trial functions than are asked for may be nothing but rounding.
+
+    Raises:
+        ModelError: so are some of those that are asked for.
     """
     stiff = K + shift * M
     unit = 1 / np.sqrt(np.diag(stiff))
     scale = np.outer(unit, unit)
     inverse, vectors = eigh(M * scale, stiff * scale)
-    inverse, vectors = inverse[::-1], vectors[:, ::-1]
+    inverse, vectors = inverse[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
+    if inverse[-1] < _LOST * inverse[0]:
+        raise ModelError(
+            f'what the beam carries is too heavy for {count} modes: of the highest nothing is '
+            f'left but rounding; ask for fewer'
+        )
     return 1 / inverse - shift, np.asarray((unit[:, None] * vectors / np.sqrt(inverse)).T)

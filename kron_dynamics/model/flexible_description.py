@@ -18,6 +18,7 @@ from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
 _MODE_SHAPES = ('loaded', 'clamped_free')
+_DAMPINGS = ('modal', 'stiffness_proportional')
 _KEYS = (
     'length',
     'axis',
@@ -30,6 +31,7 @@ _KEYS = (
     'material',
     'modes',
     'damping_ratio',
+    'damping',
     'mode_shapes',
     'attachments',
     'geometric_stiffness',
@@ -58,7 +60,10 @@ class FlexibleLinkDescription:
             spread evenly.
         bending_stiffness: E I at the stations by plane, each of shape (k,), N m^2.
         modes: how many by plane, 'v' before 'w'; a plane without modes is not there.
-        damping_ratio: of each mode, relative to critical, by plane, each of shape (modes,).
+        damping_ratio: of each mode, relative to critical, by plane, each of shape (modes,); of
+            the first one only, if damping is proportional to stiffness.
+        damping: 'modal', each mode has its own ratio, or 'stiffness_proportional', ratios grow
+            with the frequency from that of the plane's first mode on.
         mode_shapes: 'loaded', modes of the beam with what it carries at the zero pose, or
             'clamped_free', modes of the beam alone.
         attachments: distance from the root, m, at which a child link rides on the beam, by the
@@ -76,6 +81,7 @@ class FlexibleLinkDescription:
     bending_stiffness: Mapping[str, FloatArray]
     modes: Mapping[str, int]
     damping_ratio: Mapping[str, FloatArray]
+    damping: str
     mode_shapes: str
     attachments: Mapping[str, float]
     geometric_stiffness: bool
@@ -117,6 +123,7 @@ def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
     axis, lateral = _directions(link)
     modes = _modes(link)
     stations = _stations(link, length)
+    damping = _one_of(link, 'damping', _DAMPINGS)
     mass, stiffness = beam_properties(link, len(stations), modes)
     return FlexibleLinkDescription(
         link=name,
@@ -128,8 +135,9 @@ def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
         mass_per_length=mass,
         bending_stiffness=MappingProxyType(stiffness),
         modes=MappingProxyType(modes),
-        damping_ratio=MappingProxyType(_damping_ratio(link, modes)),
-        mode_shapes=_mode_shapes(link),
+        damping_ratio=MappingProxyType(_damping_ratio(link, modes, damping)),
+        damping=damping,
+        mode_shapes=_one_of(link, 'mode_shapes', _MODE_SHAPES),
         attachments=MappingProxyType(_attachments(link, length)),
         geometric_stiffness=_geometric_stiffness(link),
     )
@@ -192,24 +200,27 @@ def _stations(link: Entries, length: float) -> FloatArray:
     return x
 
 
-def _damping_ratio(link: Entries, modes: Mapping[str, int]) -> dict[str, FloatArray]:
-    none = {plane: read_only(np.zeros(count)) for plane, count in modes.items()}
+def _damping_ratio(link: Entries, modes: Mapping[str, int], damping: str) -> dict[str, FloatArray]:
+    own = damping == _DAMPINGS[0]
+    counts = {plane: count if own else 1 for plane, count in modes.items()}
+    none = {plane: read_only(np.zeros(count)) for plane, count in counts.items()}
     if 'damping_ratio' not in link.values:
         return none
     if not isinstance(link.values['damping_ratio'], Mapping):
         ratio = link.number('damping_ratio', _DAMPING)
-        return {plane: read_only(np.full(count, ratio)) for plane, count in modes.items()}
+        return {plane: read_only(np.full(count, ratio)) for plane, count in counts.items()}
     given = link.below('damping_ratio')
     given.allow(*PLANES)
-    ratios = {plane: given.spread(plane, modes.get(plane, 0), _DAMPING) for plane in given.values}
+    ratios = {plane: given.spread(plane, counts.get(plane, 0), _DAMPING) for plane in given.values}
     return {plane: ratios.get(plane, none[plane]) for plane in modes}
 
 
-def _mode_shapes(link: Entries) -> str:
-    shapes = link.values.get('mode_shapes', _MODE_SHAPES[0])
-    if not isinstance(shapes, str) or shapes not in _MODE_SHAPES:
-        raise link.wrong('mode_shapes', ' or '.join(map(repr, _MODE_SHAPES)))
-    return shapes
+def _one_of(link: Entries, key: str, names: tuple[str, ...]) -> str:
+    """The entry of a key that has one of some names, by default the first."""
+    name = link.values.get(key, names[0])
+    if not isinstance(name, str) or name not in names:
+        raise link.wrong(key, ' or '.join(map(repr, names)))
+    return name
 
 
 def _attachments(link: Entries, length: float) -> dict[str, float]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Natural frequencies and damping of a robot against its pose or its payload."""
 
+from kron_dynamics.modes.mode_counts import check_mode_counts
 from kron_dynamics.modes.mode_map import (
     ModeMap,
     joint_map,
@@ -13,6 +14,7 @@ from kron_dynamics.modes.mode_map import (
 
 __all__ = [
     'ModeMap',
+    'check_mode_counts',
     'joint_map',
     'joint_range',
     'most_influential_joint',

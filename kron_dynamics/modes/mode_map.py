@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kron_dynamics.deflection import deflected
 from kron_dynamics.dynamics import Linearization, linearization
 from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
+from kron_dynamics.flexible import DeflectionCheck
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
 from kron_dynamics.modes.tracking import Vibrations
 from kron_dynamics.robot import Robot
@@ -56,7 +58,8 @@ def joint_map(
     """Return the modes against the position of one joint.
 
     Links hang in their static deflection. Held joints do not move at all, as if their drives were
-    perfect; on free ones nothing acts but gravity, held in balance, and what moves with them.
+    perfect; on free ones nothing acts but gravity, held in balance, their viscous damping, and
+    what moves with them.
 
     Args:
         robot: the robot.
@@ -109,7 +112,8 @@ def payload_map(
         ModelError: a mass is negative, nothing vibrates, or the links give way under their load.
     """
     loads = _checked(masses, 'masses')
-    robots = (_Uncompiled(loaded(float(mass)).model) for mass in loads)
+    check = DeflectionCheck()  # one warning for all of them
+    robots = (_Uncompiled(loaded(float(mass)).model, check) for mass in loads)
     states = ((robot, pose(robot.model, at)) for robot in robots)
     return _followed(f'payload at {link}', 'kg', loads, states, free)
 
@@ -182,6 +186,10 @@ def most_influential_joint(
 class _Uncompiled(Robot):
     """A robot that is asked a few times only: compiling would take longer."""
 
+    def __init__(self, model: RobotModel, check: DeflectionCheck) -> None:
+        super().__init__(model)
+        self._deflections = check
+
     def linearization(
         self,
         q: ArrayLike,
@@ -205,7 +213,7 @@ def _followed(
     names: tuple[str, ...] = ()
     reference: FloatArray | None = None
     frequencies, ratios = [], []
-    for robot, q in states:
+    for value, (robot, q) in zip(values, states, strict=True):
         first = 0 if free else robot.model.joint_count
         if first == robot.n:
             raise ModelError(
@@ -213,15 +221,25 @@ def _followed(
                 f'are held; describe flexible links, or let the joints go free'
             )
         names = robot.joint_names[first:]
-        full = deflected(robot, q)
+        try:
+            full = deflected(robot, q)
+        except ModelError as error:
+            raise type(error)(f'{parameter} at {value:g} {unit}: {error}') from None
         rest = np.zeros(robot.n)
-        found = Vibrations.of(robot.linearize(full, rest, rest), first)
+        linear = robot.linearize(full, rest, rest)
+        found = Vibrations.of(_with_viscous_damping(linear, robot.model), first)
         if reference is None:
             reference = found.coordinate_shapes()
         modes, reference = found.in_order_of(reference)
         frequencies.append(modes.frequencies)
         ratios.append(modes.damping_ratios)
     return ModeMap(parameter, unit, values, names, np.array(frequencies), np.array(ratios))
+
+
+def _with_viscous_damping(linear: LinearizedModel, model: RobotModel) -> LinearizedModel:
+    """A linear model with the damping of the joints too, but not their dry friction."""
+    missing = np.diag(model.damping - model.structural_damping)
+    return replace(linear, damping=linear.damping + missing)
 
 
 def _index(model: RobotModel, joint: str) -> int:

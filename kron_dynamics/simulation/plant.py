@@ -90,6 +90,7 @@ class Plant:
             ShapeError: command has another shape.
             ParameterError: flexible links vibrate too fast for the step.
             NonFiniteError: the motion left the numbers (the step is too long for this machine).
+            ModelError: a flexible link is bent further than its equations hold.
         """
         wanted = np.asarray(command, dtype=np.float64)
         if wanted.shape != self.effort.shape:
@@ -117,6 +118,7 @@ class Plant:
                 f'the simulated motion is not finite any more: q = {self.q.tolist()}; the step of '
                 f'{step:g} s is too long for this machine'
             )
+        self.robot.check_deflections(self.q, stacklevel=3)
 
     def acceleration(self, q: FloatArray, qd: FloatArray) -> FloatArray:
         """Return the accelerations, shape (n,), in a state under the present efforts."""

@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from elastica import Elastica
+from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.cli import main
 from kron_dynamics.deflection import deflected
-from kron_dynamics.flexible import Beam
+from kron_dynamics.flexible import Beam, beam_integrals
+from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.model import flexible_description
 from kron_dynamics.modes import joint_map
 
@@ -161,3 +164,64 @@ def test_tables_are_in_their_places(tables: Any) -> None:
 def test_links_lead_somewhere() -> None:
     for link in re.findall(r'\]\(([^)#:]+)\)', PAGE):
         assert (ROOT / 'docs' / link).exists(), link
+
+
+def percents(name: str) -> list[float]:
+    return [float(cell.removesuffix(' %')) for cell in row(name)]
+
+
+@pytest.mark.filterwarnings('ignore::kron_dynamics.ModelWarning')
+@pytest.mark.parametrize('delta', [1, 5, 10, 20, 30])
+def test_errors_of_bent_links(delta: int) -> None:
+    """Against the exact theory, the beam that the page names."""
+    length, line_mass, tip_mass, g = 4.0, 3.0, 24.0, 9.80665
+    sag = g * (tip_mass * length**2 / 3 + line_mass * length**3 / 8)
+    stiffness = sag / (delta / 100)
+    J = line_mass * length**3 / 12
+    text = f"""<robot name="cantilever"><link name="base"/>
+<joint name="lift" type="continuous"><parent link="base"/><child link="beam"/>
+  <axis xyz="0 -1 0"/></joint>
+<link name="beam"><inertial><origin xyz="{length / 2} 0 0"/><mass value="{line_mass * length}"/>
+  <inertia ixx="0" iyy="{J}" izz="{J}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="end" type="fixed"><parent link="beam"/><child link="tip"/>
+  <origin xyz="{length} 0 0"/></joint>
+<link name="tip"/></robot>"""
+    beam = {'length': length, 'bending_stiffness': stiffness, 'modes': {'w': 3}}
+    robot = uncompiled(
+        text, flexible={'flexible_links': {'beam': beam}}, payload={'tip': tip_mass}
+    )
+    q = deflected(robot, [0.0])
+    pose = forward_kinematics(robot.model, q, 'tip')
+    bent, straight = (
+        robot.linearize(at, 0 * q, 0 * q).part([1, 2, 3]).frequencies()[0] for at in (q, 0 * q)
+    )
+    exact = Elastica(
+        length, lambda x: stiffness + 0 * x, lambda x: line_mass + 0 * x, tip_mass, gravity=(0, -g)
+    )
+    x, z, turn = exact.tip()
+    w1 = exact.frequencies()[0]
+    found = [pose[2, 3] / z, (length - pose[0, 3]) / (length - x)]
+    found += [np.arctan2(pose[2, 0], pose[0, 0]) / turn, bent / w1, straight / w1]
+    errors = 100 * (np.array(found) - 1)
+    np.testing.assert_allclose(percents(f'{delta} %'), errors, rtol=0.06, atol=0.006)
+
+
+@pytest.mark.parametrize('share', ['0.0002', '0.024', '0.12', '0.5', '2.4'])
+def test_errors_of_beams_on_light_hubs(share: str) -> None:
+    """Frequencies of a beam with a tip mass on a hub: sixteen modes have converged."""
+    length, line_mass, tip_mass, EI = 60.0, 2750.0, 60e3, 1.8e11
+    hub = float(share) * (line_mass * length**3 / 3 + tip_mass * length**2)
+    modes = Beam(length, EI, line_mass, tip_mass).modes(16)
+    found = {}
+    whole = beam_integrals(modes)
+    for n in (1, 2, 16):
+        M = np.zeros((n + 1, n + 1))
+        M[0, 0] = hub + line_mass * length**3 / 3 + tip_mass * length**2
+        tip = whole.tip_deflection[:n]
+        M[0, 1:] = M[1:, 0] = line_mass * whole.D[:n] + tip_mass * length * tip
+        M[1:, 1:] = line_mass * whole.m[:n, :n] + tip_mass * np.outer(tip, tip)
+        K = np.zeros_like(M)
+        K[1:, 1:] = EI * whole.k[:n, :n]
+        found[n] = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)[1])
+    errors = [100 * (found[n] / found[16] - 1) for n in (1, 2)]
+    np.testing.assert_allclose(percents(share), errors, rtol=0.06, atol=0.006)

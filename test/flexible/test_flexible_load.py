@@ -12,8 +12,16 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics import dynamics
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
-from kron_dynamics.flexible import Beam, CarriedBody, FlexibleModel, tapered_modes
+from kron_dynamics.flexible import (
+    Beam,
+    CarriedBody,
+    FlexibleBody,
+    FlexibleModel,
+    tapered_modes,
+)
+from kron_dynamics.resources import resource_path
 
 # A pole of 2 m and 3 kg on a motor, a lamp at its top and a bracket at 0.5 m on its side.
 POLE = """<robot name="pole"><link name="ground"/>
@@ -185,3 +193,66 @@ def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     file.write_text('flexible_links: {pole: {length: -1}}')
     with pytest.raises(ModelError, match=r"broken.yaml: link 'pole': .*length"):
         kd.loads(POLE, flexible=file)
+
+
+def rod(across: float, about: float) -> FlexibleModel:
+    """A link of 3 kg and 2 m on a hinge, all of it beam, with some moments of inertia."""
+    text = f"""<robot name="rod"><link name="base"/>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="beam"/>
+  <axis xyz="0.6 -0.8 0"/></joint>
+<link name="beam"><inertial><origin xyz="1 0 0"/><mass value="3"/>
+  <inertia ixx="{about}" iyy="{across}" izz="{across}" ixy="0" ixz="0" iyz="0"/></inertial>
+</link></robot>"""
+    beam = {'length': 2.0, 'bending_stiffness': 50.0, 'modes': {'v': 1}}
+    model = kd.loads(text, flexible={'flexible_links': {'beam': beam}}).model
+    assert isinstance(model, FlexibleModel)
+    return model
+
+
+# m l^2/12 is 1; a rod of radius 0.1 has 0.015 about its axis.
+@pytest.mark.parametrize(
+    ('across', 'about'),
+    [(1.0, 0.0), (1.0, 0.015), (1.0, 0.375), (1.0075, 0.015), (0.9999999, 0.0), (0.995, 0.0)],
+)
+def test_slender_rods_load_with_the_inertia_of_the_urdf(across: float, about: float) -> None:
+    model = rod(across, about)
+    whole = dynamics.mass_matrix(model.rigid, np.zeros(1))[0, 0]
+    assert whole == pytest.approx(0.36 * about + 0.64 * (across + 3.0), rel=1e-12)
+    assert dynamics.mass_matrix(model, np.zeros(2))[0, 0] == pytest.approx(whole, rel=1e-9)
+
+
+def test_a_beam_with_more_inertia_than_its_link_is_refused() -> None:
+    with pytest.raises(InvalidInertiaError, match='its beam has more inertia than the link'):
+        rod(0.95, 0.0)
+
+
+def test_damping_by_mode_or_proportional_to_stiffness() -> None:
+    text = resource_path('urdf', 'stacker_reclaimer.urdf').read_text('utf-8')
+
+    def link(**keys: Any) -> FlexibleBody:
+        beam = {'length': 60.0, 'bending_stiffness': {'v': 3.2e11, 'w': 1.8e11}}
+        beam |= {'mass_per_length': 2750.0, 'modes': {'v': 2, 'w': 1}, **keys}
+        model = kd.loads(text, flexible={'flexible_links': {'boom': beam}}).model
+        assert isinstance(model, FlexibleModel)
+        return model.flexible_links[0]
+
+    def ratios(boom: FlexibleBody) -> list[float]:
+        v = boom.planes[0]
+        omega = boom.natural_frequencies[:2]
+        return list(v.damping * omega / (2 * v.stiffness.diagonal()))
+
+    modal, other = link(damping_ratio=0.02), link(damping_ratio=0.02, damping='modal')
+    np.testing.assert_array_equal(modal.planes[0].damping, other.planes[0].damping)
+    np.testing.assert_allclose(ratios(modal), [0.02, 0.02])
+    for given in (0.02, {'v': 0.02}, {'v': [0.02]}):
+        boom = link(damping_ratio=given, damping='stiffness_proportional')
+        first, second = boom.natural_frequencies[:2]
+        np.testing.assert_allclose(ratios(boom), [0.02, 0.02 * second / first])
+        # One factor for the plane: D = beta K.
+        v = boom.planes[0]
+        np.testing.assert_allclose(v.damping / v.stiffness.diagonal(), 0.04 / first)
+    assert not link(damping='stiffness_proportional').planes[0].damping.any()
+    with pytest.raises(ModelError, match="damping.*'modal' or 'stiffness_proportional'"):
+        link(damping='rayleigh')
+    with pytest.raises(ModelError, match='damping_ratio'):
+        link(damping_ratio={'v': [0.02, 0.03]}, damping='stiffness_proportional')

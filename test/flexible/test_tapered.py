@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import nan
 from typing import Any
 
@@ -15,6 +16,7 @@ from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.flexible import (
     Beam,
     BeamSection,
+    CarriedBody,
     TrialFunctions,
     section_matrices,
     tapered_modes,
@@ -164,3 +166,20 @@ def test_impossible_requests_are_refused() -> None:
         tapered_modes(WEDGE, 1, root='free')
     with pytest.raises(ParameterError, match='trial.length is 1.0, expected 1.3'):
         section_matrices(WEDGE, TrialFunctions(Beam(1.0, 1.0, 1.0).modes(2)))
+
+
+@pytest.mark.parametrize('mass', [1e3, 1e5, 1e7])
+def test_heavy_loads_make_no_noise(mass: float) -> None:
+    """The first frequency tends to sqrt(3 EI/m l^3), the second to a beam's that is held there."""
+    section = BeamSection(np.array([0.0, 1.0]), np.ones(2), np.ones(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        carried = [CarriedBody(1.0, mass, 0.0, 0.0)]
+        found = tapered_modes(section, 2, carried=carried).natural_frequencies
+    np.testing.assert_allclose(found, [np.sqrt(3 / mass), 3.92660**2], rtol=1e-3)
+
+
+def test_modes_that_rounding_hides_are_refused() -> None:
+    section = BeamSection(np.array([0.0, 1.0]), np.ones(2), np.ones(2))
+    with pytest.raises(ModelError, match='too heavy for 5 modes'):
+        tapered_modes(section, 5, carried=[CarriedBody(1.0, 1e8, 0.0, 0.0)])

@@ -165,6 +165,37 @@ class SegmentChain:
         springs = P.T @ (self.springs[:, None] * P)
         return Linear(T.T @ M @ T, T.T @ D @ T, T.T @ K @ T + springs, T.T @ tau)
 
+    def hanging(self, q: Sequence[float]) -> tuple[Linear, np.ndarray]:
+        """About rest with the joints in q and the beams bent as their load bends them.
+
+        Returns:
+            the linear model, and the coordinates, in joints and hinge angles.
+        """
+        y = np.concatenate([q, np.zeros(len(self.springs) - len(self.joints))])
+        rest, bent = np.zeros(self.pin.nv), slice(len(self.joints), None)
+        for _ in range(50):
+            state = self._placed(y), rest, rest
+            pin.computeRNEADerivatives(self.pin, self.data, *state)
+            K = self.S.T @ self.data.dtau_dq @ self.S + np.diag(self.springs)
+            tau = self.S.T @ pin.rnea(self.pin, self.data, *state) + self.springs * y
+            step = np.linalg.solve(K[bent, bent], tau[bent])
+            y[bent] -= step
+            if np.abs(step).max() < 1e-12:
+                break
+        else:
+            raise AssertionError('no balance')
+        M = np.triu(pin.crba(self.pin, self.data, self._placed(y)))
+        M = self.S.T @ (M + np.triu(M, 1).T) @ self.S
+        return Linear(M, 0 * M, K, tau), y
+
+    def _placed(self, y: np.ndarray) -> np.ndarray:
+        return pin.integrate(self.pin, pin.neutral(self.pin), self.S @ y)
+
+    def pose(self, link: str, y: np.ndarray) -> np.ndarray:
+        """Pose of a link, shape (4, 4), at coordinates as of `hanging`."""
+        pin.framesForwardKinematics(self.pin, self.data, self._placed(y))
+        return self.data.oMf[self.pin.getFrameId(link)].homogeneous
+
     def modes(self, link: str, plane: str, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Frequencies and hinge angles (hinges, count) of one beam alone that bends in one plane.
 

@@ -1,0 +1,225 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether flexible links have modes enough for the frequencies that are asked of them.
+
+Modes of a clamped link are not those of a link on a light hub that turns, or on another flexible
+link: it takes more of them to make up one mode of the robot. So the robot is compared with itself,
+its links having more modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dynamics import linearization
+from kron_dynamics.exceptions import ModelWarning, ParameterError
+from kron_dynamics.flexible import FlexibleModel
+from kron_dynamics.model import RobotModel
+from kron_dynamics.model.beam_section import PLANES
+from kron_dynamics.model.entries import read_yaml
+from kron_dynamics.model.flexible_description import read_flexible
+from kron_dynamics.modes.mode_map import pose
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Modes in each plane beyond those of the description, which are taken for enough.
+_MORE = 3
+# Frequencies below this share of the lowest with joints held are swings of stiff links.
+_SWINGS = 1e-2
+
+Counts = Mapping[tuple[str, str], int]  # by link and plane
+
+
+class _Compared(NamedTuple):
+    """A mode of the robot, by the modes of its description and by more of them.
+
+    Attributes:
+        free: whether the joints are free.
+        frequency: Hz.
+        enough: the same with more modes, Hz.
+    """
+
+    free: bool
+    frequency: float
+    enough: float
+
+    @property
+    def error(self) -> float:
+        return abs(self.frequency / self.enough - 1)
+
+
+def check_mode_counts(
+    loaded: Callable[[Mapping[str, object]], Robot],
+    flexible: str | Path | Mapping[str, object],
+    *,
+    at: Mapping[str, float] | None = None,
+    vibrations: int = 1,
+    tolerance: float = 0.01,
+) -> list[ModelWarning]:
+    """Return what is to be said of links that have too few modes; nothing if all have enough.
+
+    The frequencies of the robot, with joints held and with joints free, are compared with those
+    of the same robot whose links have three modes more in each plane, about straight links in one
+    pose. It costs one load and one linearization that is not compiled.
+
+    The last mode in a plane is always the worst, so that only the first vibrations of each plane
+    are compared: two modes may be needed for the first of them, and three for two.
+
+    Args:
+        loaded: the robot with another description of its flexible links, such as
+            ``lambda flexible: kd.load('robot.urdf', flexible=flexible)``.
+        flexible: the description: a path or what such a file holds.
+        at: positions of joints, rad or m; see `pose`.
+        vibrations: how many in each plane of each link are to be right, 1 or more; those that the
+            description has no modes for are left out.
+        tolerance: relative error of a frequency from which modes are too few, unit 1.
+
+    Returns:
+        a `ModelWarning` of the kind 'too_few_modes' for each plane of a link that needs more.
+
+    Raises:
+        ParameterError: the robot has no such joint or no flexible links, or `vibrations` or the
+            tolerance is not positive.
+        ModelError: the description is unusable.
+    """
+    if not tolerance > 0:
+        raise ParameterError(f'tolerance is {tolerance:g}, expected a positive number')
+    if vibrations < 1:
+        raise ParameterError(f'vibrations is {vibrations}, expected 1 or more')
+    given = {
+        (link.link, plane): count
+        for link in read_flexible(flexible)
+        for plane, count in link.modes.items()
+    }
+    wanted = {place: min(count, vibrations) for place, count in given.items()}
+    most = {place: count + _MORE for place, count in given.items()}
+    model = loaded(_with_modes(flexible, most)).model
+    richest = _Richest.of(model, pose(model, at), most)
+    needed = dict(given)
+    while _excess(richest.errors(wanted, needed), tolerance) > 0 and needed != most:
+        needed = min(
+            _with_one_more(needed, most),
+            key=lambda counts: _excess(richest.errors(wanted, counts), tolerance),
+        )
+    found = []
+    for (link, plane), count in needed.items():
+        if count == (had := given[link, plane]):
+            continue
+        alone = {**most, (link, plane): had}
+        worst = max(richest.errors(wanted, alone), key=lambda compared: compared.error)
+        joints = f'joints {"free" if worst.free else "held"}'
+        there = f'with {had} mode{"s" * (had > 1)} in plane {plane}'
+        if np.isfinite(worst.error):
+            finding = (
+                f'{there} a frequency is {worst.frequency:.4g} Hz instead of {worst.enough:.4g} '
+                f'Hz, {joints}: {100 * worst.error:.3g} % off'
+            )
+        else:
+            finding = f'{there} the vibration of {worst.enough:.4g} Hz, {joints}, is not there'
+        found.append(
+            ModelWarning(
+                'too_few_modes',
+                f"flexible link '{link}'",
+                finding,
+                f'take {count} modes in plane {plane}',
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Richest:
+    """A robot with many modes, of which smaller models are parts.
+
+    Attributes:
+        mass: M, shape (n, n).
+        stiffness: K, shape (n, n).
+        joints: how many of the coordinates are joints'.
+        places: of the modal coordinates, by link and plane.
+    """
+
+    mass: FloatArray
+    stiffness: FloatArray
+    joints: int
+    places: Mapping[tuple[str, str], Sequence[int]]
+
+    @classmethod
+    def of(cls, model: RobotModel, q: FloatArray, counts: Counts) -> _Richest:
+        """Return the robot in a pose, its links straight."""
+        if not isinstance(model, FlexibleModel):
+            raise ParameterError('loaded gives a robot without flexible links')
+        names = model.joint_names
+        places = {
+            (link, plane): [names.index(f'{link}/{plane}{k + 1}') for k in range(count)]
+            for (link, plane), count in counts.items()
+        }
+        rest = np.zeros(model.n)
+        straight = np.concatenate([q, rest[len(q) :]])
+        M, _, K, _ = linearization(model, straight, rest, rest)
+        return cls(M, (K + K.T) / 2, len(q), places)
+
+    def errors(self, wanted: Counts, counts: Counts) -> list[_Compared]:
+        """Return the modes that so many are wanted of, by other counts and by all modes."""
+        found = []
+        lowest = self._modes(wanted, False)[0][0]
+        for free in (True, False) if self.joints else (False,):
+            reference, shapes = self._modes({}, free)
+            asked = _partners(self._modes(wanted, free)[1], shapes, self.mass)
+            squares, parts = self._modes(counts, free)
+            partners = _partners(parts, shapes, self.mass)
+            for k in asked:
+                if reference[k] < _SWINGS**2 * lowest:
+                    continue
+                # A mode that is not there at all is as wrong as can be.
+                square = squares[partners.index(k)] if k in partners else np.inf
+                pair = np.sqrt([square, reference[k]]) / (2 * np.pi)
+                found.append(_Compared(free, float(pair[0]), float(pair[1])))
+        return found
+
+    def _modes(self, counts: Counts, free: bool) -> tuple[FloatArray, FloatArray]:
+        """Squared frequencies, ascending, and shapes (n, m) in all coordinates; {}: of all."""
+        from scipy.linalg import eigh  # takes long to import
+
+        kept = list(range(self.joints)) if free else []
+        for place, indices in self.places.items():
+            kept += indices[: counts.get(place, len(indices))]
+        block = np.ix_(kept, kept)
+        squares, vectors = eigh(self.stiffness[block], self.mass[block])
+        shapes = np.zeros((len(self.mass), len(kept)))
+        shapes[kept] = vectors
+        return squares, shapes
+
+
+def _partners(shapes: FloatArray, reference: FloatArray, mass: FloatArray) -> list[int]:
+    """For each of some modes the one of the reference that it is most like."""
+    from scipy.optimize import linear_sum_assignment  # takes long to import
+
+    overlap = shapes.T @ mass @ reference
+    return [int(k) for k in linear_sum_assignment(-(overlap**2))[1]]
+
+
+def _excess(compared: Sequence[_Compared], tolerance: float) -> float:
+    return float(sum(max(0.0, one.error - tolerance) for one in compared))
+
+
+def _with_one_more(counts: Counts, most: Counts) -> Iterator[dict[tuple[str, str], int]]:
+    for place, count in counts.items():
+        if count < most[place]:
+            yield {**counts, place: count + 1}
+
+
+def _with_modes(
+    flexible: str | Path | Mapping[str, object], counts: Counts
+) -> dict[str, dict[str, dict[str, object]]]:
+    """A description, which was read before, with other numbers of modes and without damping."""
+    document: Any = flexible if isinstance(flexible, Mapping) else read_yaml(Path(flexible))
+    links = {}
+    for link, entries in document['flexible_links'].items():
+        links[link] = {k: v for k, v in entries.items() if k not in ('damping_ratio', 'damping')}
+        links[link]['modes'] = {p: counts[link, p] for p in PLANES if (link, p) in counts}
+    return {'flexible_links': links}
