@@ -18,11 +18,11 @@ from kron_dynamics.flexible.integrals import beam_quadrature
 from kron_dynamics.flexible.link_modes import TRIAL_WAVES, PlaneModes, plane_modes, stations
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
-from kron_dynamics.model.load import build_model, load_model
-from kron_dynamics.model.payload import Payload, with_payloads
+from kron_dynamics.model.load import build_model, load_model, read_description
+from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
-from kron_dynamics.model.urdf import parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -34,6 +34,10 @@ def load_flexible_model(
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
     payload: Mapping[str, Payload] | None = None,
+    hold_base: bool = False,
+    strict: bool = False,
+    allow: Sequence[str] = (),
+    findings: Findings | None = None,
 ) -> FlexibleModel:
     """Return the model of a URDF text with some links flexible.
 
@@ -48,14 +52,28 @@ def load_flexible_model(
         joints: order of the joints; modal coordinates follow.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg.
         payload: point masses by the link that carries them, as for `with_payloads`.
+        hold_base: whether a floating or planar joint at the root is held where it is.
+        strict: whether every warning is an error.
+        allow: kinds of warnings that `strict` lets pass.
+        findings: where warnings go, and errors until all are found; as for `load_model`.
 
     Raises:
         ModelError: one of the two descriptions is broken, or they do not fit together; the
             message names link or joint.
     """
     descriptions = read_flexible(flexible)
-    rigid = load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
-    parsed = with_payloads(parse_urdf(text), payload or {})
+    rigid = load_model(
+        text,
+        gravity=gravity,
+        joints=joints,
+        armature=armature,
+        payload=payload,
+        hold_base=hold_base,
+        strict=strict,
+        allow=allow,
+        findings=findings,
+    )
+    parsed = read_description(text, payload=payload, hold_base=hold_base)
     beams = [take_beam(parsed.robot, description) for description in descriptions]
     sections = frozenset(name for beam in beams for name in beam.sections)
     skeleton = build_model(

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ import numpy as np
 import yaml
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.messages import shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
@@ -192,11 +192,6 @@ class Entries:
         if _finite(self.values[key]) is None:
             raise self.wrong(key, f'a {kind.name} or a list of {count}')
         return read_only(np.full(count, self.number(key, kind)))
-
-
-def shown(value: object) -> str:
-    """Return a value as it is shown in a message: short, in one line."""
-    return ' '.join(reprlib.repr(value).split())
 
 
 def _finite(value: object) -> float | None:

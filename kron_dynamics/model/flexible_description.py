@@ -13,7 +13,8 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.model.beam_section import PLANES, beam_properties
-from kron_dynamics.model.entries import POSITIVE, Entries, Kind, read_yaml, shown
+from kron_dynamics.model.entries import POSITIVE, Entries, Kind, read_yaml
+from kron_dynamics.model.messages import shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
