@@ -44,11 +44,14 @@ def assign_coordinates(
         findings: where warnings go, and errors until all are found.
 
     Raises:
-        ModelError: a mimic joint follows an unknown or circular master or leaves the range of
-            numbers, or `order` is not exactly the independent joints.
+        ModelError: a mimic joint follows a circular master or leaves the range of numbers, or
+            `order` is not exactly the independent joints.
     """
     findings = Findings() if findings is None else findings
     by_name = {joint.name: joint for joint in joints}
+    known = by_name.keys() | still
+    for joint in joints:
+        _forget_unknown_master(joint, known, findings)
     independent = tuple(joint.name for joint in joints if joint.mimic is None)
     if order is not None:
         if len(order) != len(independent) or set(order) != set(independent):
@@ -70,7 +73,7 @@ def assign_coordinates(
             if master in by_name:
                 joint = by_name[master]
                 continue
-            found[joint.name] = _standing_still(joint, master in still, findings)
+            found[joint.name] = _standing_still(joint, findings)
             chain.pop()
         if found[joint.name] is _FOLLOWED:
             names = listed(repr(link.name) for link in chain)
@@ -86,18 +89,26 @@ _FOLLOWED = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
 _LOST = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
 
 
-def _standing_still(joint: urdf.Joint, known: bool, findings: Findings) -> Follower:
-    """What a joint is whose master does not move."""
-    subject, master = named('joint', joint.name), clipped(joint.mimic.joint)
-    if not known:
-        findings.refuse(
-            ModelError(f"{subject} mimics '{master}', which is not a joint of this robot")
+def _forget_unknown_master(joint: urdf.Joint, known: Collection[str], findings: Findings) -> None:
+    """Make a joint independent that mimics none of this robot."""
+    if joint.mimic is not None and joint.mimic.joint not in known:
+        findings.warn(
+            'mimic_of_unknown',
+            named('joint', joint.name),
+            f"it mimics '{clipped(joint.mimic.joint)}', which is not a joint of this robot; it is "
+            f'taken for an independent joint',
+            'name a joint that is there, or remove <mimic>',
         )
-        return _LOST
+        joint.mimic = None
+
+
+def _standing_still(joint: urdf.Joint, findings: Findings) -> Follower:
+    """What a joint is whose master is fixed."""
     findings.warn(
         'mimic_of_fixed',
-        subject,
-        f"it mimics '{master}', which is fixed: it stands still at {joint.mimic.offset:g}",
+        named('joint', joint.name),
+        f"it mimics '{clipped(joint.mimic.joint)}', which is fixed: it stands still at "
+        f'{joint.mimic.offset:g}',
         'make it fixed too, or name a joint that moves',
     )
     return Follower(0, 0.0, joint.mimic.offset, joint.mimic.joint)

@@ -31,6 +31,7 @@ class Kind(NamedTuple):
 
 KINDS: Mapping[str, Kind] = {
     # The text.
+    'missing_name': Kind(),
     'xml_declaration': Kind(),
     'robot_version': Kind(HINT),
     'control_character': Kind(),
@@ -49,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
     'no_range': Kind(),
     'negative_friction': Kind(),
     'mimic_of_fixed': Kind(),
+    'mimic_of_unknown': Kind(),
     'limit_in_degrees': Kind(HINT),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),

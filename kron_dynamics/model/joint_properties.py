@@ -39,7 +39,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
             subject,
             f'its lower limit {lower:g} is above its upper limit {upper:g}; the range between '
             f'the two is taken',
-            'exchange them',
+            'exchange them, or make the joint continuous if Bullet is to have no limit',
         )
         lower, upper = upper, lower
     elif lower == upper:
@@ -83,7 +83,8 @@ _NOTHING = {
 def _look_for_degrees(subject: str, lower: float, upper: float, findings: Findings) -> None:
     largest = max(abs(lower), abs(upper))
     whole = all(math.isinf(x) or x == round(x) for x in (lower, upper))
-    if _TWICE_ROUND < largest <= 720 and whole:
+    # 100 rad and the like stand for no limit.
+    if _TWICE_ROUND < largest <= 720 and whole and largest != 100:
         findings.warn(
             'limit_in_degrees',
             subject,

@@ -20,6 +20,8 @@ from kron_dynamics.model.urdf import ParsedUrdf
 
 # kg/m^3 of a link's collision geometry: from a hollow case to platinum, and more.
 _DENSITIES = (10.0, 25000.0)
+# Of the moving mass and of the reach: smaller masses and shapes often stand for something else.
+_SMALL = 0.02
 # kg/m^3, moving mass over the cube of the reach: robots have 1 to 2000, masses in g a thousand
 # times that, lengths in mm a thousand million times less.
 _PACKED, _THIN = 2e4, 1e-5
@@ -35,10 +37,10 @@ def look_at_magnitudes(model: RobotModel, parsed: ParsedUrdf, findings: Findings
         parsed: its description.
         findings: where hints go.
     """
-    _look_at_densities(parsed, findings)
     reach = _reach(model, parsed.shapes)
     if not 0 < reach < np.inf:
         return
+    _look_at_densities(parsed, _SMALL * model.total_mass, _SMALL * reach, findings)
     for body in model.bodies:
         _look_at_body(body, reach, findings)
     # Of small things, the bodies are what is large.
@@ -104,11 +106,15 @@ def _reach(model: RobotModel, shapes: Mapping[str, Shape]) -> float:
     return reach
 
 
-def _look_at_densities(parsed: ParsedUrdf, findings: Findings) -> None:
+def _look_at_densities(
+    parsed: ParsedUrdf, least: float, smallest: float, findings: Findings
+) -> None:
     lower, upper = _DENSITIES
     for name, shape in parsed.shapes.items():
         inertial = parsed.robot.link_map[name].inertial
-        density = inertial.mass / shape.volume if inertial is not None else 0.0
+        if inertial is None or inertial.mass < least or shape.size < smallest:
+            continue
+        density = inertial.mass / shape.volume
         if density > 0 and not lower <= density <= upper:
             findings.warn(
                 'density',

@@ -17,6 +17,7 @@ from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+_MASSLESS = 'massless_joint'
 
 
 def read_only(values: object) -> FloatArray:
@@ -214,16 +215,21 @@ class RobotModel(Traversal):
         """Mass of everything that moves, kg."""
         return float(sum(body.mass for body in self.bodies))
 
+    @property
+    def is_massless(self) -> bool:
+        """Whether a joint moves no mass in any pose, so that M has no inverse."""
+        return any(found.kind == _MASSLESS for found in self.warnings)
+
     def require_mass(self) -> None:
         """Refuse what needs the inverse of M where a joint moves no mass in any pose.
 
         Raises:
             InvalidInertiaError: a joint moves no mass; the message names it.
         """
-        massless = [found.subject for found in self.warnings if found.kind == 'massless_joint']
-        if massless:
+        if self.is_massless:
+            subject = next(w.subject for w in self.warnings if w.kind == _MASSLESS)
             raise InvalidInertiaError(
-                f'{massless[0]} moves no mass: the mass matrix is singular and has no inverse, '
+                f'{subject} moves no mass: the mass matrix is singular and has no inverse, '
                 f'which forward dynamics and linear models need; give its link a mass and an '
                 f'inertia, or the joint an armature'
             )

@@ -18,6 +18,7 @@ from kron_dynamics.model.messages import clipped, named
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
+_NO_NAME = 'robot'
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
@@ -58,7 +59,12 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     root = parse_xml(text, findings)
     name = root.get('name')
     if not name:
-        findings.refuse(ModelError('URDF has no name: <robot> needs the attribute name'))
+        findings.warn(
+            'missing_name',
+            'URDF',
+            f"<robot> has no name; '{_NO_NAME}' is taken",
+            'give it a name: Pinocchio and other readers refuse the file',
+        )
     if root.get('version', '1.0') != '1.0':
         findings.warn(
             'robot_version',
@@ -67,7 +73,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             'remove it',
         )
     Part('URDF', 'robot', root, findings)
-    robot = urdf.Robot(name=name)
+    robot = urdf.Robot(name=name or _NO_NAME)
     shapes = {}
     for element in root.iterchildren('link', 'joint'):
         subject = element_name(element)

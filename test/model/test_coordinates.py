@@ -89,6 +89,7 @@ def test_limits_in_degrees(lower: int, upper: int, parts: Any, assert_warned: An
         ('revolute', 6.2832),
         ('revolute', 12),
         ('revolute', 15.708),
+        ('revolute', 100),
         ('revolute', 1e4),
         ('prismatic', 180),
         ('continuous', 180),
@@ -150,9 +151,11 @@ def second(parts: Any, mimic: str, kind: str = 'revolute') -> str:
     return parts.link('hand') + parts.joint('grip', kind, 'arm', 'hand', more=mimic)
 
 
-def test_mimic_of_an_unknown_joint(parts: Any, assert_refused: Any) -> None:
-    text = parts.robot(second(parts, '<mimic joint="nothing"/>'))
-    assert_refused(text, ModelError, "'grip'", "'nothing'")
+def test_mimic_of_an_unknown_joint_is_independent(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(second(parts, '<mimic joint="nothing" multiplier="7"/>'))
+    model = assert_warned(text, 'mimic_of_unknown', ModelError, "'grip'", "'nothing'")
+    assert model.joint_names == ('hinge', 'grip')
+    assert [joint.multiplier for joint in model.joints] == [1, 1]
 
 
 def test_mimic_of_a_fixed_joint_stands_still_at_its_offset(

@@ -242,6 +242,11 @@ def test_attributes_that_are_not_read(parts: Any, assert_warned: Any) -> None:
     assert_warned(text, 'unknown_attribute', ModelError, "'hinge'", "'frame'")
 
 
+def test_robot_without_a_name(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot().replace(' name="toy"', '')
+    assert assert_warned(text, 'missing_name', ModelError, 'no name').name == 'robot'
+
+
 def test_version_of_the_format(parts: Any, assert_warned: Any) -> None:
     text = parts.robot().replace('<robot ', '<robot version="7" ')
     assert_warned(text, 'robot_version', ModelError, "'7'")
@@ -315,7 +320,6 @@ LONG_NAMES = {
     'joint': lambda parts: parts.robot(hinge=parts.joint(HUGE, kind='floating')),
     'type': lambda parts: parts.robot(hinge=parts.joint(kind=HUGE)),
     'parent': lambda parts: parts.robot(hinge=parts.joint(parent=HUGE)),
-    'mimic': lambda parts: parts.robot(hinge=parts.joint(more=f'<mimic joint="{HUGE}"/>')),
     'number': lambda parts: parts.robot(arm=parts.link('arm', mass=HUGE)),
     'root': lambda parts: f'<{HUGE}/>',
     'unclosed': lambda parts: f'<{HUGE}>',
