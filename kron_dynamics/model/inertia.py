@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from urdf_parser_py import urdf
@@ -123,6 +124,10 @@ def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
         parts: (link name, body, rotation (3, 3), translation (3,)) of each part, the placement
             being that of the part's frame in the common frame.
     """
+    if len(parts) == 1 and parts[0][1].mass > 0:
+        name, body, rotation, translation = parts[0]
+        if (rotation == np.eye(3)).all() and not translation.any():
+            return replace(body, links=(name,))
     mass = sum(body.mass for _, body, _, _ in parts)
     placed = [(body, R, R @ body.center_of_mass + p) for _, body, R, p in parts]
     if mass > 0:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -125,8 +126,9 @@ def build_model(
     properties = coordinate_properties(
         moving, names, followers, {**parsed.armature, **(armature or {})}, findings
     )
-    tree, bodies, frames = _lumped(parsed, root, followers, axes)
-    _refuse_overflow(bodies, frames)
+    with np.errstate(over='ignore', invalid='ignore'):
+        tree, bodies, frames = _lumped(parsed, root, followers, axes)
+        _refuse_overflow(bodies, frames)
     frames = {name: frame for name, frame in frames.items() if name not in parsed.payloads}
     return RobotModel(
         name=robot.name,
@@ -161,9 +163,8 @@ def _lumped(
     for joint, link in walk(parsed.robot, root):
         base = frames[joint.parent]
         rotation, translation = placement(joint.origin)
-        with np.errstate(over='ignore', invalid='ignore'):  # told by `_refuse_overflow`
-            rotation = read_only(base.rotation @ rotation)
-            translation = read_only(base.rotation @ translation + base.translation)
+        rotation = read_only(base.rotation @ rotation)
+        translation = read_only(base.rotation @ translation + base.translation)
         if joint.type == 'fixed' and joint.name not in parsed.sections:
             frames[link.name] = frame = Frame(base.body, rotation, translation)
         else:
@@ -188,22 +189,23 @@ def _lumped(
         body = link_body(link)
         if body is not None and frame.body >= 0:
             parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
-    with np.errstate(over='ignore', invalid='ignore'):
-        return tree, tuple(lump(part) for part in parts), frames
+    return tree, tuple(lump(part) for part in parts), frames
 
 
 def _refuse_overflow(bodies: Sequence[Body], frames: Mapping[str, Frame]) -> None:
     """Sums and products of finite numbers may leave their range."""
     for name, frame in frames.items():
-        if not np.isfinite(frame.translation).all():
+        if not all(map(math.isfinite, frame.translation.tolist())):
             raise ModelError(f'{named("link", name)} is at {frame.translation.tolist()} m')
-    with np.errstate(over='ignore', invalid='ignore'):
-        for body in bodies:
-            if not (np.isfinite(body.mass) and np.isfinite(body.second_moment).all()):
-                raise InvalidInertiaError(
-                    f'links {listed(map(repr, body.links))}: mass and inertia about the joint '
-                    f'are not finite numbers'
-                )
+    masses = np.array([body.mass for body in bodies])
+    arms = np.array([body.center_of_mass for body in bodies])
+    moments = np.array([body.inertia for body in bodies])
+    largest = masses * (1 + np.square(arms).sum(axis=1)) + np.abs(moments).sum(axis=(1, 2))
+    for k in map(int, np.flatnonzero(~np.isfinite(largest))):
+        raise InvalidInertiaError(
+            f'links {listed(map(repr, bodies[k].links))}: mass and inertia about the joint are '
+            f'not finite numbers'
+        )
 
 
 def _gravity(gravity: ArrayLike) -> FloatArray:
@@ -217,8 +219,8 @@ def _gravity(gravity: ArrayLike) -> FloatArray:
 
 
 def _axis(joint: urdf.Joint, findings: Findings) -> FloatArray:
-    axis = np.array((1.0, 0.0, 0.0) if joint.axis is None else joint.axis, dtype=float)
-    largest = np.abs(axis).max()
+    given = (1.0, 0.0, 0.0) if joint.axis is None else joint.axis
+    axis, largest = np.array(given, dtype=float), max(map(abs, given))
     if largest > _SQUARE_OVERFLOWS:
         axis = axis / largest
     length = np.linalg.norm(axis)

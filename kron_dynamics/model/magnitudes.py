@@ -8,9 +8,8 @@ cranes pass alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-
-import numpy as np
 
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape
@@ -38,7 +37,7 @@ def look_at_magnitudes(model: RobotModel, parsed: ParsedUrdf, findings: Findings
         findings: where hints go.
     """
     reach = _reach(model, parsed.shapes)
-    if not 0 < reach < np.inf:
+    if not 0 < reach < math.inf:
         return
     _look_at_densities(parsed, _SMALL * model.total_mass, _SMALL * reach, findings)
     for body in model.bodies:
@@ -76,7 +75,7 @@ def _look_at_body(body: Body, reach: float, findings: Findings) -> None:
             f'the robot reaches',
             'give inertias in kg m^2, not kg mm^2 or g mm^2',
         )
-    off = float(np.linalg.norm(body.center_of_mass))
+    off = math.hypot(*body.center_of_mass)
     if off > _FAR * reach:
         findings.warn(
             'center_of_mass_far',
@@ -91,18 +90,19 @@ def _gyration(body: Body) -> float:
     """Radius of gyration about the centre of mass, m, of the largest that the inertia has."""
     if body.mass <= 0:
         return 0.0
-    return float(np.sqrt(max(np.trace(body.inertia), 0.0) / 2 / body.mass))
+    trace = float(body.inertia[0, 0] + body.inertia[1, 1] + body.inertia[2, 2])
+    return math.sqrt(max(trace, 0.0) / 2 / body.mass)
 
 
 def _reach(model: RobotModel, shapes: Mapping[str, Shape]) -> float:
     """Longest way from the base along joints and links, with the extents of what is there, m."""
-    far = np.zeros(len(model.joints) + 1)  # the base's is the last
+    far = [0.0] * (len(model.joints) + 1)  # the base's is the last
     for k, joint in enumerate(model.joints):
-        far[k] = far[joint.parent] + np.linalg.norm(joint.translation)
+        far[k] = far[joint.parent] + math.hypot(*joint.translation)
     reach = 0.0
     for name, frame in model.frames.items():
         extent = shapes[name].size if name in shapes else 0.0
-        reach = max(reach, far[frame.body] + float(np.linalg.norm(frame.translation)) + extent)
+        reach = max(reach, far[frame.body] + math.hypot(*frame.translation) + extent)
     return reach
 
 

@@ -21,7 +21,7 @@ def clipped(text: str) -> str:
     """Return a text that is cut where it is long, its control characters escaped."""
     if len(text) > _NAME_LENGTH:
         text = f'{text[: _NAME_LENGTH - 20]}...{text[-17:]}'
-    if text.isprintable():
+    elif text.isprintable():
         return text
     return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -16,11 +15,6 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.messages import clipped
 
-# float() alone would take Python's spellings too, such as 1_000.
-_NUMBER = re.compile(
-    r'[+-]?((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan)',
-    re.IGNORECASE | re.ASCII,
-)
 # Attributes of what is read, with the count of their numbers; 0 for text.
 ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     'origin': {'xyz': 3, 'rpy': 3},
@@ -54,51 +48,51 @@ class Part:
         element: itself; None where there is none.
     """
 
+    __slots__ = ('_children', '_findings', 'element', 'subject', 'tag')
+
     def __init__(
         self, subject: str, tag: str, element: etree._Element | None, findings: Findings
     ) -> None:
         """Look at an element; what stands in it that is not read is found out."""
         self.subject, self.tag, self.element = subject, tag, element
         self._findings = findings
-        if element is not None:
-            self._look_for_strangers(element)
+        self._children: dict[str, list[etree._Element]] = {}
+        if element is None:
+            return
+        known = ATTRIBUTES.get(tag)
+        if known is not None and not known.keys() >= set(element.attrib):
+            self._look_for_strangers(element, known)
+        expected = _CHILDREN.get(tag, ())
+        for child in element.iterchildren('*') if expected else ():
+            self._children.setdefault(child.tag, []).append(child)
+            if child.tag not in expected:
+                self._look_for_slip(child, expected)
 
-    def _look_for_strangers(self, element: etree._Element) -> None:
-        known = ATTRIBUTES.get(self.tag)
-        for name in element.attrib if known is not None else ():
-            if known is None or name in known or name.startswith('{'):
+    def _look_for_strangers(self, element: etree._Element, known: Mapping[str, int]) -> None:
+        for name in element.attrib:
+            if name in known or name.startswith('{'):
                 continue
             close = _nearest(name, tuple(known))
-            if close and element.get(close) is None:
-                self._findings.warn(
-                    'misspelt',
-                    self.subject,
-                    f"<{self.tag}> has the attribute '{clipped(name)}', which is not read",
-                    f"write '{close}' if that is meant",
-                )
-            else:
-                self._findings.warn(
-                    'unknown_attribute',
-                    self.subject,
-                    f"<{self.tag}> has the attribute '{clipped(name)}', which is not read",
-                    f'remove it; <{self.tag}> has {", ".join(known)}',
-                )
-        self.look_for_misspelt_elements(element)
+            meant = close if close and element.get(close) is None else None
+            self._findings.warn(
+                'misspelt' if meant else 'unknown_attribute',
+                self.subject,
+                f"<{self.tag}> has the attribute '{clipped(name)}', which is not read",
+                f"write '{meant}' if that is meant"
+                if meant
+                else f'remove it; <{self.tag}> has {", ".join(known)}',
+            )
 
-    def look_for_misspelt_elements(self, element: etree._Element) -> None:
-        """Note children that look like a slip of the pen: they would not be read."""
-        known = _CHILDREN.get(self.tag, ())
-        for child in element.iterchildren('*') if known else ():
-            if child.tag in known or child.tag.startswith('{'):
-                continue
-            close = _nearest(child.tag, known)
-            if close:
-                self._findings.warn(
-                    'misspelt',
-                    self.subject,
-                    f'element <{clipped(child.tag)}> in line {child.sourceline} is not read',
-                    f'write <{close}> if that is meant',
-                )
+    def _look_for_slip(self, child: etree._Element, expected: tuple[str, ...]) -> None:
+        """Note an element that looks like a slip of the pen: it would not be read."""
+        close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
+        if close:
+            self._findings.warn(
+                'misspelt',
+                self.subject,
+                f'element <{clipped(child.tag)}> in line {child.sourceline} is not read',
+                f'write <{close}> if that is meant',
+            )
 
     def __bool__(self) -> bool:
         """Whether the element is there."""
@@ -106,7 +100,7 @@ class Part:
 
     def below(self, tag: str) -> Part:
         """Return the first child element of a tag."""
-        children = [] if self.element is None else self.element.findall(tag)
+        children = self._children.get(tag, ())
         if len(children) > 1:
             self._findings.warn(
                 'repeated_element',
@@ -126,23 +120,23 @@ class Part:
         if text is None:
             return None
         count = ATTRIBUTES[self.tag][attribute]
-        words = text.split()
-        where = f"{self.subject}: {attribute} of <{self.tag}> is '{clipped(text)}'"
-        problem = None
-        if not words or not all(map(_NUMBER.fullmatch, words)):
+        values = _parsed(text)
+        if values is not None and len(values) == count:
+            if all(map(math.isfinite, values)):
+                return values
+            if any(map(math.isnan, values)):
+                problem = 'expected a number, got NaN'
+            elif finite:
+                problem = 'expected a finite number'
+            else:
+                return values
+        elif values is not None:
+            problem = f'expected {count} number(s), got {len(values)}'
+        else:
             problem = f'expected {count} number(s)'
             if '${' in text or '$(' in text:
                 problem += '; it looks like an expression of xacro, which is to be expanded first'
-        else:
-            values = [float(word) for word in words]
-            if len(values) != count:
-                problem = f'expected {count} number(s), got {len(values)}'
-            elif any(map(math.isnan, values)):
-                problem = 'expected a number, got NaN'
-            elif finite and not all(map(math.isfinite, values)):
-                problem = 'expected a finite number'
-        if problem is None:
-            return values
+        where = f"{self.subject}: {attribute} of <{self.tag}> is '{clipped(text)}'"
         self._findings.refuse(ModelError(f'{where}, {problem}'))
         return None
 
@@ -150,6 +144,17 @@ class Part:
         """Return an attribute's number, or a default where it is missing."""
         values = self.numbers(attribute, finite)
         return default if values is None else values[0]
+
+
+def _parsed(text: str) -> list[float] | None:
+    """The numbers in a text; None where a word is none."""
+    # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
+    if '_' in text or not text.isascii():
+        return None
+    try:
+        return [float(word) for word in text.split()]
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=1024)
