@@ -19,7 +19,6 @@ from typing import Any
 from lxml import etree
 
 from kron_dynamics.exceptions import ModelError, ParameterError
-from kron_dynamics.model.messages import clipped
 
 # xacro keeps its state in its module.
 _LOCK = threading.Lock()
@@ -69,10 +68,9 @@ def expanded(
             xacro.process_doc(document, mappings=mappings)
             urdf: str = document.toxml()
         except Exception as error:  # whatever an expression in the text raises
-            reason = f'{type(error).__name__}: {error}' if str(error) else type(error).__name__
-            raise ModelError(
-                f'xacro cannot be expanded: {clipped(" ".join(reason.split()))}'
-            ) from None
+            reason = ' '.join(f'{type(error).__name__}: {error}'.split())
+            reason = reason if len(reason) < 400 else f'{reason[:380]} ...'
+            raise ModelError(f'xacro cannot be expanded: {reason}') from None
     return urdf
 
 
