@@ -21,9 +21,9 @@ from kron_dynamics.model.urdf import ParsedUrdf
 _DENSITIES = (10.0, 25000.0)
 # Of the moving mass and of the reach: smaller masses and shapes often stand for something else.
 _SMALL = 0.02
-# kg/m^3, moving mass over the cube of the reach: robots have 1 to 2000, masses in g a thousand
+# kg/m^3, moving mass over the cube of the reach: robots have 1 to 300, masses in g a thousand
 # times that, lengths in mm a thousand million times less.
-_PACKED, _THIN = 2e4, 1e-5
+_PACKED, _THIN = 2.5e3, 1e-5
 # Radii of gyration of one link, and centres of mass, in reaches of the robot.
 _GYRATION, _FAR = 10.0, 3.0
 

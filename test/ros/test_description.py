@@ -68,6 +68,7 @@ def ends(run_to_end, tmp_path_factory):
             cases[f'{node} file {kind}'] = node, {'robot_description_file': str(file)}
             if text is not None:
                 cases[f'{node} parameter {kind}'] = node, {'robot_description': text}
+    for node in NODES:
         for kind, (parameters, _) in WRONG.items():
             given = {'robot_description': BAD['warning'][0], **parameters}
             cases[f'{node} {kind}'] = node, given
