@@ -45,7 +45,7 @@ setup(
         'sympy',
         'urdf-parser-py',
     ],
-    extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout']},
+    extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout'], 'xacro': ['xacro']},
     entry_points={
         'console_scripts': [
             'kron_dynamics = kron_dynamics.cli:main',

@@ -12,6 +12,7 @@ NAMES = {
     'ur5': 'UR5 (6)',
     'panda': 'Panda (7)',
     **{f'chain{n}': f'chain of {n}' for n in LENGTHS},
+    'chain10000': 'chain of 10,000',
     'chains': 'chains',
 }
 
@@ -81,7 +82,8 @@ has no parallel call: there a Python loop over its quickest single calls is the 
         """
 `kron_dynamics.load` and `robot.prepare(tip)`, which make all kernels of the dynamics and of the
 tip's kinematics, in fresh processes with all cores; imports are not counted. Once with an empty
-cache, where everything is derived and compiled, and once with the cache that this left.""",
+cache, where everything is derived and compiled, and once with the cache that this left. The last
+rows read and check a URDF only, with garbage collection, as users have it.""",
     ),
     6: (
         'Without a C compiler',

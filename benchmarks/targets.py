@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import batches, calls, linear_models, scaling, starts, without_compiler
+from benchmarks import batches, calls, linear_models, loading, scaling, starts, without_compiler
 from benchmarks.robots import CHAIN, ROBOTS
 from benchmarks.rows import Row
 
@@ -129,7 +129,10 @@ def _starts() -> list[Row]:
         what, measure = 'URDF to ready, filled cache', partial(starts.filled_cache, robot)
         bound = 0.05 if robot in cold else None
         rows.append(Row(f'start/warm/{robot}', 5, what, robot, measure, 's', at_most=bound))
-    return rows
+    what = 'URDF to model without kernels'
+    rows.append(Row('load/time', 5, what, 'chain10000', loading.longest, 's'))
+    what = 'URDF to model without kernels, exponent of the number of links, 1,000 to 10,000'
+    return [*rows, Row('load/slope', 5, what, 'chains', loading.slope, '')]
 
 
 def _without_compiler() -> list[Row]:

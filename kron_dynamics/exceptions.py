@@ -65,12 +65,16 @@ class ModelWarning(UserWarning):
         subject: what it is about, such as "link 'tool'".
         finding: what was found, with numbers and units.
         cure: how to mend it.
+        severity: 'warning', or 'hint' for what is harmless or may well be meant.
     """
 
-    def __init__(self, kind: str, subject: str, finding: str, cure: str) -> None:
+    def __init__(
+        self, kind: str, subject: str, finding: str, cure: str, severity: str = 'warning'
+    ) -> None:
         """Describe a finding; its text is one line, `subject: finding; cure [kind]`."""
-        super().__init__(kind, subject, finding, cure)
+        super().__init__(kind, subject, finding, cure, severity)
         self.kind, self.subject, self.finding, self.cure = kind, subject, finding, cure
+        self.severity = severity
 
     def __str__(self) -> str:
         return f'{self.subject}: {self.finding}; {self.cure} [{self.kind}]'

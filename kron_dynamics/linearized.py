@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Linearization, joint_friction
 from kron_dynamics.dynamics.linearization import state_matrix
-from kron_dynamics.exceptions import ParameterError, ShapeError
+from kron_dynamics.exceptions import InvalidInertiaError, ParameterError, ShapeError
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -125,7 +125,11 @@ class LinearizedModel:
 
         ``A = [0 1; -M^-1 K, -M^-1 D]``, ``B = [0; M^-1]``, ``C = [1 0]``, D = 0: shapes (2n, 2n),
         (2n, n), (n, 2n), (n, n).
+
+        Raises:
+            InvalidInertiaError: M_L has no inverse; the message names a joint.
         """
+        self._require_mass()
         from scipy.signal import StateSpace  # takes long to import
 
         n = self.n
@@ -143,7 +147,12 @@ class LinearizedModel:
         return self.modes().poles
 
     def modes(self) -> Modes:
-        """Return poles and mode shapes, slow before fast, of a pair that which turns forward."""
+        """Return poles and mode shapes, slow before fast, of a pair that which turns forward.
+
+        Raises:
+            InvalidInertiaError: M_L has no inverse; the message names a joint.
+        """
+        self._require_mass()
         poles, vectors = np.linalg.eig(state_matrix(self.mass, self.damping, self.stiffness))
         order = np.lexsort((-poles.imag, np.abs(poles)))
         shapes = vectors[: self.n, order].astype(np.complex128)
@@ -172,7 +181,11 @@ class LinearizedModel:
         Returns:
             w^2, shape (n,), 1/s^2, ascending, negative where stiffness drives a deviation apart;
             and phi, shape (n, n), the columns, with a modal mass of 1 in SI units.
+
+        Raises:
+            InvalidInertiaError: M_L is not positive definite; the message names a joint.
         """
+        self._require_mass()
         from scipy.linalg import eigh  # takes long to import
 
         squares, shapes = eigh((self.stiffness + self.stiffness.T) / 2, self.mass)
@@ -214,6 +227,25 @@ class LinearizedModel:
             raise ParameterError('omega holds a resonance without damping') from None
         response: ComplexArray = np.asarray(answers[..., row, 0], dtype=np.complex128)
         return response
+
+    def _require_mass(self) -> None:
+        """Refuse a mass matrix that is not positive definite: its inverse is none of a machine."""
+        if not self.n or not np.isfinite(self.mass).all():
+            return
+        diagonal = self.mass.diagonal()
+        weakest = int(diagonal.argmin())
+        if diagonal[weakest] > 0:
+            # Scaled, so that tonnes and kg m^2 weigh alike.
+            scale = 1 / np.sqrt(diagonal)
+            values, vectors = np.linalg.eigh(self.mass * np.outer(scale, scale))
+            if values[0] > self.n * np.finfo(float).eps:
+                return
+            weakest = int(np.abs(vectors[:, 0]).argmax())
+        raise InvalidInertiaError(
+            f"joint '{self.joint_names[weakest]}' can move without moving mass: the mass matrix "
+            f'is not positive definite, and the linear model has no poles; give its link a mass '
+            f'and an inertia, or the joint an armature'
+        )
 
     def _place(self, joint: int | str) -> int:
         if isinstance(joint, str):

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kron_dynamics import dynamics
-from kron_dynamics.exceptions import ModelError
+from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import DeflectionCheck, load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
@@ -20,8 +21,10 @@ from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
+from kron_dynamics.model.messages import clipped
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.model.xacro_text import expanded, is_xacro
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -144,11 +147,15 @@ class Robot:
         """Return tau = M qdd + c + g, (n,), without joint friction."""
         return dynamics.inverse_dynamics(self.model, q, qd, qdd)
 
-    @compiled
+    @compiled(inverts_mass=True)
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return qdd = M^-1 (tau - c - g), (n,), without joint friction."""
+        """Return qdd = M^-1 (tau - c - g), (n,), without joint friction.
+
+        Raises:
+            InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+        """
         return dynamics.forward_dynamics(self.model, q, qd, tau)
 
     @compiled(on_demand=True)
@@ -236,11 +243,18 @@ def load(
     flexible: str | Path | Mapping[str, object] | None = None,
     payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
+    hold_base: bool = False,
+    strict: bool = False,
+    allow: Sequence[str] = (),
+    xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
     """Return the robot that a URDF file describes.
 
+    What is better mended in the file but leaves the equations an answer is in
+    `robot.model.warnings`, and one Python warning says so.
+
     Args:
-        path: the file.
+        path: the file, URDF or xacro (`.xacro`, or with elements of xacro).
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         joints: order of the coordinates by joint name; None takes the file's, depth first.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the
@@ -250,24 +264,28 @@ def load(
         payload: point masses by the link that carries them: kg at the link's origin, or (kg,
             place in the link's frame in m).
         threads: threads that share a batch; 0 for all cores.
+        hold_base: whether a floating or planar joint at the root is held where it is; without it
+            such a robot is refused.
+        strict: whether every warning is an error; hints are none.
+        allow: kinds of warnings that `strict` lets pass, such as 'massless_joint'.
+        xacro_args: values of the arguments of a xacro file by name.
 
     Raises:
-        ModelError: a file or a description is unusable; the message names what.
-        ParameterError: threads is negative.
+        ModelError: a file or a description is unusable; the message names what. Where `strict`
+            made it from a warning, that is the error's cause.
+        ParameterError: threads is negative, or there is no such kind of warning.
     """
     text = read_urdf_file(path)
     try:
-        return loads(
-            text,
-            gravity=gravity,
-            joints=joints,
-            armature=armature,
-            flexible=flexible,
-            payload=payload,
-            threads=threads,
+        if is_xacro(text, path):
+            text = expanded(text, path, xacro_args)
+        model = _model(
+            text, gravity, joints, armature, flexible, payload, hold_base, strict, allow
         )
     except ModelError as error:
-        raise type(error)(f'{path}: {error}') from None
+        raise type(error)(f'{path}: {error}') from error.__cause__
+    _tell(model, strict)
+    return Robot(model, threads=threads)
 
 
 def loads(
@@ -279,13 +297,59 @@ def loads(
     flexible: str | Path | Mapping[str, object] | None = None,
     payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
+    hold_base: bool = False,
+    strict: bool = False,
+    allow: Sequence[str] = (),
+    xacro_args: Mapping[str, str] | None = None,
+    expand_xacro: bool = True,
 ) -> Robot:
-    """Return the robot that a URDF text describes; see `load`."""
-    model = (
-        load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
-        if flexible is None
-        else load_flexible_model(
-            text, flexible, gravity=gravity, joints=joints, armature=armature, payload=payload
-        )
-    )
+    """Return the robot that a URDF text describes; see `load`.
+
+    Without `expand_xacro`, xacro is refused: for texts from elsewhere, as xacro evaluates
+    expressions and reads files.
+    """
+    if expand_xacro and is_xacro(text):
+        text = expanded(text, None, xacro_args)
+    model = _model(text, gravity, joints, armature, flexible, payload, hold_base, strict, allow)
+    _tell(model, strict)
     return Robot(model, threads=threads)
+
+
+def _model(
+    text: str,
+    gravity: ArrayLike,
+    joints: Sequence[str] | None,
+    armature: Mapping[str, float] | None,
+    flexible: str | Path | Mapping[str, object] | None,
+    payload: Mapping[str, Payload] | None,
+    hold_base: bool,
+    strict: bool,
+    allow: Sequence[str],
+) -> RobotModel:
+    load_rigid_or_flexible = (
+        load_model if flexible is None else partial(load_flexible_model, flexible=flexible)
+    )
+    return load_rigid_or_flexible(
+        text,
+        gravity=gravity,
+        joints=joints,
+        armature=armature,
+        payload=payload,
+        hold_base=hold_base,
+        strict=strict,
+        allow=allow,
+    )
+
+
+def _tell(model: RobotModel, strict: bool) -> None:
+    """Warn once of what a model's description has, at the line that called `load` or `loads`."""
+    found = [warning for warning in model.warnings if warning.severity == 'warning']
+    if found and not strict:
+        count = '1 warning' if len(found) == 1 else f'{len(found)} warnings, the first'
+        told = ModelWarning(
+            found[0].kind,
+            f"robot '{clipped(model.name)}'",
+            f'{count}: {found[0].subject}: {found[0].finding}',
+            'robot.model.warnings has them all, `kron_dynamics check` shows them',
+        )
+        warnings.warn(told, stacklevel=3)

@@ -46,7 +46,7 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     from kron_dynamics.cli import main
 
     shown = set(re.findall(r'`kron_dynamics (\w+)', README))
-    assert shown == {'info', 'modes', 'derive', 'analyze', 'demo'}
+    assert shown == {'info', 'check', 'modes', 'derive', 'analyze', 'demo'}
     main(['--help'])
     usage = capsys.readouterr().out
     assert all(command in usage for command in shown)
@@ -76,6 +76,7 @@ def test_parameter_tables_are_those_of_the_nodes(section):
     expected = {}
     for parameter in (*common, *per_joint):
         default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
+        default = '' if parameter.default == [''] else default  # a list needs a type
         expected[parameter.name] = (
             default.lower() if parameter.kind is bool else default or 'empty'
         )

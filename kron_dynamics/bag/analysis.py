@@ -90,7 +90,7 @@ def analyze_bag(
         robot, description = load(urdf, gravity=gravity), str(urdf)
     else:
         text, description = find_robot_description(contents, robot_description)
-        robot = loads(text, gravity=gravity)
+        robot = loads(text, gravity=gravity, expand_xacro=False)
     runs = []
     for run in find_runs(contents, robot.model, joint_states):
         replay = replay_run(robot, run, frame=frame, window=window, effort_delay=effort_delay)

@@ -3,7 +3,7 @@
 """The command `kron_dynamics`.
 
 Exit codes: 0 done, 1 an error that one line on stderr explains, 2 a wrong command line,
-130 interrupted.
+130 interrupted; `check` has its own.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NoReturn
 
 from kron_dynamics import __version__
-from kron_dynamics.cli import analyze, demo, derive, info, modes
-from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.cli import analyze, check, demo, derive, info, modes
+from kron_dynamics.exceptions import KronDynamicsError, ModelWarning
 
 PROGRAM = 'kron_dynamics'
 EXIT_ERROR = 1
@@ -41,6 +43,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments; None takes those of the process.
     """
     logging.basicConfig(format=f'{PROGRAM}: %(levelname)s: %(message)s', level=logging.WARNING)
+    with warnings.catch_warnings():
+        warnings.showwarning = partial(_show_warning, warnings.showwarning)
+        return _run(argv)
+
+
+def _show_warning(
+    show_other: Callable[..., None],
+    message: Warning | str,
+    category: type[Warning],
+    *place: Any,
+    **options: Any,
+) -> None:
+    """Show what is wrong with a robot in one line: where this program noticed is of no use."""
+    if isinstance(message, ModelWarning):
+        print(f'{PROGRAM}: warning: {message}', file=sys.stderr)
+    else:
+        show_other(message, category, *place, **options)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         arguments, rest = _parser().parse_known_args(argv)
         if arguments.command == 'demo':
@@ -71,6 +93,6 @@ def _parser() -> _Parser:
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for command in (info, derive, modes, analyze, demo):
+    for command in (info, check, derive, modes, analyze, demo):
         command.add_parser(commands)
     return parser

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import sympy
 
-from kron_dynamics.cli.options import Commands, add_gravity
+from kron_dynamics.cli.options import Commands, add_gravity, add_urdf, description_options
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import load
 from kron_dynamics.symbolic import SymbolicFrame, SymbolicRobot, plain, simplified
@@ -54,7 +53,7 @@ def add_parser(commands: Commands) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    add_urdf(parser)
     symbols = [*ROBOT_QUANTITIES, *FRAME_QUANTITIES]
     parser.add_argument(
         '--quantity',
@@ -88,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         UnknownFrameError: If it does not have the link.
         ParameterError: If a link is given, but no quantity of a link is asked for.
     """
-    robot = load(arguments.urdf, gravity=arguments.gravity)
+    robot = load(arguments.urdf, gravity=arguments.gravity, **description_options(arguments))
     symbolic = robot.symbolic
     if arguments.symbolic_parameters:
         symbolic = symbolic.with_parameters('symbolic')

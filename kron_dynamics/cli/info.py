@@ -6,19 +6,28 @@ from __future__ import annotations
 
 import argparse
 import math
+import warnings
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.cli.options import Commands, add_flexible, add_gravity
-from kron_dynamics.exceptions import ModelError
+from kron_dynamics.cli.options import (
+    Commands,
+    add_flexible,
+    add_gravity,
+    add_urdf,
+    description_options,
+)
+from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
+from kron_dynamics.model.messages import clipped
 from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.robot import Robot, load
 from kron_dynamics.typing import FloatArray
+
+_WARNINGS = 5
 
 
 def add_parser(commands: Commands) -> None:
@@ -29,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         description='Print what a URDF says, as the equations see it: rigid bodies (links with '
         'everything fixed to them), coordinates, limits, and the compiled kernels.',
     )
-    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    add_urdf(parser)
     add_flexible(parser)
     add_gravity(parser)
     parser.set_defaults(run=run)
@@ -41,11 +50,19 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         ModelError: If the robot is unusable, or its mass matrix is not positive definite.
     """
-    robot = load(arguments.urdf, gravity=arguments.gravity, flexible=arguments.flexible)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)  # they are shown below
+        robot = load(
+            arguments.urdf,
+            gravity=arguments.gravity,
+            flexible=arguments.flexible,
+            **description_options(arguments),
+        )
     model = robot.model
     robot.prepare(model.tip_link)
     sections = (
         _summary(model),
+        _warnings(model),
         _tree(model),
         _coordinates(model),
         [f'mimic    {text}' for text in _mimics(model)],
@@ -68,27 +85,36 @@ def _summary(model: RobotModel) -> list[str]:
     ]
 
 
-def _tree(model: RobotModel) -> list[str]:
-    lines = [', '.join(_links_of(model, -1))]
-
-    def add_children(parent: int, indent: str) -> None:
-        children = [k for k, joint in enumerate(model.joints) if joint.parent == parent]
-        for k in children:
-            is_last = k == children[-1]
-            joint, body = model.joints[k], model.bodies[k]
-            links = ', '.join(_links_of(model, k))
-            lines.append(
-                f'{indent}{"`" if is_last else "|"}- {joint.name} ({_kind(joint)}): '
-                f'{links}; {body.mass:.6g} kg'
-            )
-            add_children(k, indent + ('   ' if is_last else '|  '))
-
-    add_children(-1, '')
+def _warnings(model: RobotModel) -> list[str]:
+    """The first warnings; hints only by their number."""
+    found = [warning for warning in model.warnings if warning.severity == 'warning']
+    lines = [f'warning  {warning.subject}: {warning.finding}' for warning in found[:_WARNINGS]]
+    more = len(model.warnings) - len(lines)
+    if more:
+        lines.append(f'warning  {more} more findings: kron_dynamics check shows them all')
     return lines
 
 
-def _links_of(model: RobotModel, body: int) -> list[str]:
-    return [name for name, frame in model.frames.items() if frame.body == body]
+def _tree(model: RobotModel) -> list[str]:
+    links: list[list[str]] = [[] for _ in range(len(model.joints) + 1)]  # the base's are the last
+    for name, frame in model.frames.items():
+        links[frame.body].append(clipped(name))
+    children: list[list[int]] = [[] for _ in links]
+    for k, joint in enumerate(model.joints):
+        children[joint.parent].append(k)
+    lines = [', '.join(links[-1])]
+    waiting = [(k, '') for k in reversed(children[-1])]
+    while waiting:
+        k, indent = waiting.pop()
+        joint, body = model.joints[k], model.bodies[k]
+        is_last = k == children[joint.parent][-1]
+        lines.append(
+            f'{indent}{"`" if is_last else "|"}- {clipped(joint.name)} ({_kind(joint)}): '
+            f'{", ".join(links[k])}; {body.mass:.6g} kg'
+        )
+        indent += '   ' if is_last else '|  '
+        waiting.extend((child, indent) for child in reversed(children[k]))
+    return lines
 
 
 def _kind(joint: Joint) -> str:
@@ -174,6 +200,8 @@ def _kernels(robot: Robot) -> list[str]:
 
 
 def _check_mass_matrix(robot: Robot) -> str:
+    if robot.model.is_massless:
+        return 'check    mass matrix: singular, as a joint moves no mass; no forward dynamics'
     q = _middle_of_range(robot.model)
     mass = robot.mass_matrix(q)
     eigenvalues = np.linalg.eigvalsh(mass)

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.cli.options import Commands, add_flexible, add_gravity, finite_number
+from kron_dynamics.cli.options import (
+    Commands,
+    add_flexible,
+    add_gravity,
+    add_urdf,
+    description_options,
+    finite_number,
+)
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.modes import (
     ModeMap,
@@ -42,7 +49,7 @@ def add_parser(commands: Commands) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument('urdf', metavar='URDF', type=Path, help='robot description file')
+    add_urdf(parser)
     add_flexible(parser)
     swept = parser.add_mutually_exclusive_group()
     swept.add_argument(
@@ -150,6 +157,7 @@ def _loaded(
         gravity=arguments.gravity,
         flexible=arguments.flexible if flexible is None else flexible,
         payload=payload,
+        **description_options(arguments),
     )
 
 

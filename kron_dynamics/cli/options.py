@@ -7,11 +7,18 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 
 Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
+
+
+class DescriptionOptions(TypedDict):
+    """Options of `load` about the description itself."""
+
+    hold_base: bool
+    xacro_args: dict[str, str]
 
 
 def finite_number(text: str) -> float:
@@ -31,6 +38,39 @@ def positive_number(text: str) -> float:
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
     return value
+
+
+def xacro_argument(text: str) -> tuple[str, str]:
+    """Return name and value of ``name:=value``."""
+    name, separator, value = text.partition(':=')
+    if not (name and separator):
+        raise argparse.ArgumentTypeError(f"'{text}' is not name:=value")
+    return name, value
+
+
+def add_urdf(parser: argparse.ArgumentParser) -> None:
+    """Add ``URDF``, ``--hold-base`` and ``--xacro-arg NAME:=VALUE``."""
+    parser.add_argument(
+        'urdf', metavar='URDF', type=Path, help='robot description file, URDF or xacro'
+    )
+    parser.add_argument(
+        '--hold-base',
+        action='store_true',
+        help='hold a floating or planar base where it is',
+    )
+    parser.add_argument(
+        '--xacro-arg',
+        metavar='NAME:=VALUE',
+        type=xacro_argument,
+        action='append',
+        default=[],
+        help='value of an argument of a xacro file; may be repeated',
+    )
+
+
+def description_options(arguments: argparse.Namespace) -> DescriptionOptions:
+    """Return the options of `load` that `add_urdf` reads."""
+    return {'hold_base': arguments.hold_base, 'xacro_args': dict(arguments.xacro_arg)}
 
 
 def add_flexible(parser: argparse.ArgumentParser) -> None:

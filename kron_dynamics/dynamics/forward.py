@@ -21,7 +21,12 @@ def forward_dynamics(
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
         tau: joint efforts, shape (n,), N m or N.
+
+    Raises:
+        InvalidInertiaError: a joint moves no mass, so that M has no inverse.
     """
+    if isinstance(model, RobotModel):  # not what stands for it in a record of its loops
+        model.require_mass()
     return solve_positive_definite(
         mass_matrix(model, q), as_scalars(tau) - bias_forces(model, q, qd)
     )

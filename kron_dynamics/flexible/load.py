@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_inertias
+from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
 from kron_dynamics.flexible.flexible_model import FlexibleModel
@@ -24,11 +26,12 @@ from kron_dynamics.flexible.link_modes import (
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
-from kron_dynamics.model.load import build_model, load_model
-from kron_dynamics.model.payload import Payload, with_payloads
+from kron_dynamics.model.load import build_model, load_model, read_description
+from kron_dynamics.model.messages import named
+from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
-from kron_dynamics.model.urdf import parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -40,6 +43,10 @@ def load_flexible_model(
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
     payload: Mapping[str, Payload] | None = None,
+    hold_base: bool = False,
+    strict: bool = False,
+    allow: Sequence[str] = (),
+    findings: Findings | None = None,
 ) -> FlexibleModel:
     """Return the model of a URDF text with some links flexible.
 
@@ -54,15 +61,32 @@ def load_flexible_model(
         joints: order of the joints; modal coordinates follow.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg.
         payload: point masses by the link that carries them, as for `with_payloads`.
+        hold_base: whether a floating or planar joint at the root is held where it is.
+        strict: whether every warning is an error.
+        allow: kinds of warnings that `strict` lets pass.
+        findings: where warnings go, and errors until all are found; as for `load_model`.
 
     Raises:
         ModelError: one of the two descriptions is broken, or they do not fit together; the
             message names link or joint.
     """
     descriptions = read_flexible(flexible)
-    rigid = load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
-    parsed = with_payloads(parse_urdf(text), payload or {})
-    beams = [take_beam(parsed.robot, description) for description in descriptions]
+    rigid = load_model(
+        text,
+        gravity=gravity,
+        joints=joints,
+        armature=armature,
+        payload=payload,
+        hold_base=hold_base,
+        strict=strict,
+        allow=allow,
+        findings=findings,
+    )
+    parsed = read_description(text, payload=payload, hold_base=hold_base)
+    beams = []
+    for description in descriptions:
+        with _within_numbers(description.link):
+            beams.append(take_beam(parsed.robot, description))
     sections = frozenset(name for beam in beams for name in beam.sections)
     skeleton = build_model(
         replace(parsed, sections=sections), gravity=gravity, joints=joints, armature=armature
@@ -71,8 +95,23 @@ def load_flexible_model(
     links: list[FlexibleBody] = []
     for beam in beams:
         first = links[-1].coordinates[-1] + 1 if links else rigid.n
-        links.append(_flexible_body(skeleton, beam, carried, first))
+        with _within_numbers(beam.description.link):
+            links.append(_flexible_body(skeleton, beam, carried, first))
     return FlexibleModel.assembled(rigid, skeleton, tuple(links))
+
+
+@contextmanager
+def _within_numbers(link: str) -> Iterator[None]:
+    """Tell of a link whose numbers are so far apart that its modes are lost in rounding."""
+    try:
+        yield
+    except KronDynamicsError:
+        raise
+    except (np.linalg.LinAlgError, ValueError, ArithmeticError) as error:
+        raise ModelError(
+            f'flexible {named("link", link)}: its modes cannot be computed, as mass, stiffness or '
+            f'origin leave the range of numbers ({error})'
+        ) from None
 
 
 def _flexible_body(

@@ -26,6 +26,7 @@ class Compiled(Generic[P, R]):
 
     Attributes:
         on_demand: whether `prepare` leaves it out.
+        inverts_mass: whether it needs the inverse of M, which a joint that moves no mass denies.
     """
 
     def __init__(
@@ -34,9 +35,11 @@ class Compiled(Generic[P, R]):
         lengths: dict[str, int],
         on_demand: bool = False,
         in_body_axes: bool = False,
+        inverts_mass: bool = False,
     ) -> None:
         """Describe a method; the given arguments have other lengths than n."""
         self.on_demand = on_demand
+        self.inverts_mass = inverts_mass
         self._in_body_axes = in_body_axes
         self._name = function.__name__
         self._body = function
@@ -88,9 +91,12 @@ class Compiled(Generic[P, R]):
 
         Raises:
             KernelBuildError: there is a compiler and it failed.
+            InvalidInertiaError: it needs the inverse of M, and a joint moves no mass.
         """
         if instance is None:
             return self.__wrapped__
+        if self.inverts_mass:
+            instance.model.require_mass()
         kernel: Kernel = instance._kernels.get(self.recipe(instance))
         call: Any = kernel.call
         call.__name__ = self._name
@@ -109,7 +115,11 @@ def compiled(function: Callable[Concatenate[Any, P], R], /) -> Compiled[P, R]: .
 
 @overload
 def compiled(
-    *, on_demand: bool = False, in_body_axes: bool = False, **lengths: int
+    *,
+    on_demand: bool = False,
+    in_body_axes: bool = False,
+    inverts_mass: bool = False,
+    **lengths: int,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
 
 
@@ -119,6 +129,7 @@ def compiled(
     *,
     on_demand: bool = False,
     in_body_axes: bool = False,
+    inverts_mass: bool = False,
     **lengths: int,
 ) -> Any:
     """Decorate a method whose body is an equation: it is recorded and compiled.
@@ -126,12 +137,13 @@ def compiled(
     The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
     gives another; a NamedTuple that it is annotated to return means several results. `out`, a
     keyword of every such method, is the kernel's own and never reaches the body. `prepare` leaves
-    out what is compiled on demand only. A result in the axes of the bodies is recorded with these
-    very axes; for others the recorder may choose them.
+    out what is compiled on demand only, and what inverts M where a joint moves no mass. A result
+    in the axes of the bodies is recorded with these very axes; for others the recorder may choose
+    them.
     """
     if function is not None:
         return Compiled(function, {})
-    return lambda function: Compiled(function, lengths, on_demand, in_body_axes)
+    return lambda function: Compiled(function, lengths, on_demand, in_body_axes, inverts_mass)
 
 
 def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:
@@ -151,7 +163,7 @@ def prepare(*instances: Any) -> None:
         (instance, name, method)
         for instance in instances
         for name, method in compiled_methods(type(instance)).items()
-        if not method.on_demand
+        if not method.on_demand and not (method.inverts_mass and instance.model.is_massless)
     ]
     instances[0]._kernels.prepare([method.recipe(instance) for instance, _, method in methods])
     for instance, name, _ in methods:

@@ -4,6 +4,6 @@
 
 from kron_dynamics.model.load import load_model
 from kron_dynamics.model.robot_model import Body, Frame, Joint, RobotModel
-from kron_dynamics.model.urdf import read_urdf_file
+from kron_dynamics.model.urdf_xml import read_urdf_file
 
 __all__ = ['Body', 'Frame', 'Joint', 'RobotModel', 'load_model', 'read_urdf_file']

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.joint_properties import joint_friction, joint_limits
+from kron_dynamics.model.messages import clipped, listed, named
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
@@ -26,55 +30,104 @@ class Follower:
 
 
 def assign_coordinates(
-    joints: Sequence[urdf.Joint], order: Sequence[str] | None
+    joints: Sequence[urdf.Joint],
+    order: Sequence[str] | None,
+    still: Collection[str] = (),
+    findings: Findings | None = None,
 ) -> tuple[tuple[str, ...], dict[str, Follower]]:
     """Return the names of the independent joints and, by name, what moves each joint.
 
     Args:
         joints: the moving joints, mimic joints included.
         order: the coordinates' order wanted; None takes the joints as they come.
+        still: names of the fixed joints: what mimics one stands still too, at its offset.
+        findings: where warnings go, and errors until all are found.
 
     Raises:
-        ModelError: a mimic joint follows an unknown, fixed or circular master, or `order` is not
-            exactly the independent joints.
+        ModelError: a mimic joint follows a circular master or leaves the range of numbers, or
+            `order` is not exactly the independent joints.
     """
+    findings = Findings() if findings is None else findings
     by_name = {joint.name: joint for joint in joints}
+    known = by_name.keys() | still
+    for joint in joints:
+        _forget_unknown_master(joint, known, findings)
     independent = tuple(joint.name for joint in joints if joint.mimic is None)
     if order is not None:
         if len(order) != len(independent) or set(order) != set(independent):
             raise ModelError(
-                f'joints= names {list(order)}, expected each of {list(independent)} once'
+                f'joints= names [{listed(map(repr, order))}], expected each of '
+                f'[{listed(map(repr, independent))}] once'
             )
         independent = tuple(order)
-    followers = {}
+    found = {
+        name: Follower(coordinate, 1.0, 0.0, None) for coordinate, name in enumerate(independent)
+    }
     for joint in joints:
-        multiplier, offset, master = 1.0, 0.0, joint
-        seen = [joint.name]
-        while master.mimic is not None:
-            step, shift = _mimic_numbers(master.mimic)
-            multiplier, offset = multiplier * step, multiplier * shift + offset
-            if master.mimic.joint not in by_name:
-                raise ModelError(
-                    f"joint '{master.name}' mimics '{master.mimic.joint}', which is not a moving "
-                    f'joint of this robot'
-                )
-            master = by_name[master.mimic.joint]
-            if master.name in seen:
-                raise ModelError(f'mimic joints follow each other in a circle: {seen}')
-            seen.append(master.name)
-        followers[joint.name] = Follower(
-            coordinate=independent.index(master.name),
-            multiplier=multiplier,
-            offset=offset,
-            mimics=None if joint.mimic is None else master.name,
+        # From the first joint that is known, back: every joint is followed once.
+        chain = []
+        while joint.name not in found:
+            found[joint.name] = _FOLLOWED
+            chain.append(joint)
+            master = joint.mimic.joint
+            if master in by_name:
+                joint = by_name[master]
+                continue
+            found[joint.name] = _standing_still(joint, findings)
+            chain.pop()
+        if found[joint.name] is _FOLLOWED:
+            names = listed(repr(link.name) for link in chain)
+            findings.refuse(ModelError(f'mimic joints follow each other in a circle: [{names}]'))
+        for follower in reversed(chain):
+            found[follower.name] = _followed(follower, found[follower.mimic.joint], findings)
+    findings.settle()
+    return independent, {joint.name: found[joint.name] for joint in joints}
+
+
+# While a joint's master is looked for, and where that led to an error.
+_FOLLOWED = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
+_LOST = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
+
+
+def _forget_unknown_master(joint: urdf.Joint, known: Collection[str], findings: Findings) -> None:
+    """Make a joint independent that mimics none of this robot."""
+    if joint.mimic is not None and joint.mimic.joint not in known:
+        findings.warn(
+            'mimic_of_unknown',
+            named('joint', joint.name),
+            f"it mimics '{clipped(joint.mimic.joint)}', which is not a joint of this robot; it is "
+            f'taken for an independent joint',
+            'name a joint that is there, or remove <mimic>',
         )
-    return independent, followers
+        joint.mimic = None
 
 
-def _mimic_numbers(mimic: urdf.JointMimic) -> tuple[float, float]:
-    multiplier = 1.0 if mimic.multiplier is None else float(mimic.multiplier)
-    offset = 0.0 if mimic.offset is None else float(mimic.offset)
-    return multiplier, offset
+def _standing_still(joint: urdf.Joint, findings: Findings) -> Follower:
+    """What a joint is whose master is fixed."""
+    findings.warn(
+        'mimic_of_fixed',
+        named('joint', joint.name),
+        f"it mimics '{clipped(joint.mimic.joint)}', which is fixed: it stands still at "
+        f'{joint.mimic.offset:g}',
+        'make it fixed too, or name a joint that moves',
+    )
+    return Follower(0, 0.0, joint.mimic.offset, joint.mimic.joint)
+
+
+def _followed(joint: urdf.Joint, master: Follower, findings: Findings) -> Follower:
+    """What a joint is that mimics one that is known."""
+    multiplier = joint.mimic.multiplier * master.multiplier
+    offset = joint.mimic.multiplier * master.offset + joint.mimic.offset
+    # Friction and inertia weigh by the square.
+    if not (math.isfinite(multiplier * multiplier) and math.isfinite(offset)):
+        findings.refuse(
+            ModelError(
+                f'{named("joint", joint.name)} mimics with the multiplier {multiplier:g} and the '
+                f'offset {offset:g}, expected numbers whose squares are finite'
+            )
+        )
+        return _LOST
+    return Follower(master.coordinate, multiplier, offset, master.mimics or joint.mimic.joint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +146,9 @@ class CoordinateProperties:
 def coordinate_properties(
     joints: Sequence[urdf.Joint],
     names: Sequence[str],
-    followers: dict[str, Follower],
+    followers: Mapping[str, Follower],
     armature: Mapping[str, float],
+    findings: Findings | None = None,
 ) -> CoordinateProperties:
     """Return limits of the independent joints, friction and armature with the mimic joints' share.
 
@@ -102,58 +156,47 @@ def coordinate_properties(
     weigh r^2 and its Coulomb friction abs(r) on the coordinate (equal power).
 
     Raises:
-        ModelError: lower above upper, a negative limit, friction or armature, or an armature for
-            a joint that does not move.
+        ModelError: an armature is negative, or is for a joint that does not move, or a sum leaves
+            the range of numbers.
     """
-    by_name = {joint.name: joint for joint in joints}
-    limits = np.array([_limits(by_name[name]) for name in names]).reshape(-1, 4).T
+    findings = Findings() if findings is None else findings
+    limits = {joint.name: joint_limits(joint, findings) for joint in joints if joint.mimic is None}
     damping, friction = np.zeros(len(names)), np.zeros(len(names))
-    for joint in joints:
-        follower = followers[joint.name]
-        viscous, coulomb = _friction(joint)
-        damping[follower.coordinate] += follower.multiplier**2 * viscous
-        friction[follower.coordinate] += abs(follower.multiplier) * coulomb
-    rotors = np.zeros(len(names))
+    with np.errstate(over='ignore', invalid='ignore'):
+        for joint in joints:
+            follower = followers[joint.name]
+            viscous, coulomb = joint_friction(joint, findings)
+            damping[follower.coordinate] += follower.multiplier**2 * viscous
+            friction[follower.coordinate] += abs(follower.multiplier) * coulomb
+        rotors = _rotors(armature, followers, len(names), findings)
+    for what, values in (('damping', damping), ('friction', friction), ('armature', rotors)):
+        for k in np.flatnonzero(~np.isfinite(values)):
+            subject = named('joint', names[int(k)])
+            findings.refuse(ModelError(f'{subject} has {what} that sums up to {values[k]}'))
+    findings.settle()
+    table = np.array([limits[name] for name in names]).reshape(-1, 4).T
+    return CoordinateProperties(*map(read_only, (*table, damping, friction, rotors)))
+
+
+def _rotors(
+    armature: Mapping[str, float],
+    followers: Mapping[str, Follower],
+    count: int,
+    findings: Findings,
+) -> FloatArray:
+    rotors = np.zeros(count)
     for name, inertia in armature.items():
         if name not in followers:
-            raise ModelError(
-                f"armature is given for '{name}', expected one of the moving joints "
-                f'{", ".join(followers)}'
+            findings.refuse(
+                ModelError(
+                    f"armature is given for '{clipped(name)}', expected one of the moving joints "
+                    f'{listed(followers)}'
+                )
             )
-        if not 0.0 <= inertia < np.inf:
-            raise ModelError(f"joint '{name}' has armature {inertia:g}, expected >= 0")
-        rotors[followers[name].coordinate] += followers[name].multiplier ** 2 * inertia
-    return CoordinateProperties(*map(read_only, (*limits, damping, friction, rotors)))
-
-
-def _limits(joint: urdf.Joint) -> tuple[float, float, float, float]:
-    """Lower, upper, velocity, effort; infinite where the URDF sets none."""
-    limit = joint.limit
-    if limit is None:
-        if joint.type != 'continuous':
-            raise ModelError(f"joint '{joint.name}' is {joint.type} but has no <limit>")
-        return -np.inf, np.inf, np.inf, np.inf
-    for key in ('velocity', 'effort'):
-        if getattr(limit, key) < 0:
-            raise ModelError(
-                f"joint '{joint.name}' has {key} limit {getattr(limit, key):g}, expected >= 0"
+        elif not 0.0 <= inertia < np.inf:
+            findings.refuse(
+                ModelError(f'{named("joint", name)} has armature {inertia:g}, expected >= 0')
             )
-    if joint.type == 'continuous':
-        return -np.inf, np.inf, limit.velocity, limit.effort
-    if limit.lower > limit.upper:
-        raise ModelError(
-            f"joint '{joint.name}' has lower limit {limit.lower:g} above its upper limit "
-            f'{limit.upper:g}'
-        )
-    return limit.lower, limit.upper, limit.velocity, limit.effort
-
-
-def _friction(joint: urdf.Joint) -> tuple[float, float]:
-    """Viscous and Coulomb friction of one joint."""
-    if joint.dynamics is None:
-        return 0.0, 0.0
-    viscous, coulomb = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
-    for key, value in (('damping', viscous), ('friction', coulomb)):
-        if value < 0:
-            raise ModelError(f"joint '{joint.name}' has {key} {value:g}, expected >= 0")
-    return viscous, coulomb
+        else:
+            rotors[followers[name].coordinate] += followers[name].multiplier ** 2 * inertia
+    return rotors

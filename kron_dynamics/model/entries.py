@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -18,8 +17,13 @@ import numpy as np
 import yaml
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.messages import clipped, shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
+
+# A description of flexible links has a few kB; PyYAML reads some 100 kB a second.
+_MOST_BYTES = 300_000
+_MOST_ENTRIES = 100_000
 
 
 class _Loader(yaml.SafeLoader):
@@ -29,6 +33,17 @@ class _Loader(yaml.SafeLoader):
     """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    merged = 0
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Take over what merge keys name; refuse what would multiply without end."""
+        super().flatten_mapping(node)
+        self.merged += len(node.value)
+        if self.merged > _MOST_ENTRIES:
+            raise yaml.MarkedYAMLError(
+                problem=f'merge keys give more than {_MOST_ENTRIES} entries',
+                problem_mark=node.start_mark,
+            )
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """Return a mapping; refuse a key that is there twice, of which YAML takes the last."""
@@ -37,7 +52,7 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
             if name in seen:
-                problem = f"key '{key.value}' is given twice"
+                problem = f"key '{clipped(key.value)}' is given twice"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             seen.add(name)
         return node
@@ -68,19 +83,35 @@ def read_yaml(path: Path) -> object:
             one mapping; the message starts with the file and names the line.
     """
     try:
-        text = path.read_text(encoding='utf-8')
+        with path.open('rb') as file:
+            data = file.read(_MOST_BYTES + 1)
+        text = data.decode('utf-8')
     except FileNotFoundError:
         raise ModelError(f'{path}: the file does not exist') from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f'{path}: the file cannot be read: {error}') from None
+    except (OSError, ValueError) as error:  # ValueError: no UTF-8, or a NUL in the path
+        where = clipped(str(path))
+        raise ModelError(f'{where}: the file cannot be read: {clipped(str(error))}') from None
+    if len(data) > _MOST_BYTES:
+        raise ModelError(f'{path}: the file has more than {_MOST_BYTES} bytes')
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = '' if mark is None else f', line {mark.line + 1}'
-        raise ModelError(f'{path}{line}: {error.problem}') from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ModelError(f'{path}: not YAML: {" ".join(str(error).split())}') from None
+        raise ModelError(f'{path}{line}: {_brief(str(error.problem))}') from None
+    except RecursionError:
+        raise ModelError(f'{path}: it is nested too deeply') from None
+    # What PyYAML raises of values that are not what their tag says: !!bool x, !!int "".
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f'{path}: not YAML: {type(error).__name__} {_brief(str(error))}'
+        ) from None
+
+
+def _brief(text: str) -> str:
+    """A message that may quote a text of any length."""
+    text = ' '.join(text.split())
+    return text if len(text) < 300 else f'{text[:280]} ...'
 
 
 class Kind(NamedTuple):
@@ -116,7 +147,7 @@ class Entries:
 
     def error(self, key: str, complaint: str) -> ModelError:
         """Return the error that an entry deserves."""
-        return ModelError(f"{self.where}: key '{self.prefix}{key}' {complaint}")
+        return ModelError(f"{self.where}: key '{clipped(f'{self.prefix}{key}')}' {complaint}")
 
     def wrong(self, key: str, expected: str) -> ModelError:
         """Return the error for a value that is not what is expected."""
@@ -130,7 +161,7 @@ class Entries:
         """
         for key in self.values:
             if key not in allowed:
-                close = get_close_matches(key, allowed, 1)
+                close = get_close_matches(key, allowed, 1) if len(key) < 40 else []
                 guess = f", did you mean '{close[0]}'?" if close else ','
                 raise self.error(key, f'is unknown{guess} allowed: {", ".join(allowed)}')
 
@@ -192,11 +223,6 @@ class Entries:
         if _finite(self.values[key]) is None:
             raise self.wrong(key, f'a {kind.name} or a list of {count}')
         return read_only(np.full(count, self.number(key, kind)))
-
-
-def shown(value: object) -> str:
-    """Return a value as it is shown in a message: short, in one line."""
-    return ' '.join(reprlib.repr(value).split())
 
 
 def _finite(value: object) -> float | None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.model.beam_section import PLANES, beam_properties
-from kron_dynamics.model.entries import POSITIVE, Entries, Kind, read_yaml, shown
+from kron_dynamics.model.entries import Entries, Kind, read_yaml
+from kron_dynamics.model.messages import named, shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
@@ -38,6 +39,11 @@ _KEYS = (
 )
 # Relative to a direction's length: what is shorter across another direction lies along it.
 _ALONG = 1e-6
+# m. What is shorter or longer is a slip of the unit, and squares of it leave the numbers.
+_LENGTH = Kind('number from 1e-6 to 1e6', lambda value: 1e-6 <= value <= 1e6)
+# Modes of one plane: far more than a beam model is valid for, and the time they take is bounded.
+_MOST_MODES = 20
+_MOST_STATIONS = 1000
 _DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
 
 
@@ -117,9 +123,9 @@ def read_flexible(
 
 
 def _read_link(links: Entries, name: str) -> FlexibleLinkDescription:
-    link = Entries(f"{links.where}: link '{name}'", '', _mapping(links, name))
+    link = Entries(f'{links.where}: {named("link", name)}', '', _mapping(links, name))
     link.allow(*_KEYS)
-    length = link.number('length', POSITIVE)
+    length = link.number('length', _LENGTH)
     axis, lateral = _directions(link)
     modes = _modes(link)
     stations = _stations(link, length)
@@ -147,7 +153,8 @@ def _mapping(links: Entries, name: str) -> Mapping[str, object]:
     entries = links.values[name]
     if not isinstance(entries, Mapping):
         raise ModelError(
-            f"{links.where}: link '{name}' is {shown(entries)}, expected a mapping of its keys"
+            f'{links.where}: {named("link", name)} is {shown(entries)}, expected a mapping of its '
+            f'keys'
         )
     return entries
 
@@ -182,8 +189,10 @@ def _modes(link: Entries) -> dict[str, int]:
     modes = {}
     for plane in PLANES:
         count = counts.values.get(plane, 0)
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
             raise counts.wrong(plane, 'a whole number, 0 or more')
+        if not 0 <= count <= _MOST_MODES:
+            raise counts.wrong(plane, f'a whole number, 0 or more, at most {_MOST_MODES}')
         if count:
             modes[plane] = int(count)
     if not modes:
@@ -195,6 +204,8 @@ def _stations(link: Entries, length: float) -> FloatArray:
     if 'stations' not in link.values:
         return read_only([0.0, length])
     x = link.vector('stations')
+    if len(x) > _MOST_STATIONS:
+        raise link.error('stations', f'has {len(x)} numbers, expected at most {_MOST_STATIONS}')
     if len(x) < 2 or x[0] != 0 or x[-1] != length or not (np.diff(x) > 0).all():
         raise link.wrong('stations', f'increasing numbers from 0 to the length {length}')
     return x

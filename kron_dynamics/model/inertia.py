@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError
-from kron_dynamics.model.robot_model import Body, read_only
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.messages import named
+from kron_dynamics.model.robot_model import Body, Joint, read_only
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 # Relative to the largest principal moment. CAD exports round to three or four digits, and a thin
@@ -19,36 +23,48 @@ _TOLERANCE = 1e-3
 _NEGLIGIBLE = 1e-12
 
 
-def check_inertia(link: str, mass: float, inertia: FloatArray) -> None:
-    """Refuse a mass or inertia that no distribution of matter has.
+def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
+    """Look for masses and inertias that no distribution of matter has.
 
-    Args:
-        link: name for the message.
-        mass: kg.
-        inertia: shape (3, 3), about the centre of mass, kg m^2.
-
-    Raises:
-        InvalidInertiaError: negative mass, negative principal moment, or a principal moment
-            larger than the sum of the other two.
+    A negative mass is an error: no pose of any robot has one, what rides on it would accelerate
+    against its force, and a controller made from it would push the wrong way. An inertia that no
+    body has still gives equations with an answer, and CAD programs write many: a warning.
     """
-    if mass < 0:
-        raise InvalidInertiaError(f"link '{link}' has mass {mass:g} kg, expected >= 0")
-    principal = np.asarray(np.linalg.eigvalsh(inertia), dtype=np.float64)
-    slack = _TOLERANCE * abs(principal).max() + _NEGLIGIBLE * max(mass, 1e-6)
-    if principal[0] < -slack:
-        raise InvalidInertiaError(
-            f"link '{link}' has an inertia that is not positive semi-definite: principal moments "
-            f'{_format(principal)} kg m^2'
-        )
-    if principal[2] > principal[0] + principal[1] + slack:
-        raise InvalidInertiaError(
-            f"link '{link}' has an inertia that violates the triangle inequality: principal "
-            f'moments {_format(principal)} kg m^2, the largest exceeds the sum of the others'
-        )
-
-
-def _format(principal: FloatArray) -> str:
-    return '(' + ', '.join(f'{moment:.6g}' for moment in principal) + ')'
+    given = [link for link in links if link.inertial is not None]
+    if not given:
+        return
+    tensors = np.array([link.inertial.inertia.to_matrix() for link in given], dtype=np.float64)
+    largest = np.abs(tensors).max(axis=(1, 2))
+    scales = np.where(largest > 0, largest, 1.0)
+    moments = np.linalg.eigvalsh(tensors / scales[:, None, None])
+    masses = np.array([link.inertial.mass for link in given], dtype=np.float64)
+    slack = _TOLERANCE * np.abs(moments).max(axis=1)
+    slack += _NEGLIGIBLE * np.maximum(masses, 1e-6) / scales
+    negative = moments[:, 0] < -slack
+    excess = moments[:, 2] - moments[:, 0] - moments[:, 1]
+    for k in np.flatnonzero((masses < 0) | negative | (excess > slack)):
+        subject = named('link', given[k].name)
+        if masses[k] < 0:
+            findings.refuse(
+                InvalidInertiaError(f'{subject} has mass {masses[k]:g} kg, expected >= 0')
+            )
+        told = ', '.join(f'{moment:.6g}' for moment in moments[k] * scales[k])
+        if negative[k]:
+            findings.warn(
+                'not_positive_semidefinite',
+                subject,
+                f'its inertia is not positive semi-definite: principal moments ({told}) kg m^2',
+                'export the inertia again, about the centre of mass; signs of products of inertia '
+                'may be wrong',
+            )
+        elif excess[k] > slack[k]:
+            findings.warn(
+                'triangle_inequality',
+                subject,
+                f'its inertia violates the triangle inequality: principal moments ({told}) kg '
+                f'm^2, the largest exceeds the sum of the others by {excess[k] * scales[k]:.3g}',
+                'export the inertia again with more digits, or correct the moment that is off',
+            )
 
 
 def rotational_inertia(second_moment: ScalarArray) -> ScalarArray:
@@ -71,6 +87,36 @@ def resists_turning(body: Body, axis: FloatArray) -> bool:
     return bool(axis @ rotational_inertia(body.second_moment) @ axis > _NEGLIGIBLE * body.mass)
 
 
+def massless_coordinates(
+    joints: Sequence[Joint], bodies: Sequence[Body], armature: FloatArray
+) -> tuple[int, ...]:
+    """Return the coordinates that move no mass in any pose: their row of M is zero.
+
+    A joint moves mass that slides with it, or turns about itself; what further joints carry can
+    be moved off its axis.
+
+    Args:
+        joints: of a model.
+        bodies: of a model.
+        armature: of a model, shape (n,): what a rotor has in it is never without inertia.
+    """
+    mass = [body.mass for body in bodies]
+    has_matter = [body.mass > 0 or bool(body.inertia.any()) for body in bodies]
+    carries = [False] * len(joints)
+    moves = armature > 0
+    for k in reversed(range(len(joints))):
+        joint = joints[k]
+        if joint.multiplier != 0 and not moves[joint.coordinate]:
+            if joint.is_prismatic:
+                moves[joint.coordinate] = mass[k] > 0
+            else:
+                moves[joint.coordinate] = carries[k] or resists_turning(bodies[k], joint.axis)
+        if joint.parent >= 0 and has_matter[k]:
+            mass[joint.parent] += mass[k]
+            has_matter[joint.parent] = carries[joint.parent] = True
+    return tuple(int(k) for k in np.flatnonzero(~moves))
+
+
 def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
     """Return one body for several that are fixed together.
 
@@ -78,6 +124,10 @@ def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
         parts: (link name, body, rotation (3, 3), translation (3,)) of each part, the placement
             being that of the part's frame in the common frame.
     """
+    if len(parts) == 1 and parts[0][1].mass > 0:
+        name, body, rotation, translation = parts[0]
+        if (rotation == np.eye(3)).all() and not translation.any():
+            return replace(body, links=(name,))
     mass = sum(body.mass for _, body, _, _ in parts)
     placed = [(body, R, R @ body.center_of_mass + p) for _, body, R, p in parts]
     if mass > 0:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from urdf_parser_py import urdf
@@ -15,7 +17,10 @@ from kron_dynamics.model.coordinates import (
     assign_coordinates,
     coordinate_properties,
 )
-from kron_dynamics.model.inertia import check_inertia, lump, resists_turning
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
+from kron_dynamics.model.magnitudes import look_at_magnitudes
+from kron_dynamics.model.messages import listed, named
 from kron_dynamics.model.payload import Payload, with_payloads
 from kron_dynamics.model.robot_model import (
     STANDARD_GRAVITY,
@@ -25,7 +30,7 @@ from kron_dynamics.model.robot_model import (
     RobotModel,
     read_only,
 )
-from kron_dynamics.model.tree import find_root, placement, walk
+from kron_dynamics.model.tree import find_root, placement, settle_kinds, walk
 from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -33,6 +38,7 @@ _Part = tuple[str, Body, FloatArray, FloatArray]
 # Of a section of a flexible link: it has no position of its own, and without deformation it is
 # where a revolute joint with no axis would be.
 _NO_FOLLOWER = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
+_SQUARE_OVERFLOWS = 1e150
 
 
 def load_model(
@@ -42,6 +48,10 @@ def load_model(
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
     payload: Mapping[str, Payload] | None = None,
+    hold_base: bool = False,
+    strict: bool = False,
+    allow: Sequence[str] = (),
+    findings: Findings | None = None,
 ) -> RobotModel:
     """Return the model that a URDF text describes.
 
@@ -53,14 +63,43 @@ def load_model(
         armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
             transmissions of the URDF give.
         payload: point masses by the link that carries them, as for `with_payloads`.
+        hold_base: whether a floating or planar joint at the root is held where it is.
+        strict: whether every warning is an error.
+        allow: kinds of warnings that `strict` lets pass.
+        findings: where warnings go, and errors until all are found; `strict` and `allow` are
+            then those of it.
 
     Raises:
-        ModelError: the description is broken or impossible; the message names link or joint.
+        ModelError: the description leaves the equations without an answer, or `strict` forbids
+            what it has; the message names link or joint.
+        ParameterError: there is no such kind of warning.
     """
-    parsed = with_payloads(parse_urdf(text), payload or {})
-    model = build_model(parsed, gravity=gravity, joints=joints, armature=armature)
-    _refuse_massless_subtrees(model.joints, model.bodies)
-    return model
+    findings = Findings(strict, allow) if findings is None else findings
+    parsed = read_description(text, payload=payload, hold_base=hold_base, findings=findings)
+    model = build_model(
+        parsed, gravity=gravity, joints=joints, armature=armature, findings=findings
+    )
+    look_at_inertias(model, parsed, findings)
+    look_at_magnitudes(model, parsed, findings)
+    return replace(model, warnings=findings.finish())
+
+
+def read_description(
+    text: str,
+    *,
+    payload: Mapping[str, Payload] | None = None,
+    hold_base: bool = False,
+    findings: Findings | None = None,
+) -> ParsedUrdf:
+    """Return what a URDF text says, a tree of joints of kinds that have a meaning here.
+
+    See `load_model`.
+    """
+    findings = Findings() if findings is None else findings
+    parsed = parse_urdf(text, findings)
+    root = find_root(parsed.robot, findings)
+    settle_kinds(parsed.robot, root, hold_base, findings)
+    return with_payloads(parsed, payload or {})
 
 
 def build_model(
@@ -69,54 +108,28 @@ def build_model(
     gravity: ArrayLike = STANDARD_GRAVITY,
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
+    findings: Findings | None = None,
 ) -> RobotModel:
-    """Return the model of a URDF that has been parsed; see `load_model`.
+    """Return the model of a URDF that has been read; see `load_model`.
 
-    That every joint moves some mass is not checked.
+    What its masses and inertias are like is not looked at.
     """
+    findings = Findings() if findings is None else findings
     robot = parsed.robot
     root = find_root(robot)
     moving = [joint for joint, _ in walk(robot, root) if joint.type != 'fixed']
-    if not moving:
-        raise ModelError(f"robot '{robot.name}' has no moving joints")
-    names, followers = assign_coordinates(moving, joints)
-    frames = {root: Frame(-1, read_only(np.eye(3)), read_only(np.zeros(3)))}
-    tree: list[Joint] = []
-    parts: list[list[_Part]] = []
-    for joint, link in walk(robot, root):
-        base = frames[joint.parent]
-        rotation, translation = placement(joint.origin)
-        rotation = read_only(base.rotation @ rotation)
-        translation = read_only(base.rotation @ translation + base.translation)
-        if joint.type == 'fixed' and joint.name not in parsed.sections:
-            frames[link.name] = frame = Frame(base.body, rotation, translation)
-        else:
-            follower = followers.get(joint.name, _NO_FOLLOWER)
-            tree.append(
-                Joint(
-                    name=joint.name,
-                    kind=joint.type if joint.type != 'fixed' else 'section',
-                    parent=base.body,
-                    rotation=rotation,
-                    translation=translation,
-                    axis=_axis(joint) if joint.type != 'fixed' else read_only(np.zeros(3)),
-                    coordinate=follower.coordinate,
-                    multiplier=follower.multiplier,
-                    offset=follower.offset,
-                    mimics=follower.mimics,
-                )
-            )
-            parts.append([])
-            frame = Frame(len(tree) - 1, read_only(np.eye(3)), read_only(np.zeros(3)))
-            frames[link.name] = frame
-        body = link_body(link)
-        if body is not None and frame.body >= 0:
-            parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
-    bodies = tuple(lump(part) for part in parts)
-    frames = {name: frame for name, frame in frames.items() if name not in parsed.payloads}
+    still = {joint.name for joint in robot.joints if joint.type == 'fixed'}
+    names, followers = assign_coordinates(moving, joints, still, findings)
+    if not names:
+        raise ModelError(f'{named("robot", robot.name)} has no moving joints')
+    axes = {joint.name: _axis(joint, findings) for joint in moving}
     properties = coordinate_properties(
-        moving, names, followers, {**parsed.armature, **(armature or {})}
+        moving, names, followers, {**parsed.armature, **(armature or {})}, findings
     )
+    with np.errstate(over='ignore', invalid='ignore'):
+        tree, bodies, frames = _lumped(parsed, root, followers, axes)
+        _refuse_overflow(bodies, frames)
+    frames = {name: frame for name, frame in frames.items() if name not in parsed.payloads}
     return RobotModel(
         name=robot.name,
         joints=tuple(tree),
@@ -136,6 +149,65 @@ def build_model(
     )
 
 
+def _lumped(
+    parsed: ParsedUrdf,
+    root: str,
+    followers: Mapping[str, Follower],
+    axes: Mapping[str, FloatArray],
+) -> tuple[list[Joint], tuple[Body, ...], dict[str, Frame]]:
+    """The joints that move, the bodies behind them, and where each link is on its body."""
+    at_origin = Frame(-1, read_only(np.eye(3)), read_only(np.zeros(3)))
+    frames = {root: at_origin}
+    tree: list[Joint] = []
+    parts: list[list[_Part]] = []
+    for joint, link in walk(parsed.robot, root):
+        base = frames[joint.parent]
+        rotation, translation = placement(joint.origin)
+        rotation = read_only(base.rotation @ rotation)
+        translation = read_only(base.rotation @ translation + base.translation)
+        if joint.type == 'fixed' and joint.name not in parsed.sections:
+            frames[link.name] = frame = Frame(base.body, rotation, translation)
+        else:
+            follower = followers.get(joint.name, _NO_FOLLOWER)
+            tree.append(
+                Joint(
+                    name=joint.name,
+                    kind=joint.type if joint.type != 'fixed' else 'section',
+                    parent=base.body,
+                    rotation=rotation,
+                    translation=translation,
+                    axis=axes[joint.name] if joint.type != 'fixed' else read_only(np.zeros(3)),
+                    coordinate=follower.coordinate,
+                    multiplier=follower.multiplier,
+                    offset=follower.offset,
+                    mimics=follower.mimics,
+                )
+            )
+            parts.append([])
+            frame = Frame(len(tree) - 1, at_origin.rotation, at_origin.translation)
+            frames[link.name] = frame
+        body = link_body(link)
+        if body is not None and frame.body >= 0:
+            parts[frame.body].append((link.name, body, frame.rotation, frame.translation))
+    return tree, tuple(lump(part) for part in parts), frames
+
+
+def _refuse_overflow(bodies: Sequence[Body], frames: Mapping[str, Frame]) -> None:
+    """Sums and products of finite numbers may leave their range."""
+    for name, frame in frames.items():
+        if not all(map(math.isfinite, frame.translation.tolist())):
+            raise ModelError(f'{named("link", name)} is at {frame.translation.tolist()} m')
+    masses = np.array([body.mass for body in bodies])
+    arms = np.array([body.center_of_mass for body in bodies])
+    moments = np.array([body.inertia for body in bodies])
+    largest = masses * (1 + np.square(arms).sum(axis=1)) + np.abs(moments).sum(axis=(1, 2))
+    for k in map(int, np.flatnonzero(~np.isfinite(largest))):
+        raise InvalidInertiaError(
+            f'links {listed(map(repr, bodies[k].links))}: mass and inertia about the joint are '
+            f'not finite numbers'
+        )
+
+
 def _gravity(gravity: ArrayLike) -> FloatArray:
     try:
         vector = np.asarray(gravity, dtype=float)
@@ -146,60 +218,67 @@ def _gravity(gravity: ArrayLike) -> FloatArray:
     return read_only(vector)
 
 
-def _axis(joint: urdf.Joint) -> FloatArray:
-    axis = np.array((1.0, 0.0, 0.0) if joint.axis is None else joint.axis, dtype=float)
+def _axis(joint: urdf.Joint, findings: Findings) -> FloatArray:
+    given = (1.0, 0.0, 0.0) if joint.axis is None else joint.axis
+    axis, largest = np.array(given, dtype=float), max(map(abs, given))
+    if largest > _SQUARE_OVERFLOWS:
+        axis = axis / largest
     length = np.linalg.norm(axis)
+    subject = named('joint', joint.name)
     if length < 1e-6:
-        raise ModelError(
-            f"joint '{joint.name}' has the axis {axis.tolist()}, expected a direction"
+        findings.refuse(
+            ModelError(f'{subject} has the axis {axis.tolist()}, expected a direction')
+        )
+        return axis
+    if abs(length - 1) > 1e-3 or largest > _SQUARE_OVERFLOWS:
+        findings.warn(
+            'axis_not_unit',
+            subject,
+            f'its axis {joint.axis} is no unit vector; its direction is taken',
+            'scale it to length 1',
         )
     return read_only(axis / length)
 
 
 def link_body(link: urdf.Link) -> Body | None:
-    """Return a link's own inertia in the link's frame; None where the URDF gives none.
-
-    Raises:
-        InvalidInertiaError: no mass, or an inertia that no body has; the message names the link.
-    """
+    """Return a link's own inertia in the link's frame; None where the URDF gives none."""
     if link.inertial is None:
         return None
-    if link.inertial.mass is None:
-        raise InvalidInertiaError(f"link '{link.name}' has an <inertial> without <mass>")
-    mass = float(link.inertial.mass)
-    tensor = np.zeros((3, 3))
-    if link.inertial.inertia is not None:
-        tensor = np.array(link.inertial.inertia.to_matrix(), dtype=float)
-    check_inertia(link.name, mass, tensor)
+    tensor = np.array(link.inertial.inertia.to_matrix(), dtype=np.float64)
     rotation, center = placement(link.inertial.origin)
-    return Body(mass, center, read_only(rotation @ tensor @ rotation.T))
+    if link.inertial.origin is not None and any(link.inertial.origin.rpy or ()):
+        tensor = rotation @ tensor @ rotation.T
+    return Body(float(link.inertial.mass), center, read_only(tensor))
 
 
-def _refuse_massless_subtrees(tree: Sequence[Joint], bodies: Sequence[Body]) -> None:
-    """A joint that moves no mass, or turns none about itself, makes the mass matrix singular."""
-    n = len(tree)
-    mass, carries = [body.mass for body in bodies], [False] * n
-    for k in reversed(range(n)):
-        joint = tree[k]
-        if joint.is_prismatic:
-            resists = mass[k] > 0
-        else:
-            # What further joints carry can be moved off this joint's axis.
-            resists = carries[k] or resists_turning(bodies[k], joint.axis)
-        if not resists:
-            raise InvalidInertiaError(
-                f"joint '{joint.name}' moves no mass: neither its child link nor anything "
-                f'mounted on it resists the {"sliding" if joint.is_prismatic else "turning"}'
+def look_at_inertias(model: RobotModel, parsed: ParsedUrdf, findings: Findings) -> None:
+    """Look for masses and inertias that no body has, and for joints that move none."""
+    root = parsed.robot.link_map[model.root_link]
+    if root.inertial is not None and root.inertial.mass:
+        findings.warn(
+            'root_inertia',
+            named('link', root.name),
+            f'it is the root, which stands still: its {root.inertial.mass:g} kg count for nothing',
+            'nothing needs to be done where the base does stand still',
+        )
+    check_inertias([link for link in parsed.robot.links if link is not root], findings)
+    findings.settle()
+    massless = set(massless_coordinates(model.joints, model.bodies, model.armature))
+    for joint in model.independent_joints:
+        if joint.coordinate in massless:
+            how = 'sliding' if joint.is_prismatic else 'turning'
+            findings.warn(
+                'massless_joint',
+                named('joint', joint.name),
+                f'it moves no mass: neither its child link nor anything mounted on it resists the '
+                f'{how}; M is singular and there is no forward dynamics',
+                'give the link a mass and an inertia, or the joint an armature',
             )
-        if joint.parent >= 0:
-            mass[joint.parent] += mass[k]
-            carries[joint.parent] = True
 
 
 def _farthest_link(frames: dict[str, Frame], tree: Sequence[Joint]) -> str:
     """The link moved by most joints; the last such in the tree's order."""
-
-    def depth(body: int) -> int:
-        return 0 if body < 0 else 1 + depth(tree[body].parent)
-
-    return max(reversed(frames), key=lambda name: depth(frames[name].body))
+    depths = [0] * (len(tree) + 1)  # the base's is the last
+    for k, joint in enumerate(tree):
+        depths[k] = depths[joint.parent] + 1
+    return max(reversed(frames), key=lambda name: depths[frames[name].body])

@@ -12,6 +12,7 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
+from kron_dynamics.model.messages import clipped, listed
 from kron_dynamics.model.tree import find_root, walk
 from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -46,8 +47,8 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
     for link, value in payload.items():
         if link not in moving:
             raise ModelError(
-                f"payload: link '{link}' does not exist in the URDF; its links: "
-                f'{", ".join(moving)}'
+                f"payload: link '{clipped(str(link))}' does not exist in the URDF; its links: "
+                f'{listed(moving)}'
             )
         if not moving[link]:
             raise ModelError(f"payload: link '{link}' does not move, a mass on it changes nothing")

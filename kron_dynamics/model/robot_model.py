@@ -11,11 +11,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kron_dynamics.exceptions import UnknownFrameError
+from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
+from kron_dynamics.model.messages import clipped, listed
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+_MASSLESS = 'massless_joint'
 
 
 def read_only(values: object) -> FloatArray:
@@ -139,6 +141,7 @@ class RobotModel(Traversal):
         damping: viscous friction, N m s/rad or N s/m.
         friction: Coulomb friction, N m or N.
         armature: inertia of the rotors at the joint, kg m^2 or kg.
+        warnings: what is better mended in the description, in the order of the document.
     """
 
     name: str
@@ -156,14 +159,10 @@ class RobotModel(Traversal):
     damping: FloatArray
     friction: FloatArray
     armature: FloatArray
-    paths: tuple[tuple[int, ...], ...] = field(init=False)
+    warnings: tuple[ModelWarning, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Derive the path of joints from the base to each body and freeze the frames."""
-        paths: list[tuple[int, ...]] = []
-        for k, joint in enumerate(self.joints):
-            paths.append((*(paths[joint.parent] if joint.parent >= 0 else ()), k))
-        object.__setattr__(self, 'paths', tuple(paths))
+        """Freeze the frames."""
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
 
     @property
@@ -216,6 +215,25 @@ class RobotModel(Traversal):
         """Mass of everything that moves, kg."""
         return float(sum(body.mass for body in self.bodies))
 
+    @property
+    def is_massless(self) -> bool:
+        """Whether a joint moves no mass in any pose, so that M has no inverse."""
+        return any(found.kind == _MASSLESS for found in self.warnings)
+
+    def require_mass(self) -> None:
+        """Refuse what needs the inverse of M where a joint moves no mass in any pose.
+
+        Raises:
+            InvalidInertiaError: a joint moves no mass; the message names it.
+        """
+        if self.is_massless:
+            subject = next(w.subject for w in self.warnings if w.kind == _MASSLESS)
+            raise InvalidInertiaError(
+                f'{subject} moves no mass: the mass matrix is singular and has no inverse, '
+                f'which forward dynamics and linear models need; give its link a mass and an '
+                f'inertia, or the joint an armature'
+            )
+
     def frame(self, link: str) -> Frame:
         """Return the frame of a link.
 
@@ -226,8 +244,8 @@ class RobotModel(Traversal):
             return self.frames[link]
         except KeyError:
             raise UnknownFrameError(
-                f"link '{link}' does not exist in model '{self.name}'; "
-                f'its links: {", ".join(self.frames)}'
+                f"link '{clipped(str(link))}' does not exist in model '{clipped(self.name)}'; "
+                f'its links: {listed(self.frames)}'
             ) from None
 
     @property

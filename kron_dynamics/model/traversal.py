@@ -26,11 +26,14 @@ class Traversal:
 
     Attributes:
         joints: every moving joint.
-        paths: joints from the base to each body, the last being its own.
     """
 
     joints: tuple[Joint, ...]
-    paths: tuple[tuple[int, ...], ...]
+
+    @property
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """Joints from the base to each body, the last being its own."""
+        return tuple(self.path(k) for k in range(len(self.joints)))
 
     def table(self, base: Any = None) -> list[Any]:
         """Return a place for a value of every body, the base's filled in."""
@@ -66,19 +69,23 @@ class Traversal:
 
     def behind(self, k: int) -> Iterator[tuple[int, Joint]]:
         """Yield the joints that joint k carries, itself left out, with their numbers."""
-        return ((j, self.joints[j]) for j in range(k + 1, len(self.joints)) if k in self.paths[j])
+        carried = {k}
+        for j in range(k + 1, len(self.joints)):
+            if self.joints[j].parent in carried:
+                carried.add(j)
+                yield j, self.joints[j]
 
     def depth(self, k: int) -> int:
         """Return the position of joint k on its path: how many joints carry it."""
-        return len(self.paths[k]) - 1
+        return len(self.path(k)) - 1
 
     def along(self, k: int) -> Iterator[tuple[int, int, Joint]]:
         """Yield (position, number, joint) of the joints on the path to joint k, itself last."""
-        return self.each(self.paths[k])
+        return self.each(self.path(k))
 
     def before(self, k: int, first: int = 0) -> Iterator[tuple[int, int, Joint]]:
         """Yield (position, number, joint) of the joints that carry joint k, from a position on."""
-        return self.each(self.paths[k][:-1], first)
+        return self.each(self.path(k)[:-1], first)
 
     def each(self, chain: Sequence[int], first: int = 0) -> Iterator[tuple[int, int, Joint]]:
         """Yield (position, number, joint) of the joints of a chain, from a position on."""
@@ -90,7 +97,11 @@ class Traversal:
 
     def path(self, body: int) -> tuple[int, ...]:
         """Return the joints from the base to a body, the base's path being empty."""
-        return self.paths[body] if body >= 0 else ()
+        path = []
+        while body >= 0:
+            path.append(body)
+            body = self.joints[body].parent
+        return tuple(reversed(path))
 
     def coordinates(self) -> Iterator[int]:
         """Yield the numbers of the coordinates."""

@@ -4,72 +4,147 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError, UnsupportedJointError
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.messages import clipped, listed, named
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
 MOVING_KINDS = ('revolute', 'continuous', 'prismatic')
 KINDS = (*MOVING_KINDS, 'fixed')
+# Several degrees of freedom: only where a base moves, and only to be held.
+BASE_KINDS = ('floating', 'planar')
+_NO_ROTATION = read_only(np.eye(3))
 
 
-def find_root(robot: urdf.Robot) -> str:
+def find_root(robot: urdf.Robot, findings: Findings | None = None) -> str:
     """Return the root link's name after checking that the links form one tree.
+
+    Args:
+        robot: links and joints.
+        findings: where warnings go, and errors until all are found.
 
     Raises:
         ModelError: duplicate names, a joint that names an unknown link, a link with two parents,
             no root, several roots, or a loop.
-        UnsupportedJointError: a joint of a kind other than `KINDS`.
     """
+    findings = Findings() if findings is None else findings
     links = [link.name for link in robot.links]
     if not links:
-        raise ModelError(f"URDF of robot '{robot.name}' has no links")
-    _refuse_duplicates('link', links)
-    _refuse_duplicates('joint', [joint.name for joint in robot.joints])
+        raise ModelError(f'URDF of {named("robot", robot.name)} has no links')
+    _find_duplicates(robot, findings)
     parents: dict[str, str] = {}
     for joint in robot.joints:
-        if joint.type not in KINDS:
-            raise UnsupportedJointError(
-                f"joint '{joint.name}' is of type '{joint.type}', expected one of "
-                f'{", ".join(KINDS)}'
-            )
+        subject = named('joint', joint.name)
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in robot.link_map:
-                raise ModelError(f"joint '{joint.name}' has the unknown {role} link '{link}'")
+                findings.refuse(
+                    ModelError(f"{subject} has the unknown {role} link '{clipped(link)}'")
+                )
         if joint.child in parents:
-            raise ModelError(
-                f"link '{joint.child}' is the child of two joints, '{parents[joint.child]}' and "
-                f"'{joint.name}': the links must form a tree"
+            findings.refuse(
+                ModelError(
+                    f'{named("link", joint.child)} is the child of two joints, '
+                    f"'{clipped(parents[joint.child])}' and '{clipped(joint.name)}': the links "
+                    f'must form a tree'
+                )
             )
-        parents[joint.child] = joint.name
+        parents.setdefault(joint.child, joint.name)
+    findings.settle()
     roots = [link for link in links if link not in parents]
     if len(roots) > 1:
-        names = ', '.join(f"'{root}'" for root in roots)
+        names = listed(f"'{root}'" for root in roots)
         raise ModelError(f'URDF has {len(roots)} root links, {names}; expected one')
     reached = {roots[0], *(joint.child for joint, _ in walk(robot, roots[0]))} if roots else set()
     looped = [link for link in links if link not in reached]
     if looped:
-        raise ModelError(f"link '{looped[0]}' is part of a loop: the links must form a tree")
+        subject = named('link', looped[0])
+        raise ModelError(f'{subject} is part of a loop: the links must form a tree')
     return str(roots[0])
 
 
-def _refuse_duplicates(what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ModelError(f"URDF has {names.count(name)} {what}s named '{name}'")
+def _find_duplicates(robot: urdf.Robot, findings: Findings) -> None:
+    """Links and joints of one name; of fixed joints nothing but messages tells the name."""
+    for link, count in Counter(link.name for link in robot.links).items():
+        if count > 1:
+            findings.refuse(ModelError(f"URDF has {count} links named '{clipped(link)}'"))
+    moving = {joint.name for joint in robot.joints if joint.type != 'fixed'}
+    for name, count in Counter(joint.name for joint in robot.joints).items():
+        if count == 1:
+            continue
+        if name in moving:
+            findings.refuse(ModelError(f"URDF has {count} joints named '{clipped(name)}'"))
+        else:
+            findings.warn(
+                'duplicate_name',
+                named('joint', name),
+                f'there are {count} fixed joints of this name',
+                'give each a name of its own: Pinocchio and other readers refuse the file',
+            )
+
+
+def settle_kinds(robot: urdf.Robot, root: str, hold_base: bool, findings: Findings) -> None:
+    """Check that joints are of kinds with a meaning here; hold a floating or planar base.
+
+    Args:
+        robot: links and joints, of which those held become fixed.
+        root: the root link.
+        hold_base: whether a floating or planar joint with nothing but fixed joints before it is
+            held where it is.
+        findings: where warnings go, and errors until all are found.
+
+    Raises:
+        ModelError: a joint of a kind that is not one of URDF.
+        UnsupportedJointError: a floating or planar joint that is not held.
+    """
+    still = {root}
+    for joint, link in walk(robot, root):
+        subject = named('joint', joint.name)
+        expected = f'expected one of {", ".join(KINDS)}'
+        said = f"{subject} is of type '{clipped(joint.type)}'"
+        if joint.type in BASE_KINDS:
+            if joint.parent not in still:
+                what = 'other joints move what it is mounted on, so that it cannot be held'
+                findings.refuse(UnsupportedJointError(f'{said}, {expected}: {what}'))
+            elif not hold_base:
+                findings.refuse(
+                    UnsupportedJointError(
+                        f'{said}, {expected}: the base of a robot stands still here; '
+                        f'hold_base=True (on the command line --hold-base) holds it where it is'
+                    )
+                )
+            else:
+                findings.warn(
+                    'joint_held',
+                    subject,
+                    f"it is of type '{joint.type}' and is held where it is",
+                    'make it fixed if the base does stand still; what a moving base does to the '
+                    'robot is not in the equations',
+                )
+                joint.type = 'fixed'
+        elif joint.type not in KINDS:
+            findings.refuse(ModelError(f'{said}, {expected}'))
+        if joint.type == 'fixed' and joint.parent in still:
+            still.add(link.name)
+    findings.settle()
 
 
 def walk(robot: urdf.Robot, root: str) -> Iterator[tuple[urdf.Joint, urdf.Link]]:
     """Yield (joint, child link) depth first, children in document order."""
-    waiting = [joint for joint in reversed(robot.joints) if joint.parent == root]
+    children: dict[str, list[urdf.Joint]] = {}
+    for joint in reversed(robot.joints):
+        children.setdefault(joint.parent, []).append(joint)
+    waiting = list(children.get(root, ()))
     while waiting:
         joint = waiting.pop()
         yield joint, robot.link_map[joint.child]
-        waiting.extend(child for child in reversed(robot.joints) if child.parent == joint.child)
+        waiting.extend(children.get(joint.child, ()))
 
 
 def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
@@ -79,7 +154,9 @@ def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
     angle, and 6e-17 instead of 0 would spread through every closed form.
     """
     xyz = origin.xyz if origin is not None and origin.xyz is not None else (0.0, 0.0, 0.0)
-    rpy = origin.rpy if origin is not None and origin.rpy is not None else (0.0, 0.0, 0.0)
+    if origin is None or origin.rpy is None or not any(origin.rpy):
+        return _NO_ROTATION, read_only(xyz)
+    rpy = origin.rpy
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     rotation = np.array(
         [

@@ -1,47 +1,25 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a URDF: text in, a checked list of links and joints out."""
+"""Reading a URDF: text in, links and joints out, with what is to be said about them."""
 
 from __future__ import annotations
 
-import io
-import logging
 import math
-import re
 from collections.abc import Mapping
-from contextlib import redirect_stderr
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from lxml import etree
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.geometry import Shape, collision_shape
+from kron_dynamics.model.messages import clipped, named
+from kron_dynamics.model.urdf_elements import Part
+from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
-_log = logging.getLogger(__name__)
-
-# What the equations read. The rest (meshes, materials, transmissions, simulator extensions) comes
-# in many dialects that a strict parser would refuse for no reason that matters here.
-_KEPT = {
-    'robot': {'link', 'joint'},
-    'link': {'inertial'},
-    'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic'},
-}
-
-
-def read_urdf_file(path: str | Path) -> str:
-    """Return the text of a URDF file.
-
-    Raises:
-        ModelError: the file does not exist, cannot be read or is not text.
-    """
-    path = Path(path)
-    try:
-        return path.read_text(encoding='utf-8')
-    except FileNotFoundError:
-        raise ModelError(f"URDF file '{path}' does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"URDF file '{path}' cannot be read: {error}") from None
+_NO_NAME = 'robot'
+_MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +27,9 @@ class ParsedUrdf:
     """What a URDF text says.
 
     Attributes:
-        robot: links and joints, as urdf_parser_py objects.
+        robot: links and joints, as urdf_parser_py objects, every number finite or a limit.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg.
+        shapes: what a link's collision geometry is by link name, where it is one simple shape.
         sections: names of fixed joints whose child is no part of the parent's rigid body: it
             rides on a section of a flexible link.
         payloads: names of links that are no links of the robot, but point masses added to it.
@@ -58,78 +37,173 @@ class ParsedUrdf:
 
     robot: urdf.Robot
     armature: Mapping[str, float]
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
     sections: frozenset[str] = frozenset()
     payloads: frozenset[str] = frozenset()
 
 
-def parse_urdf(text: str) -> ParsedUrdf:
+def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     """Return the links and joints of a URDF text, and the rotors of its transmissions.
+
+    What the equations do not read (meshes, materials, simulator extensions) comes in many
+    dialects and is left aside.
+
+    Args:
+        text: URDF.
+        findings: where warnings go, and errors until all are found.
 
     Raises:
         ModelError: not XML, not a <robot>, still xacro, or an element is missing or malformed.
     """
-    root = _parse_xml(text)
-    armature = _armatures(root)
-    for element in list(root):
-        if element.tag not in _KEPT['robot']:
-            root.remove(element)
+    findings = Findings() if findings is None else findings
+    root = parse_xml(text, findings)
+    name = root.get('name')
+    if not name:
+        findings.warn(
+            'missing_name',
+            'URDF',
+            f"<robot> has no name; '{_NO_NAME}' is taken",
+            'give it a name: Pinocchio and other readers refuse the file',
+        )
+    if root.get('version', '1.0') != '1.0':
+        findings.warn(
+            'robot_version',
+            'URDF',
+            f"<robot> has version '{clipped(root.get('version', ''))}', which is read as 1.0",
+            'remove it',
+        )
+    Part('URDF', 'robot', root, findings)
+    robot = urdf.Robot(name=name or _NO_NAME)
+    shapes = {}
+    for element in root.iterchildren('link', 'joint'):
+        subject = element_name(element)
+        findings.place(subject)
+        if not element.get('name'):
+            findings.refuse(ModelError(f'{subject} has no name'))
             continue
-        for child in list(element):
-            if child.tag not in _KEPT[element.tag]:
-                element.remove(child)
-        _refuse_repeated(element)
-        _check_numbers(element)
-    complaints = io.StringIO()
-    try:
-        with redirect_stderr(complaints):
-            robot = urdf.Robot.from_xml_string(etree.tostring(root))
-    except Exception as error:  # the parser raises AssertionError, KeyError, ValueError, its own
-        raise ModelError(f'URDF is malformed: {" ".join(str(error).split())}') from None
-    for line in complaints.getvalue().splitlines():
-        _log.debug('ignored in the URDF: %s', line)
-    return ParsedUrdf(robot, armature)
+        _check_name(element, subject, findings)
+        part = Part(subject, element.tag, element, findings)
+        if element.tag == 'joint':
+            robot.add_joint(_read_joint(part, findings))
+        else:
+            robot.add_link(_read_link(part, findings))
+            shape = collision_shape(element)
+            if shape is not None:
+                shapes[element.get('name')] = shape
+    armature = _armatures(root, findings)
+    findings.settle()
+    return ParsedUrdf(robot, armature, shapes)
 
 
-def _parse_xml(text: str) -> etree._Element:
-    if not text.strip():
-        raise ModelError('URDF is empty')
-    # Comments and processing instructions have no tag name to select by; entities are not
-    # expanded, so that a description from the network cannot read local files.
-    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
-    try:
-        root = etree.fromstring(text.encode(), parser)
-    except etree.XMLSyntaxError as error:
-        raise ModelError(f'URDF is not well-formed XML: {error}') from None
-    if root.tag != 'robot':
-        raise ModelError(f'URDF has root element <{root.tag}>, expected <robot>')
-    for element in root.iter('*'):
-        if not element.get('name', '').isprintable():
-            raise ModelError(
-                f'URDF has a line break or control character in the name '
-                f'{element.get("name")!r} in line {element.sourceline}'
-            )
-        if 'xacro' in element.tag:
-            raise ModelError(
-                f'URDF holds the xacro element <{etree.QName(element).localname}> in line '
-                f'{element.sourceline}: expand it with xacro first'
-            )
-    return root
+def _check_name(element: etree._Element, subject: str, findings: Findings) -> None:
+    if not element.get('name').isprintable():
+        findings.warn(
+            'control_character',
+            subject,
+            'the name holds a line break or another control character',
+            'give it a name of one line: topics, tables and messages show it',
+        )
 
 
-# float() alone would take Python's spellings too, such as 1_000.
-_NUMBER = re.compile(r'[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)', re.IGNORECASE)
-_NUMBERS = {
-    'origin': {'xyz': 3, 'rpy': 3},
-    'axis': {'xyz': 3},
-    'mass': {'value': 1},
-    'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
-    'limit': dict.fromkeys(('lower', 'upper', 'effort', 'velocity'), 1),
-    'dynamics': {'damping': 1, 'friction': 1},
-    'mimic': {'multiplier': 1, 'offset': 1},
-}
+def _read_link(part: Part, findings: Findings) -> urdf.Link:
+    name = part.text('name')
+    inertial = part.below('inertial')
+    if not inertial:
+        return urdf.Link(name=name)
+    mass = inertial.below('mass')
+    if mass.text('value') is None:
+        findings.warn(
+            'missing_mass',
+            part.subject,
+            'its <inertial> has no <mass> with a value; it is taken as 0',
+            'give the mass in kg, or remove <inertial> from a link that is a mere frame',
+        )
+    inertia = inertial.below('inertia')
+    missing = [key for key in _MOMENTS if inertia.text(key) is None]
+    if missing:
+        what = f'<inertia> without {", ".join(missing)}' if inertia else 'no <inertia>'
+        findings.warn(
+            'missing_inertia',
+            part.subject,
+            f'its <inertial> has {what}; what is missing is taken as 0',
+            f'give {", ".join(_MOMENTS)} in kg m^2',
+        )
+    return urdf.Link(
+        name=name,
+        inertial=urdf.Inertial(
+            mass=mass.number('value'),
+            inertia=urdf.Inertia(**{key: inertia.number(key) for key in _MOMENTS}),
+            origin=_pose(inertial.below('origin')),
+        ),
+    )
 
 
-def _armatures(root: etree._Element) -> dict[str, float]:
+def _pose(origin: Part) -> urdf.Pose | None:
+    if not origin:
+        return None
+    xyz, rpy = (origin.numbers(key) or [0.0, 0.0, 0.0] for key in ('xyz', 'rpy'))
+    return urdf.Pose(xyz=xyz, rpy=rpy)
+
+
+def _read_joint(part: Part, findings: Findings) -> urdf.Joint:
+    kind = part.text('type')
+    links = {}
+    for role in ('parent', 'child'):
+        links[role] = part.below(role).text('link')
+        if not links[role]:
+            findings.refuse(ModelError(f'{part.subject} has no <{role}> with the name of a link'))
+    if kind is None:
+        findings.refuse(ModelError(f'{part.subject} has no type'))
+    axis, limit = part.below('axis'), part.below('limit')
+    direction = axis.numbers('xyz')
+    if axis and axis.text('xyz') is None and kind != 'fixed':
+        findings.warn(
+            'missing_axis',
+            part.subject,
+            'its <axis> has no xyz; 1 0 0 is taken',
+            'give the direction, such as xyz="0 0 1"',
+        )
+    dynamics, mimic = part.below('dynamics'), part.below('mimic')
+    return urdf.Joint(
+        name=part.text('name'),
+        joint_type=kind,
+        parent=links['parent'],
+        child=links['child'],
+        origin=_pose(part.below('origin')),
+        axis=direction,
+        limit=_read_limit(limit, kind, findings) if limit else None,
+        dynamics=urdf.JointDynamics(dynamics.number('damping'), dynamics.number('friction')),
+        mimic=_read_mimic(mimic, findings) if mimic and kind != 'fixed' else None,
+    )
+
+
+def _read_limit(limit: Part, kind: str | None, findings: Findings) -> urdf.JointLimit:
+    moves = kind in ('revolute', 'continuous', 'prismatic')
+    missing = [key for key in ('effort', 'velocity') if limit.text(key) is None]
+    if missing and moves:
+        findings.warn(
+            'missing_limit',
+            limit.subject,
+            f'its <limit> has no {" and no ".join(missing)}; none is taken',
+            'give it: Pinocchio and other readers refuse the file',
+        )
+    values = {
+        'effort': limit.number('effort', math.inf, finite=False),
+        'velocity': limit.number('velocity', math.inf, finite=False),
+        'lower': limit.number('lower', finite=False),
+        'upper': limit.number('upper', finite=False),
+    }
+    return urdf.JointLimit(**values)
+
+
+def _read_mimic(mimic: Part, findings: Findings) -> urdf.JointMimic:
+    master = mimic.text('joint')
+    if not master:
+        findings.refuse(ModelError(f'{mimic.subject}: its <mimic> names no joint'))
+    return urdf.JointMimic(master, mimic.number('multiplier', 1.0), mimic.number('offset'))
+
+
+def _armatures(root: etree._Element, findings: Findings) -> dict[str, float]:
     """Rotor inertias that transmissions give as rotor_inertia and gear_ratio of the actuator.
 
     Plain URDF has no element for it; these are the elements that Drake introduced.
@@ -139,47 +213,26 @@ def _armatures(root: etree._Element) -> dict[str, float]:
         joint = transmission.find('joint')
         for rotor in transmission.iterfind('actuator/{*}rotor_inertia'):
             ratio = rotor.getparent().find('{*}gear_ratio')
+            where = named('transmission', transmission.get('name'))
             try:
                 gear = 1.0 if ratio is None else float(ratio.get('value'))
-                armatures[joint.get('name')] = float(rotor.get('value')) * gear**2
+                inertia = float(rotor.get('value')) * gear * gear
+                name = joint.get('name')
             except (TypeError, ValueError, AttributeError):
-                raise ModelError(
-                    f"transmission '{transmission.get('name')}' has a rotor_inertia or gear_ratio "
-                    f'that is not a number, or names no joint'
-                ) from None
-    return armatures
-
-
-def _refuse_repeated(owner: etree._Element) -> None:
-    """Each part of a link or joint may be given once: which one would be meant?"""
-    tags = [child.tag for child in owner]
-    for tag in tags:
-        if tags.count(tag) > 1:
-            raise ModelError(
-                f"{owner.tag} '{owner.get('name')}' has {tags.count(tag)} elements <{tag}>, "
-                f'expected one'
-            )
-
-
-def _check_numbers(owner: etree._Element) -> None:
-    """Refuse text that is no number, wrong counts and NaN, naming the link or joint."""
-    for element in owner.iter(*_NUMBERS):
-        for attribute, count in _NUMBERS[element.tag].items():
-            text = element.get(attribute)
-            if text is None:
-                if element.tag == 'mass':
-                    raise ModelError(f"link '{owner.get('name')}': <mass> has no value")
+                findings.refuse(
+                    ModelError(
+                        f'{where} has a rotor_inertia or gear_ratio that is not a number, or '
+                        f'names no joint'
+                    )
+                )
                 continue
-            where = (
-                f"{owner.tag} '{owner.get('name')}': {attribute} of <{element.tag}> is '{text}'"
-            )
-            if not all(map(_NUMBER.fullmatch, text.split())):
-                raise ModelError(f'{where}, expected {count} number(s)')
-            values = [float(word) for word in text.split()]
-            if len(values) != count:
-                raise ModelError(f'{where}, expected {count} number(s), got {len(values)}')
-            if any(math.isnan(value) for value in values):
-                raise ModelError(f'{where}, expected a number, got NaN')
-            # An infinite limit means none; anything else infinite means nothing.
-            if element.tag != 'limit' and not all(map(math.isfinite, values)):
-                raise ModelError(f'{where}, expected a finite number')
+            if not math.isfinite(inertia):
+                findings.refuse(
+                    ModelError(
+                        f'{where}: rotor_inertia times the square of gear_ratio is {inertia}, '
+                        f'expected a finite number for {named("joint", name)}'
+                    )
+                )
+                continue
+            armatures[name] = inertia
+    return armatures

@@ -32,6 +32,17 @@ DESCRIPTION = _read_once(
         'Path of a YAML file with the links that bend. Empty: all links are rigid.',
     ),
     Parameter(
+        'hold_base',
+        False,
+        'Hold a floating or planar joint at the root where it is, instead of refusing it.',
+    ),
+    Parameter(
+        'allowed_model_warnings',
+        [''],
+        'Kinds of warnings about the description that are allowed, such as massless_joint; '
+        '`kron_dynamics check` shows them. Any other is an error.',
+    ),
+    Parameter(
         'gravity.x', 0.0, 'Gravity acceleration along x of the root link, m/s^2.', -50.0, 50.0
     ),
     Parameter(

@@ -17,6 +17,7 @@ from rcl_interfaces.msg import (
     SetParametersResult,
 )
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
@@ -122,6 +123,11 @@ class ParameterSet:
             if problem is not None:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
+
+    @property
+    def logger(self) -> RcutilsLogger:
+        """The node's."""
+        return self._node.get_logger()
 
     def value(self, name: str) -> Any:
         """Return a parameter's value."""

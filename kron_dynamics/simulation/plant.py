@@ -51,7 +51,9 @@ class Plant:
             ShapeError: position has another shape.
             ParameterError: a start position is not finite or outside its limits.
             ModelError: flexible links do not carry their weight.
+            InvalidInertiaError: a joint moves no mass, so that nothing holds it back.
         """
+        robot.model.require_mass()
         self.robot = robot
         model, count = robot.model, robot.model.joint_count
         start = np.array(position, dtype=np.float64)

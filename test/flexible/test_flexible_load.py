@@ -256,3 +256,48 @@ def test_damping_by_mode_or_proportional_to_stiffness() -> None:
         link(damping='rayleigh')
     with pytest.raises(ModelError, match='damping_ratio'):
         link(damping_ratio={'v': [0.02, 0.03]}, damping='stiffness_proportional')
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [
+        {'mass_per_length': 1e-300},
+        {'bending_stiffness': 5e-324},
+        {'origin': [0, 0, 1.7e308]},
+    ],
+)
+def test_numbers_too_far_apart_name_the_link(changes: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="'pole'") as caught:
+        pole(**changes)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+SLOPPY = POLE.replace('izz="0.01"', 'izz="0.03"').replace(
+    '</robot>',
+    '<link name="cap"/><joint name="lid" type="continuous"><parent link="lamp"/>'
+    '<child link="cap"/></joint></robot>',
+)
+
+
+def test_warnings_are_those_of_the_description() -> None:
+    with pytest.warns(kd.ModelWarning, match='2 warnings, the first') as caught:
+        robot = pole(SLOPPY)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # `pole` above, which calls loads
+    assert [w.kind for w in robot.model.warnings] == ['triangle_inequality', 'massless_joint']
+    with pytest.raises(InvalidInertiaError, match=r"'lamp'.*triangle"):
+        kd.loads(SLOPPY, flexible={'flexible_links': {'pole': UP}}, strict=True)
+
+
+def test_floating_base_is_held() -> None:
+    floats = POLE.replace(
+        '<link name="ground"/>',
+        '<link name="world"/><link name="ground"/><joint name="free" type="floating">'
+        '<parent link="world"/><child link="ground"/></joint>',
+    )
+    flexible = {'flexible_links': {'pole': UP}}
+    with pytest.raises(kd.UnsupportedJointError, match="'free'"):
+        kd.loads(floats, flexible=flexible)
+    held = kd.loads(floats, flexible=flexible, hold_base=True, strict=True, allow=('joint_held',))
+    assert held.joint_names == pole().joint_names
+    assert held.model.joint_count == 1

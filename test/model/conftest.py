@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kron_dynamics import ModelError
-from kron_dynamics.model import load_model
+from kron_dynamics.model import RobotModel, load_model
 
 MOMENTS = 'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"'
 LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
@@ -62,5 +62,37 @@ def assert_refused() -> Callable[..., None]:
         assert len(message.splitlines()) == 1, message
         for word in words:
             assert word in message
+
+    return check
+
+
+@pytest.fixture(scope='session')
+def assert_warned() -> Callable[..., RobotModel]:
+    """Assert that a text loads with one warning of a kind, one line that holds these words.
+
+    Strict, it is an error of this class from that warning; allowed by its kind, it is none.
+    """
+
+    def check(
+        text: str, kind: str, error: type[ModelError], *words: str, **options: Any
+    ) -> RobotModel:
+        model = load_model(text, **options)
+        (warning,) = (found for found in model.warnings if found.kind == kind)
+        message = str(warning)
+        assert len(message.splitlines()) == 1, message
+        assert message.isprintable()
+        for word in words:
+            assert word in message
+        if warning.severity == 'hint':
+            load_model(text, strict=True, **options)
+            return model
+        others = {found.kind for found in model.warnings} - {kind}
+        with pytest.raises(error) as caught:
+            load_model(text, strict=True, allow=tuple(others), **options)
+        assert type(caught.value) is error
+        assert str(caught.value) == message
+        assert caught.value.__cause__.args == warning.args
+        load_model(text, strict=True, allow=(kind, *others), **options)
+        return model
 
     return check

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kron_dynamics import ModelError
+from kron_dynamics import ModelError, dynamics, kinematics
 from kron_dynamics.model import load_model
 
 
@@ -32,26 +33,79 @@ def test_continuous_joints_have_no_position_limits(given: str, parts: Any) -> No
 
 
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
-def test_missing_limit(kind: str, parts: Any, assert_refused: Any) -> None:
+def test_missing_limit(kind: str, parts: Any, assert_warned: Any) -> None:
     text = parts.robot(hinge=parts.joint(kind=kind, limit=''))
-    assert_refused(text, ModelError, "'hinge'", kind, '<limit>')
-
-
-def test_lower_above_upper(parts: Any, assert_refused: Any) -> None:
-    text = parts.robot(hinge=parts.joint(limit=limit(2, 1)))
-    assert_refused(text, ModelError, "'hinge'", 'lower limit 2', 'upper limit 1')
+    model = assert_warned(text, 'missing_limit', ModelError, "'hinge'", kind, '<limit>')
+    assert (model.position_lower, model.position_upper) == ([-np.inf], [np.inf])
+    assert (model.effort_limit, model.velocity_limit) == ([np.inf], [np.inf])
 
 
 @pytest.mark.parametrize('key', ['effort', 'velocity'])
-def test_negative_limit(key: str, parts: Any, assert_refused: Any) -> None:
+def test_limit_without_one_of_its_numbers(key: str, parts: Any, assert_warned: Any) -> None:
+    bare = re.sub(f'{key}="[^"]*"', '', limit())
+    text = parts.robot(hinge=parts.joint(limit=bare))
+    model = assert_warned(text, 'missing_limit', ModelError, "'hinge'", f'no {key}')
+    assert getattr(model, f'{key}_limit') == [np.inf]
+
+
+def test_lower_above_upper(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(limit=limit(2, 1)))
+    words = "'hinge'", 'lower limit 2', 'upper limit 1'
+    model = assert_warned(text, 'limits_reversed', ModelError, *words)
+    assert (model.position_lower, model.position_upper) == ([1], [2])
+
+
+@pytest.mark.parametrize('key', ['effort', 'velocity'])
+def test_negative_limit(key: str, parts: Any, assert_warned: Any) -> None:
     text = parts.robot(hinge=parts.joint(limit=limit(**{key: -3})))
-    assert_refused(text, ModelError, "'hinge'", key, '-3')
+    model = assert_warned(text, 'negative_limit', ModelError, "'hinge'", key, '-3')
+    assert getattr(model, f'{key}_limit') == [3]
+
+
+@pytest.mark.parametrize('key', ['effort', 'velocity'])
+def test_limit_of_zero(key: str, parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(limit=limit(**{key: 0})))
+    model = assert_warned(text, 'zero_limit', ModelError, "'hinge'", key)
+    assert getattr(model, f'{key}_limit') == [0]
+
+
+def test_no_range(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(limit='<limit effort="1" velocity="1"/>'))
+    model = assert_warned(text, 'no_range', ModelError, "'hinge'", 'both 0')
+    assert (model.position_lower, model.position_upper) == ([0], [0])
+
+
+@pytest.mark.parametrize(('lower', 'upper'), [(-180, 180), (0, 90), (-360, 360)])
+def test_limits_in_degrees(lower: int, upper: int, parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(limit=limit(lower, upper)))
+    told = f'{upper * np.pi / 180:.4g}'
+    assert_warned(text, 'limit_in_degrees', ModelError, "'hinge'", str(upper), told)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'upper'),
+    [
+        ('revolute', 2 * np.pi),
+        ('revolute', 6.2832),
+        ('revolute', 12),
+        ('revolute', 15.708),
+        ('revolute', 100),
+        ('revolute', 1e4),
+        ('prismatic', 180),
+        ('continuous', 180),
+        ('revolute', np.inf),
+    ],
+)
+def test_limits_that_are_no_degrees(kind: str, upper: float, parts: Any) -> None:
+    hinge = parts.joint(kind=kind, limit=limit(-upper, upper))
+    assert load_model(parts.robot(hinge=hinge)).warnings == ()
 
 
 @pytest.mark.parametrize('key', ['damping', 'friction'])
-def test_negative_friction(key: str, parts: Any, assert_refused: Any) -> None:
+def test_negative_friction_counts_as_it_is(key: str, parts: Any, assert_warned: Any) -> None:
     text = parts.robot(hinge=parts.joint(more=f'<dynamics {key}="-3"/>'))
-    assert_refused(text, ModelError, "'hinge'", key, '-3')
+    model = assert_warned(text, 'negative_friction', ModelError, "'hinge'", key, '-3')
+    assert getattr(model, key) == [-3]
 
 
 def test_friction_is_read(parts: Any) -> None:
@@ -65,6 +119,19 @@ def test_infinite_limits_mean_none(parts: Any) -> None:
     model = load_model(text)
     assert (model.position_lower, model.position_upper) == ([-np.inf], [np.inf])
     assert (model.effort_limit, model.velocity_limit) == ([np.inf], [np.inf])
+
+
+@pytest.mark.parametrize('size', ['1e300', '1e-5'])
+def test_axis_of_any_length(size: str, parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(axis=f'<axis xyz="{size} {size} 0"/>'))
+    model = assert_warned(text, 'axis_not_unit', ModelError, "'hinge'", 'unit vector')
+    np.testing.assert_allclose(model.joints[0].axis, [0.5**0.5, 0.5**0.5, 0], rtol=1e-15)
+
+
+def test_axis_without_a_direction_is_x(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(hinge=parts.joint(axis='<axis/>'))
+    model = assert_warned(text, 'missing_axis', ModelError, "'hinge'", '1 0 0')
+    np.testing.assert_array_equal(model.joints[0].axis, [1, 0, 0])
 
 
 @pytest.mark.parametrize('axis', ['0 0 0', '1e-9 0 0'])
@@ -84,15 +151,70 @@ def second(parts: Any, mimic: str, kind: str = 'revolute') -> str:
     return parts.link('hand') + parts.joint('grip', kind, 'arm', 'hand', more=mimic)
 
 
-def test_mimic_of_an_unknown_joint(parts: Any, assert_refused: Any) -> None:
-    text = parts.robot(second(parts, '<mimic joint="nothing"/>'))
-    assert_refused(text, ModelError, "'grip'", "'nothing'")
+def test_mimic_of_an_unknown_joint_is_independent(parts: Any, assert_warned: Any) -> None:
+    text = parts.robot(second(parts, '<mimic joint="nothing" multiplier="7"/>'))
+    model = assert_warned(text, 'mimic_of_unknown', ModelError, "'grip'", "'nothing'")
+    assert model.joint_names == ('hinge', 'grip')
+    assert [joint.multiplier for joint in model.joints] == [1, 1]
 
 
-def test_mimic_of_a_fixed_joint(parts: Any, assert_refused: Any) -> None:
+def test_mimic_of_a_fixed_joint_stands_still_at_its_offset(
+    parts: Any, assert_warned: Any, assert_close: Any
+) -> None:
     bolt = '<link name="plate"/>' + parts.joint('bolt', 'fixed', child='plate')
-    text = parts.robot(bolt, second(parts, '<mimic joint="bolt"/>'))
-    assert_refused(text, ModelError, "'grip'", "'bolt'")
+    clamp = parts.link('clamp') + parts.joint(
+        'turned', parent='hand', child='clamp', more='<mimic joint="grip" multiplier="2"/>'
+    )
+    mimic = '<mimic joint="bolt" multiplier="3" offset="0.5"/>'
+    text = parts.robot(bolt, second(parts, mimic), clamp)
+    model = assert_warned(text, 'mimic_of_fixed', ModelError, "'grip'", "'bolt'", '0.5')
+    assert model.joint_names == ('hinge',)
+    # The same robot with the joints turned by their offsets and bolted.
+    turned = text.replace(mimic, '').replace('<mimic joint="grip" multiplier="2"/>', '')
+    for name, offset in (('grip', 0.5), ('turned', 1.0)):
+        turned = turned.replace(
+            f'<joint name="{name}" type="revolute">',
+            f'<joint name="{name}" type="fixed"><origin rpy="0 0 {offset}"/>',
+        )
+    fixed = load_model(turned)
+    q, qd, qdd = np.array([0.3]), np.array([0.7]), np.array([-1.1])
+    assert_close(
+        dynamics.inverse_dynamics(model, q, qd, qdd), dynamics.inverse_dynamics(fixed, q, qd, qdd)
+    )
+    assert_close(
+        kinematics.forward_kinematics(model, q, 'clamp'),
+        kinematics.forward_kinematics(fixed, q, 'clamp'),
+    )
+
+
+def test_nothing_but_mimics_of_fixed_joints(parts: Any, assert_refused: Any) -> None:
+    bolt = '<link name="plate"/>' + parts.joint('bolt', 'fixed', child='plate')
+    hinge = parts.joint(more='<mimic joint="bolt"/>')
+    assert_refused(parts.robot(bolt, hinge=hinge), ModelError, 'no moving joints')
+
+
+@pytest.mark.parametrize(
+    'mimic', ['<mimic joint="hinge" multiplier="1e200"/>', '<mimic joint="m" multiplier="1e100"/>']
+)
+def test_mimic_beyond_the_range_of_numbers(mimic: str, parts: Any, assert_refused: Any) -> None:
+    between = parts.link('rod') + parts.joint(
+        'm', parent='arm', child='rod', more='<mimic joint="hinge" multiplier="1e100"/>'
+    )
+    assert_refused(parts.robot(between, second(parts, mimic)), ModelError, "'grip'", 'multiplier')
+
+
+def test_long_chain_of_mimics_is_followed_once(parts: Any) -> None:
+    count = 3000  # quadratic, and recursive, this would not end well
+    more = [
+        parts.link(f'l{k}')
+        + parts.joint(
+            f'j{k}', parent='arm', child=f'l{k}', more=f'<mimic joint="j{k + 1}" offset="1"/>'
+        )
+        for k in range(count)
+    ]
+    end = parts.link('end') + parts.joint(f'j{count}', parent='arm', child='end')
+    mimics = load_model(parts.robot(*more, end)).mimics
+    assert mimics[0] == ('j0', f'j{count}', 1.0, count)
 
 
 def test_mimic_circle(parts: Any, assert_refused: Any) -> None:

@@ -90,6 +90,58 @@ def test_text_that_is_no_yaml_at_all(file: Path, data: bytes) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    'value', ['!!bool "foo"', '!!int ""', '!!float ""', '!!null x y: [', '!!int "0x"']
+)
+def test_tags_that_lie(file: Path, value: str) -> None:
+    file.write_text(f'key: {value}\n')
+    with pytest.raises(ModelError) as caught:
+        read_yaml(file)
+    assert str(caught.value).startswith(str(file))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def doubling(levels: int) -> str:
+    rows = ['a0: &a0 {' + ', '.join(f'k{k}: 1' for k in range(10)) + '}']
+    rows += [f'a{k}: &a{k} {{<<: [{", ".join([f"*a{k - 1}"] * 10)}]}}' for k in range(1, levels)]
+    return '\n'.join(rows) + '\n'
+
+
+def test_merge_keys_that_multiply(file: Path) -> None:
+    file.write_text(doubling(3))
+    assert len(read_yaml(file)['a2']) == 10
+    file.write_text(doubling(12))
+    with pytest.raises(ModelError, match=r'line \d+: merge keys give more than 100000 entries$'):
+        read_yaml(file)
+
+
+@pytest.mark.parametrize('opening', ['[', '{a: ', '- '])
+def test_nesting_without_end(file: Path, opening: str) -> None:
+    file.write_text(opening * 20_000)
+    with pytest.raises(ModelError) as caught:
+        read_yaml(file)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_file_of_any_size(file: Path) -> None:
+    file.write_text('a: 1\n' + '#' * 300_000)
+    with pytest.raises(ModelError, match='more than 300000 bytes'):
+        read_yaml(file)
+
+
+@pytest.mark.parametrize('text', ['{huge}: 1\n{huge}: 2\n', '!!{huge} x\n', 'a: *{huge}\n'])
+def test_long_words_are_cut_in_messages(file: Path, text: str) -> None:
+    file.write_text(text.format(huge='x' * 800))
+    with pytest.raises(ModelError) as caught:
+        read_yaml(file)
+    assert len(str(caught.value)) - len(str(file)) < 500
+
+
+def test_path_with_a_nul() -> None:
+    with pytest.raises(ModelError, match=r'^a\\x00b: the file cannot be read'):
+        read_yaml(Path('a\0b'))
+
+
 def test_file_that_is_not_there_or_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r'absent\.yaml: the file does not exist$'):
         read_yaml(tmp_path / 'absent.yaml')

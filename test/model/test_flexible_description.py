@@ -128,7 +128,7 @@ def test_nothing_can_be_changed_afterwards() -> None:
         ({'lenght': 2}, "'lenght' is unknown, did you mean 'length'? allowed: length, axis"),
         ({'colour': 2}, "'colour' is unknown, allowed: length, axis"),
         ({7: 2}, "'7' is no text"),
-        ({'length': 0}, "'length' is 0, expected a positive number"),
+        ({'length': 0}, "'length' is 0, expected a number from 1e-6"),
         ({'length': True}, "'length' is True"),
         ({'length': '2 m'}, "'length' is '2 m'"),
         ({'length': None}, "'length' is None"),
@@ -181,6 +181,24 @@ def test_wrong_entry_names_link_and_key(changes: dict[str, object], words: str) 
     assert message.startswith("flexible description: link 'boom': key ")
     assert words in message
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ('changes', 'words'),
+    [
+        ({'length': 1e-300}, 'expected a number from 1e-6 to 1e6'),
+        ({'length': 1e300}, 'expected a number from 1e-6 to 1e6'),
+        ({'modes': {'w': 21}}, 'at most 20'),
+        ({'modes': {'w': 1_000_000_000}}, 'at most 20'),
+        ({'stations': list(range(1002))}, 'has 1002 numbers, expected at most 1000'),
+        ({'x' * 100_000: 1}, 'is unknown'),
+    ],
+)
+def test_bounds(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        read(**changes)
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize('key', BARE)

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kron_dynamics import InvalidInertiaError
+from kron_dynamics import InvalidInertiaError, ModelError, dynamics
 from kron_dynamics.model import Body, load_model
 from kron_dynamics.model.inertia import lump
 
@@ -24,26 +25,32 @@ def test_negative_mass(parts: Any, assert_refused: Any) -> None:
     assert_refused(text, InvalidInertiaError, "'arm'", 'mass -1 kg')
 
 
-def test_inertia_that_is_not_positive_semi_definite(parts: Any, assert_refused: Any) -> None:
+def test_inertia_that_is_not_positive_semi_definite(parts: Any, assert_warned: Any) -> None:
     text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.1, ixy=0.2)))
-    assert_refused(text, InvalidInertiaError, "'arm'", 'not positive semi-definite', '-0.1')
+    words = "'arm'", 'not positive semi-definite', '-0.1'
+    model = assert_warned(text, 'not_positive_semidefinite', InvalidInertiaError, *words)
+    assert model.bodies[0].inertia[0, 1] == 0.2
 
 
-def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_refused: Any) -> None:
+def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_warned: Any) -> None:
     text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.21)))
-    assert_refused(text, InvalidInertiaError, "'arm'", 'triangle inequality', '0.21')
+    words = "'arm'", 'triangle inequality', '0.21', 'by 0.01'
+    model = assert_warned(text, 'triangle_inequality', InvalidInertiaError, *words)
+    assert model.bodies[0].inertia[2, 2] == 0.21
 
 
-def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_refused: Any) -> None:
+def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_warned: Any) -> None:
     # The diagonal looks fine. Principal moments with ixy = 1.5: (0.5, 3, 3.5), just allowed.
-    load_model(parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.5))))
+    good = parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.5)))
+    assert load_model(good).warnings == ()
     text = parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.6)))
-    assert_refused(text, InvalidInertiaError, "'arm'", 'triangle inequality')
+    assert_warned(text, 'triangle_inequality', InvalidInertiaError, "'arm'")
 
 
 @pytest.mark.parametrize('thin', [(0.1, 0.2, 0.3), (0.0, 0.1, 0.1), (0.12345, 0.2, 0.3235)])
 def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> None:
-    load_model(parts.robot(arm=parts.link('arm', moments=moments(*thin))))
+    text = parts.robot(arm=parts.link('arm', moments=moments(*thin)))
+    assert load_model(text).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -55,23 +62,94 @@ def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> Non
         '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>',
     ],
 )
-def test_joint_that_moves_no_mass(arm: str, parts: Any, assert_refused: Any) -> None:
-    assert_refused(parts.robot(arm=arm), InvalidInertiaError, "'hinge'", 'no mass')
+def test_joint_that_moves_no_mass(arm: str, parts: Any, assert_massless: Any) -> None:
+    assert_massless(parts.robot(arm=arm), 'hinge')
 
 
-def test_joint_at_the_end_that_moves_no_mass(parts: Any, assert_refused: Any) -> None:
+def test_joint_at_the_end_that_moves_no_mass(parts: Any, assert_massless: Any) -> None:
     text = parts.robot('<link name="hand"/>', parts.joint('grip', parent='arm', child='hand'))
-    assert_refused(text, InvalidInertiaError, "'grip'")
+    assert_massless(text, 'grip')
 
 
-def test_slide_that_moves_moments_without_mass(parts: Any, assert_refused: Any) -> None:
+def test_two_joints_at_the_end_that_move_no_mass(parts: Any, assert_massless: Any) -> None:
+    text = parts.robot(
+        '<link name="hand"/><link name="thumb"/>',
+        parts.joint('grip', parent='arm', child='hand'),
+        parts.joint('bend', parent='hand', child='thumb', axis='<axis xyz="1 0 0"/>'),
+    )
+    assert_massless(text, 'grip', 'bend')
+
+
+def test_slide_that_moves_moments_without_mass(parts: Any, assert_massless: Any) -> None:
     text = parts.robot(arm=parts.link('arm', mass='0'), hinge=parts.joint(kind='prismatic'))
-    assert_refused(text, InvalidInertiaError, "'hinge'")
+    assert_massless(text, 'hinge')
 
 
-def test_hinge_through_a_mass_point(parts: Any, assert_refused: Any) -> None:
-    text = parts.robot(arm=parts.link('arm', moments=moments(0, 0, 0)))
-    assert_refused(text, InvalidInertiaError, "'hinge'")
+def test_hinge_through_a_mass_point(parts: Any, assert_massless: Any) -> None:
+    assert_massless(parts.robot(arm=parts.link('arm', moments=moments(0, 0, 0))), 'hinge')
+
+
+@pytest.fixture
+def assert_massless(assert_warned: Any) -> Callable[..., None]:
+    """Assert that exactly these joints have a row of zeros in M, and are warned of."""
+
+    def check(text: str, *names: str) -> None:
+        model = load_model(text)
+        if len(names) == 1:
+            assert_warned(text, 'massless_joint', InvalidInertiaError, names[0], 'no mass')
+        found = [warning for warning in model.warnings if warning.kind == 'massless_joint']
+        assert [warning.subject for warning in found] == [f"joint '{name}'" for name in names]
+        M = dynamics.mass_matrix(model, np.full(model.n, 0.3))
+        zero = [name for name, m in zip(model.joint_names, M.diagonal(), strict=True) if m == 0]
+        assert zero == list(names)
+
+    return check
+
+
+def test_rotor_and_master_make_up_for_a_massless_link(parts: Any) -> None:
+    bare = '<link name="hand"/>'
+    grip = parts.joint('grip', parent='arm', child='hand')
+    held = load_model(parts.robot(bare, grip), armature={'grip': 0.01})
+    follows = grip.replace('</joint>', '<mimic joint="hinge"/></joint>')
+    for model in (held, load_model(parts.robot(bare, follows))):
+        assert model.warnings == ()
+        np.linalg.cholesky(dynamics.mass_matrix(model, np.zeros(model.n)))
+
+
+@pytest.mark.parametrize(
+    ('good', 'bad', 'kind', 'words'),
+    [
+        ('<mass value="1"/>', '', 'missing_mass', 'no <mass>'),
+        ('<mass value="1"/>', '<mass/>', 'missing_mass', 'no <mass>'),
+        ('ixx="0.1" ', '', 'missing_inertia', 'without ixx'),
+        ('ixy="0" ixz="0" ', '', 'missing_inertia', 'without ixy, ixz'),
+        ('<inertia ' + moments(0.1, 0.1, 0.1) + '/>', '', 'missing_inertia', 'no <inertia>'),
+    ],
+)
+def test_missing_parts_of_an_inertia_are_zero(
+    good: str, bad: str, kind: str, words: str, parts: Any, assert_warned: Any
+) -> None:
+    text = parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.1, 0.1)))
+    assert good in text
+    body = assert_warned(
+        text.replace(good, bad, 1), kind, InvalidInertiaError, "'arm'", words
+    ).bodies[0]
+    assert body.mass == (0 if kind == 'missing_mass' else 1)
+    if 'ixx' in good:
+        assert body.inertia[0, 0] == 0
+
+
+@pytest.mark.parametrize('value', ['1e308', '-1e308'])
+def test_sums_beyond_the_range_of_numbers(value: str, parts: Any, assert_refused: Any) -> None:
+    arm = parts.link('arm').replace('<mass', f'<origin xyz="{value} 0 0"/><mass')
+    assert_refused(parts.robot(arm=arm), InvalidInertiaError, "'arm'", 'finite')
+    plate = '<link name="plate"/>' + parts.joint(
+        'bolt', 'fixed', 'arm', 'plate', more=f'<origin xyz="{value} 0 0"/>'
+    )
+    rod = '<link name="rod"/>' + parts.joint(
+        'weld', 'fixed', 'plate', 'rod', more=f'<origin xyz="{value} 0 0"/>'
+    )
+    assert_refused(parts.robot(plate, rod), ModelError, "'rod'", 'inf')
 
 
 def test_link_without_inertia_may_carry_mass(parts: Any) -> None:
@@ -81,10 +159,12 @@ def test_link_without_inertia_may_carry_mass(parts: Any) -> None:
     assert model.bodies[0].links == ('load',)
 
 
-def test_inertia_of_the_root_link_and_of_what_is_bolted_to_it_is_ignored(parts: Any) -> None:
+def test_inertia_of_the_root_link_and_of_what_is_bolted_to_it_is_ignored(
+    parts: Any, assert_warned: Any
+) -> None:
     stand = parts.link('stand', mass='70') + parts.joint('bolt', 'fixed', 'base', 'stand')
     text = parts.robot(stand).replace('<link name="base"/>', parts.link('base', mass='900'))
-    model = load_model(text)
+    model = assert_warned(text, 'root_inertia', InvalidInertiaError, "'base'", '900 kg')
     assert model.total_mass == 1.0
     assert [body.links for body in model.bodies] == [('arm',)]
 

@@ -49,6 +49,36 @@ def test_duplicate_joint_name(parts: Any, assert_refused: Any) -> None:
     assert_refused(text, ModelError, "joints named 'hinge'")
 
 
+def test_duplicate_names_of_fixed_joints_are_harmless(parts: Any, assert_warned: Any) -> None:
+    bolts = (f'<link name="{name}"/>' + parts.joint('bolt', 'fixed', child=name) for name in 'xyz')
+    model = assert_warned(parts.robot(*bolts), 'duplicate_name', ModelError, "'bolt'", '3 fixed')
+    assert model.link_names == ('base', 'arm', 'x', 'y', 'z')
+
+
+@pytest.mark.parametrize('kind', ['floating', 'planar'])
+def test_base_that_floats_is_held_where_it_is(
+    kind: str, parts: Any, assert_warned: Any, assert_refused: Any
+) -> None:
+    stand = '<link name="world"/><link name="post"/>' + parts.joint(
+        'bolt', 'fixed', 'world', 'post'
+    )
+    base = parts.joint('free', kind, 'post', 'base', more='<origin xyz="0 0 2"/>')
+    text = parts.robot(stand, base)
+    assert_refused(text, UnsupportedJointError, "'free'", f"'{kind}'", 'hold_base=True')
+    words = "'free'", f"'{kind}'", 'held'
+    model = assert_warned(text, 'joint_held', UnsupportedJointError, *words, hold_base=True)
+    assert model.joint_names == ('hinge',)
+    assert model.frame('base').translation.tolist() == [0, 0, 2]
+
+
+def test_float_behind_a_joint_that_moves_cannot_be_held(parts: Any, assert_refused: Any) -> None:
+    text = parts.robot(parts.link('hand'), parts.joint('grip', 'floating', 'arm', 'hand'))
+    for hold_base in (False, True):
+        assert_refused(
+            text, UnsupportedJointError, "'grip'", 'cannot be held', hold_base=hold_base
+        )
+
+
 @pytest.mark.parametrize('role', ['parent', 'child'])
 def test_unknown_link(role: str, parts: Any, assert_refused: Any) -> None:
     text = parts.robot(hinge=parts.joint(**{role: 'nowhere'}))

@@ -34,7 +34,25 @@ BAD = {
     'negative mass': (spoilt('<mass value="4"/>', '<mass value="-4"/>'), 'upper_arm'),
     'triangle inequality': (spoilt('ixx="0.25"', 'ixx="2.5"'), 'upper_arm'),
     'NaN limits': (spoilt('lower="-3"', 'lower="nan"'), 'shoulder'),
+    'warning': (
+        spoilt('lower="-3"', 'lower="4"'),
+        "add 'limits_reversed' to the parameter allowed_model_warnings",
+    ),
+    'xacro': (
+        spoilt('</robot>', '<xacro:if xmlns:xacro="http://www.ros.org/wiki/xacro"/></robot>'),
+        'xacro',
+    ),
 }
+# What a node says of parameters that do not fit the description.
+WRONG = {
+    'unknown kind': ({'allowed_model_warnings': ['limits']}, 'allowed_model_warnings'),
+    'another kind': ({'allowed_model_warnings': ['zero_limit']}, 'limits_reversed'),
+}
+FLOATING = spoilt(
+    '</robot>',
+    '<link name="world"/><joint name="free" type="floating"><parent link="world"/>'
+    '<child link="base"/></joint></robot>',
+)
 
 
 @pytest.fixture(scope='module')
@@ -50,6 +68,11 @@ def ends(run_to_end, tmp_path_factory):
             cases[f'{node} file {kind}'] = node, {'robot_description_file': str(file)}
             if text is not None:
                 cases[f'{node} parameter {kind}'] = node, {'robot_description': text}
+    for node in NODES:
+        for kind, (parameters, _) in WRONG.items():
+            given = {'robot_description': BAD['warning'][0], **parameters}
+            cases[f'{node} {kind}'] = node, given
+        cases[f'{node} floating'] = node, {'robot_description': FLOATING}
     return run_to_end(cases)
 
 
@@ -67,6 +90,46 @@ def test_a_bad_description_ends_the_node_with_one_line(ends, kind, way, node):
     (line,) = output.splitlines()
     assert line.startswith('[FATAL]')
     assert BAD[kind][1] in line
+
+
+@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('kind', WRONG)
+def test_kinds_of_warnings_that_do_not_let_it_pass(ends, kind, node):
+    code, output = ends[f'{node} {kind}']
+    assert code == 1
+    (line,) = output.splitlines()
+    assert line.startswith('[FATAL]')
+    assert WRONG[kind][1] in line
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_floating_base_names_the_parameter(ends, node):
+    code, output = ends[f'{node} floating']
+    assert code == 1
+    (line,) = output.splitlines()
+    assert "'free'" in line
+    assert 'the parameter hold_base' in line
+
+
+def test_allowed_warnings_are_logged_and_a_base_is_held(start, connect):
+    text = FLOATING.replace('lower="-3"', 'lower="4"', 1)
+    assert text != FLOATING
+    allowed = ['limits_reversed', 'joint_held']
+    simulator = start(
+        'simulator_node',
+        'sloppy',
+        robot_description=text,
+        hold_base=True,
+        allowed_model_warnings=allowed,
+        joints={'initial_position.shoulder': 3.5},
+    )
+    client = connect('sloppy')
+    states = client.hear(JointState, 'joint_states')
+    client.wait_for(lambda: states, 'joint states')
+    assert list(states[0].name) == ['shoulder', 'elbow']
+    for kind in allowed:
+        assert f'[{kind}]' in simulator.output
+    simulator.stop()
 
 
 @pytest.mark.parametrize('node', NODES)

@@ -108,11 +108,27 @@ def example_robots() -> dict[str, Path]:
 
     By path below its folder of robots.
     """
+    return _robots_of('example-robot-data', 'robots')
+
+
+def more_robots() -> dict[str, Path]:
+    """URDF files of rtb-data and, where it is installed, pybullet, by path in the package."""
+    found = {f'rtb/{name}': path for name, path in _robots_of('rtb-data', 'rtbdata').items()}
+    try:
+        bullets = _robots_of('pybullet', 'pybullet_data')
+    except importlib.metadata.PackageNotFoundError:  # no wheels of it for most of our Pythons
+        return found
+    # A thousand lumps without joints are left out.
+    kept = {name: path for name, path in bullets.items() if 'random_urdfs' not in name}
+    return found | {f'pybullet/{name}': path for name, path in kept.items()}
+
+
+def _robots_of(distribution: str, folder: str) -> dict[str, Path]:
     found = {}
-    for file in importlib.metadata.files('example-robot-data') or []:
-        if file.suffix == '.urdf':
+    for file in importlib.metadata.files(distribution) or []:
+        if file.suffix == '.urdf' and folder in file.parts:
             parts = file.parts
-            found['/'.join(parts[parts.index('robots') + 1 :])] = Path(str(file.locate()))
+            found['/'.join(parts[parts.index(folder) + 1 :])] = Path(str(file.locate()))
     return dict(sorted(found.items()))
 
 

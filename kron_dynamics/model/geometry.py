@@ -1,0 +1,46 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Simple collision geometry: how large a link is and how much it holds."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from lxml import etree
+
+
+class Shape(NamedTuple):
+    """One box, cylinder, capsule or sphere.
+
+    Attributes:
+        size: largest extent, m.
+        volume: m^3.
+    """
+
+    size: float
+    volume: float
+
+
+def collision_shape(link: etree._Element) -> Shape | None:
+    """Return a link's collision geometry, where it is one simple shape with good numbers."""
+    geometries = link.findall('collision/geometry')
+    if len(geometries) != 1 or len(geometries[0]) != 1:
+        return None
+    element = geometries[0][0]
+    try:
+        if element.tag == 'box':
+            x, y, z = (float(word) for word in element.get('size', '').split())
+            shape = Shape(max(x, y, z), x * y * z)
+        elif element.tag in ('cylinder', 'capsule'):
+            radius, length = float(element.get('radius')), float(element.get('length'))
+            ends = 4 / 3 * math.pi * radius**3 if element.tag == 'capsule' else 0.0
+            shape = Shape(max(2 * radius, length), math.pi * radius**2 * length + ends)
+        elif element.tag == 'sphere':
+            radius = float(element.get('radius'))
+            shape = Shape(2 * radius, 4 / 3 * math.pi * radius**3)
+        else:
+            return None
+    except (TypeError, ValueError, OverflowError):  # not read by the equations, so no error
+        return None
+    return shape if 0 < shape.volume < math.inf and 0 < shape.size < math.inf else None

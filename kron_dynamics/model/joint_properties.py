@@ -1,0 +1,110 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Limits and friction of a joint, with a warning for what cannot be meant so."""
+
+from __future__ import annotations
+
+import math
+
+from urdf_parser_py import urdf
+
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.messages import named
+
+# rad. Turning further than twice round has a reason, or the limits are in degrees.
+_TWICE_ROUND = 4 * math.pi
+
+
+def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, float, float]:
+    """Return lower, upper, velocity and effort limit; infinite where the URDF sets none."""
+    subject = named('joint', joint.name)
+    if joint.limit is None:
+        if joint.type != 'continuous':
+            findings.warn(
+                'missing_limit',
+                subject,
+                f'it is {joint.type} but has no <limit>; none is taken',
+                'give lower, upper, effort and velocity: Pinocchio and other readers refuse the '
+                'file',
+            )
+        return -math.inf, math.inf, math.inf, math.inf
+    velocity = _magnitude(joint, 'velocity', findings)
+    effort = _magnitude(joint, 'effort', findings)
+    if joint.type == 'continuous':
+        return -math.inf, math.inf, velocity, effort
+    lower, upper = joint.limit.lower, joint.limit.upper
+    if lower > upper:
+        findings.warn(
+            'limits_reversed',
+            subject,
+            f'its lower limit {lower:g} is above its upper limit {upper:g}; the range between '
+            f'the two is taken',
+            'exchange them, or make the joint continuous if Bullet is to have no limit',
+        )
+        lower, upper = upper, lower
+    elif lower == upper:
+        findings.warn(
+            'no_range',
+            subject,
+            f'its lower and upper limit are both {lower:g}: it cannot move',
+            'give the limits (0 where the file has none), or make the joint fixed or continuous',
+        )
+    if joint.type == 'revolute':
+        _look_for_degrees(subject, lower, upper, findings)
+    return lower, upper, velocity, effort
+
+
+def _magnitude(joint: urdf.Joint, key: str, findings: Findings) -> float:
+    value: float = getattr(joint.limit, key)
+    subject = named('joint', joint.name)
+    if value < 0:
+        findings.warn(
+            'negative_limit',
+            subject,
+            f'its {key} limit is {value:g}; the magnitude is taken',
+            'write it without the sign: the limit holds both ways',
+        )
+    elif value == 0:
+        findings.warn(
+            'zero_limit',
+            subject,
+            f'its {key} limit is 0: {_NOTHING[key]}',
+            f'give the {key} limit, or leave out the limit where there is none',
+        )
+    return abs(value)
+
+
+_NOTHING = {
+    'velocity': 'no motion of it is allowed',
+    'effort': 'its drive can do nothing',
+}
+
+
+def _look_for_degrees(subject: str, lower: float, upper: float, findings: Findings) -> None:
+    largest = max(abs(lower), abs(upper))
+    whole = all(math.isinf(x) or x == round(x) for x in (lower, upper))
+    # 100 rad and the like stand for no limit.
+    if _TWICE_ROUND < largest <= 720 and whole and largest != 100:
+        findings.warn(
+            'limit_in_degrees',
+            subject,
+            f'its limits are {lower:g} and {upper:g} rad, {largest / (2 * math.pi):.3g} turns',
+            f'write {lower * math.pi / 180:.4g} and {upper * math.pi / 180:.4g} if degrees are '
+            f'meant',
+        )
+
+
+def joint_friction(joint: urdf.Joint, findings: Findings) -> tuple[float, float]:
+    """Return viscous and Coulomb friction of one joint."""
+    if joint.dynamics is None:
+        return 0.0, 0.0
+    viscous, coulomb = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
+    for key, value in (('damping', viscous), ('friction', coulomb)):
+        if value < 0:
+            findings.warn(
+                'negative_friction',
+                named('joint', joint.name),
+                f'its {key} is {value:g}, which drives the joint on; it counts as it is',
+                'write it without the sign',
+            )
+    return viscous, coulomb

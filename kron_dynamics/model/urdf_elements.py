@@ -1,0 +1,166 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elements of a URDF: attributes to numbers, with defaults where the format has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+
+from lxml import etree
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.messages import clipped
+
+# Attributes of what is read, with the count of their numbers; 0 for text.
+ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
+    'origin': {'xyz': 3, 'rpy': 3},
+    'axis': {'xyz': 3},
+    'mass': {'value': 1},
+    'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
+    'limit': dict.fromkeys(('lower', 'upper', 'effort', 'velocity'), 1),
+    'dynamics': {'damping': 1, 'friction': 1},
+    'mimic': {'joint': 0, 'multiplier': 1, 'offset': 1},
+    'parent': {'link': 0},
+    'child': {'link': 0},
+}
+# Elements below another, what is read and what else may stand there.
+_CHILDREN: Mapping[str, tuple[str, ...]] = {
+    'robot': ('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'plugin'),
+    'link': ('inertial', 'visual', 'collision', 'contact', 'origin', 'sensor', 'material'),
+    'joint': (
+        *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic'),
+        *('calibration', 'safety_controller', 'actuator', 'sensor', 'joint_properties', 'drive'),
+    ),
+    'inertial': ('origin', 'mass', 'inertia'),
+}
+
+
+class Part:
+    """An element of a link or joint, or the place of one that is not there.
+
+    Attributes:
+        subject: the link or joint, for messages.
+        tag: of the element.
+        element: itself; None where there is none.
+    """
+
+    __slots__ = ('_children', '_findings', 'element', 'subject', 'tag')
+
+    def __init__(
+        self, subject: str, tag: str, element: etree._Element | None, findings: Findings
+    ) -> None:
+        """Look at an element; what stands in it that is not read is found out."""
+        self.subject, self.tag, self.element = subject, tag, element
+        self._findings = findings
+        self._children: dict[str, list[etree._Element]] = {}
+        if element is None:
+            return
+        known = ATTRIBUTES.get(tag)
+        if known is not None and not known.keys() >= set(element.attrib):
+            self._look_for_strangers(element, known)
+        expected = _CHILDREN.get(tag, ())
+        for child in element.iterchildren('*') if expected else ():
+            self._children.setdefault(child.tag, []).append(child)
+            if child.tag not in expected:
+                self._look_for_slip(child, expected)
+
+    def _look_for_strangers(self, element: etree._Element, known: Mapping[str, int]) -> None:
+        for name in element.attrib:
+            if name in known or name.startswith('{'):
+                continue
+            close = _nearest(name, tuple(known))
+            meant = close if close and element.get(close) is None else None
+            self._findings.warn(
+                'misspelt' if meant else 'unknown_attribute',
+                self.subject,
+                f"<{self.tag}> has the attribute '{clipped(name)}', which is not read",
+                f"write '{meant}' if that is meant"
+                if meant
+                else f'remove it; <{self.tag}> has {", ".join(known)}',
+            )
+
+    def _look_for_slip(self, child: etree._Element, expected: tuple[str, ...]) -> None:
+        """Note an element that looks like a slip of the pen: it would not be read."""
+        close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
+        if close:
+            self._findings.warn(
+                'misspelt',
+                self.subject,
+                f'element <{clipped(child.tag)}> in line {child.sourceline} is not read',
+                f'write <{close}> if that is meant',
+            )
+
+    def __bool__(self) -> bool:
+        """Whether the element is there."""
+        return self.element is not None
+
+    def below(self, tag: str) -> Part:
+        """Return the first child element of a tag."""
+        children = self._children.get(tag, ())
+        if len(children) > 1:
+            self._findings.warn(
+                'repeated_element',
+                self.subject,
+                f'has {len(children)} elements <{tag}>, of which the first counts',
+                'remove the others',
+            )
+        return Part(self.subject, tag, children[0] if children else None, self._findings)
+
+    def text(self, attribute: str) -> str | None:
+        """Return an attribute's text; None where it is missing."""
+        return None if self.element is None else self.element.get(attribute)
+
+    def numbers(self, attribute: str, finite: bool = True) -> list[float] | None:
+        """Return an attribute's numbers; None where it is missing, or an error that is noted."""
+        text = self.text(attribute)
+        if text is None:
+            return None
+        count = ATTRIBUTES[self.tag][attribute]
+        values = _parsed(text)
+        if values is not None and len(values) == count:
+            if all(map(math.isfinite, values)):
+                return values
+            if any(map(math.isnan, values)):
+                problem = 'expected a number, got NaN'
+            elif finite:
+                problem = 'expected a finite number'
+            else:
+                return values
+        elif values is not None:
+            problem = f'expected {count} number(s), got {len(values)}'
+        else:
+            problem = f'expected {count} number(s)'
+            if '${' in text or '$(' in text:
+                problem += '; it looks like an expression of xacro, which is to be expanded first'
+        where = f"{self.subject}: {attribute} of <{self.tag}> is '{clipped(text)}'"
+        self._findings.refuse(ModelError(f'{where}, {problem}'))
+        return None
+
+    def number(self, attribute: str, default: float = 0.0, finite: bool = True) -> float:
+        """Return an attribute's number, or a default where it is missing."""
+        values = self.numbers(attribute, finite)
+        return default if values is None else values[0]
+
+
+def _parsed(text: str) -> list[float] | None:
+    """The numbers in a text; None where a word is none."""
+    # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
+    if '_' in text or not text.isascii():
+        return None
+    try:
+        return [float(word) for word in text.split()]
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _nearest(word: str, known: tuple[str, ...]) -> str | None:
+    """The known word that a word is a slip of the pen from."""
+    if len(word) > 40:
+        return None
+    close = get_close_matches(word.lower(), known, 1, cutoff=0.75)
+    return close[0] if close else None

@@ -1,0 +1,112 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""URDF as XML: file to text, text to elements."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lxml import etree
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.messages import clipped, named
+
+_DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
+_VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
+_ENCODING = re.compile(rb"""\s*<\?xml\b[^?]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+
+
+def read_urdf_file(path: str | Path) -> str:
+    """Return the text of a URDF file: in UTF-8, or in the encoding that it declares.
+
+    Raises:
+        ModelError: the file does not exist, cannot be read or is not text.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ModelError(f"URDF file '{path}' does not exist") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        place = clipped(str(path))
+        raise ModelError(f"URDF file '{place}' cannot be read: {error}") from None
+    declared = _ENCODING.match(data)
+    encodings = ['utf-8', *([declared[1].decode()] if declared else [])]
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    raise ModelError(
+        f"URDF file '{path}' cannot be read: it is not text in {' or '.join(encodings)}"
+    )
+
+
+def parse_xml(text: str, findings: Findings) -> etree._Element:
+    """Return the element <robot> of a URDF text, without comments and default namespaces.
+
+    Raises:
+        ModelError: the text is empty, not XML, not a <robot>, or still xacro.
+    """
+    if not text.strip():
+        raise ModelError('URDF is empty')
+    # Comments and processing instructions have no tag name to select by; entities are not
+    # expanded, so that a description from the network cannot read local files.
+    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
+    try:
+        root = etree.fromstring(_without_declaration(text, findings).encode(), parser)
+    except UnicodeEncodeError as error:
+        raise ModelError(
+            f'URDF holds half a character (a lone surrogate) at position {error.start}'
+        ) from None
+    except etree.XMLSyntaxError as error:
+        # The message quotes names of any length.
+        told = str(error)
+        told = told if len(told) < 300 else f'{told[:200]} ... {told[-60:]}'
+        raise ModelError(f'URDF is not well-formed XML: {" ".join(told.split())}') from None
+    for element in root.iter('*'):
+        if element.prefix is None and element.tag.startswith('{'):
+            element.tag = etree.QName(element).localname
+        if 'xacro' in element.tag:
+            raise ModelError(
+                f'URDF holds the xacro element <{clipped(etree.QName(element).localname)}> in '
+                f'line {element.sourceline}: expand it with xacro first (a file that you name is '
+                f'expanded for you, text from elsewhere is not: xacro evaluates expressions and '
+                f'reads files)'
+            )
+    if root.tag != 'robot':
+        raise ModelError(f'URDF has root element <{clipped(root.tag)}>, expected <robot>')
+    return root
+
+
+def _without_declaration(text: str, findings: Findings) -> str:
+    """The text without its XML declaration, which is about bytes: the text has been decoded."""
+    bare = text.lstrip('\ufeff \t\r\n')
+    before = text[: len(text) - len(bare)].replace('\ufeff', '')
+    declaration = _DECLARATION.match(bare)
+    if declaration is None:
+        return before + bare
+    if before:
+        findings.warn(
+            'xml_declaration',
+            'URDF',
+            'the XML declaration stands after a blank',
+            'start the file with it: strict readers of XML refuse the file',
+        )
+    version = _VERSION.search(declaration[1])
+    if version is None or version[1] not in ('1.0', '1.1'):
+        said = f"version '{clipped(version[1])}'" if version else 'no version'
+        findings.warn(
+            'xml_declaration',
+            'URDF',
+            f'the XML declaration has {said}',
+            'write <?xml version="1.0"?>: strict readers of XML refuse the file',
+        )
+    return before + bare[declaration.end() :]
+
+
+def element_name(element: etree._Element) -> str:
+    """Return what an element is with its name, for messages, such as ``link 'arm'``."""
+    name = element.get('name')
+    return named(element.tag, name) if name else f'<{element.tag}> in line {element.sourceline}'

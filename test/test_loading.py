@@ -1,0 +1,163 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""load and loads: warnings, strictness, xacro."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+
+ROBOTS = Path(__file__).parent / 'robots'
+ARM = (ROBOTS / 'planar_2r.urdf').read_text(encoding='utf-8')
+LIMIT = re.compile('<limit lower="([^"]*)" upper="([^"]*)"')
+REVERSED = LIMIT.sub(r'<limit lower="\2" upper="\1"', ARM)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / 'robot.urdf'
+    path.write_text(REVERSED, encoding='utf-8')
+    return path
+
+
+def test_good_robots_load_without_a_word() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        robot = kd.load(ROBOTS / 'planar_2r.urdf', strict=True)
+        kd.loads((ROBOTS / 'branched.urdf').read_text(encoding='utf-8'))  # has hints alone
+    assert robot.model.warnings == ()
+
+
+def test_one_warning_a_load_at_the_line_that_loads(file: Path) -> None:
+    for load in (lambda: kd.load(file), lambda: kd.loads(REVERSED)):
+        with pytest.warns(kd.ModelWarning) as caught:
+            robot = load()
+        (record,) = caught
+        assert record.filename == __file__
+        assert str(record.message) == (
+            f"robot '{robot.model.name}': 2 warnings, the first: joint 'shoulder': its lower "
+            f'limit 3 is above its upper limit -3; the range between the two is taken; '
+            f'robot.model.warnings has them all, `kron_dynamics check` shows them '
+            f'[limits_reversed]'
+        )
+        assert [w.subject for w in robot.model.warnings] == ["joint 'shoulder'", "joint 'elbow'"]
+
+
+def test_strict_loading_raises_the_first_warning(file: Path) -> None:
+    with pytest.raises(kd.ModelError) as caught:
+        kd.load(file, strict=True)
+    (first, _) = kd.model.load_model(REVERSED).warnings
+    assert str(caught.value) == f'{file}: {first}'
+    assert isinstance(caught.value.__cause__, kd.ModelWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        robot = kd.load(file, strict=True, allow=('limits_reversed',))
+    assert len(robot.model.warnings) == 2
+
+
+@pytest.mark.parametrize('allow', [('limits',), 'limits', ('x' * 100_000,)])
+def test_unknown_kinds_are_refused_with_those_there_are(allow: Any) -> None:
+    with pytest.raises(kd.ParameterError, match='expected kinds.*limits_reversed') as caught:
+        kd.loads(ARM, strict=True, allow=allow)
+    assert len(str(caught.value)) < 1500
+
+
+XACRO = ARM.replace('<robot ', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1).replace(
+    '</robot>', '<xacro:include filename="tool.xacro"/></robot>'
+)
+TOOL = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:arg name="mass" default="2"/>
+<xacro:property name="half" value="${0.5 * pi}"/>
+<link name="tool"><inertial><mass value="$(arg mass)"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="wrist" type="continuous"><parent link="hand"/><child link="tool"/>
+<origin rpy="0 0 ${half}"/></joint></robot>"""
+
+
+@pytest.fixture
+def macros(tmp_path: Path) -> Path:
+    pytest.importorskip('xacro')
+    (tmp_path / 'tool.xacro').write_text(TOOL, encoding='utf-8')
+    path = tmp_path / 'robot.urdf.xacro'
+    path.write_text(XACRO, encoding='utf-8')
+    return path
+
+
+def test_xacro_files_are_expanded(macros: Path) -> None:
+    robot = kd.load(macros)
+    assert robot.joint_names == ('shoulder', 'elbow', 'wrist')
+    np.testing.assert_array_equal(robot.model.joints[2].rotation[:, 0], [0, 1, 0])
+    masses = [
+        kd.load(macros, xacro_args=arguments).model.bodies[2].mass
+        for arguments in (None, {'mass': '7'}, {})
+    ]
+    assert masses == [2, 7, 2]
+
+
+def test_xacro_text_is_expanded_where_the_caller_has_it(macros: Path) -> None:
+    text = XACRO.replace('tool.xacro', str(macros.with_name('tool.xacro')))
+    assert kd.loads(text, xacro_args={'mass': '3'}).model.bodies[2].mass == 3
+
+
+def test_xacro_from_elsewhere_is_refused(macros: Path) -> None:
+    text = XACRO.replace('tool.xacro', str(macros.with_name('tool.xacro')))
+    with pytest.raises(kd.ModelError, match=r'<include>.*text from elsewhere is not'):
+        kd.loads(text, expand_xacro=False)
+    with pytest.raises(kd.ModelError, match='<include>'):
+        kd.model.load_model(text)
+
+
+def test_a_namespace_without_macros_needs_no_xacro(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_xacro(monkeypatch)
+    text = XACRO.replace('<xacro:include filename="tool.xacro"/>', '<!-- <xacro:if/> -->')
+    assert kd.loads(text).n == 2
+
+
+def without_xacro(monkeypatch: pytest.MonkeyPatch) -> None:
+    real_import = builtins.__import__
+
+    def imported(name: str, *arguments: Any, **options: Any) -> Any:
+        if name.split('.')[0] == 'xacro':
+            raise ModuleNotFoundError(f'No module named {name!r}', name='xacro')
+        return real_import(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, '__import__', imported)
+
+
+def test_xacro_that_is_not_installed(macros: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_xacro(monkeypatch)
+    with pytest.raises(kd.ModelError, match=r'robot\.urdf\.xacro: .*pip install xacro'):
+        kd.load(macros)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'words'),
+    [
+        ('tool.xacro', 'nowhere.xacro', 'nowhere'),
+        ('<xacro:include filename="tool.xacro"/>', '<xacro:unknown/>', 'unknown'),
+        ('<xacro:include filename="tool.xacro"/>', '<link name="${1/0}"/><xacro:if/>', 'zero'),
+    ],
+)
+def test_broken_xacro_names_the_file_and_the_reason(
+    old: str, new: str, words: str, macros: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    macros.write_text(XACRO.replace(old, new), encoding='utf-8')
+    with pytest.raises(kd.ModelError, match=words) as caught:
+        kd.load(macros)
+    assert str(macros) in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert capfd.readouterr() == ('', '')
+
+
+@pytest.mark.parametrize('arguments', [{'mass': 7}, {7: 'mass'}])
+def test_arguments_of_xacro_are_texts(macros: Path, arguments: Any) -> None:
+    with pytest.raises(kd.ParameterError, match='xacro_args'):
+        kd.load(macros, xacro_args=arguments)
