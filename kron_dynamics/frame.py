@@ -16,7 +16,9 @@ class RobotFrame:
 
     Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
     result's shape for a batch. `out` takes a ready array for the result. Rows of six are
-    translational, then rotational. Wrong shapes raise `ShapeError`.
+    translational, then rotational. Wrong shapes raise `ShapeError`, what is no real number
+    `ArgumentTypeError`. A pickle or a copy holds the model and no kernels: they come back from the
+    cache.
     """
 
     def __init__(self, link: str, model: RobotModel, kernels: KernelCollection) -> None:

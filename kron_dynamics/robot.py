@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kron_dynamics import dynamics
+from kron_dynamics.arguments import instance, real_array
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.frame import RobotFrame
@@ -34,7 +33,9 @@ class Robot:
     Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
     result's shape for a batch. Coordinates are in the order of `joint_names`, in rad or m;
     efforts in N m or N. `out` takes a ready array for the result. Wrong shapes raise
-    `ShapeError`; NaN in gives NaN out. A kernel is compiled when it is first needed.
+    `ShapeError`, what is no real number `ArgumentTypeError`; NaN in gives NaN out. A kernel is
+    compiled when it is first needed. A pickle or a copy holds the model and no kernels: they come
+    back from the cache.
     """
 
     _kernel_prefix = ''
@@ -43,8 +44,10 @@ class Robot:
         """Wrap a model, `threads` sharing a batch; use `load` or `loads`.
 
         Raises:
+            ArgumentTypeError: model is no `RobotModel`, or threads no whole number.
             ParameterError: threads is negative.
         """
+        instance(model, RobotModel, 'model', 'a RobotModel; load and loads make robots of URDFs')
         self.model = model
         self._kernels = KernelCollection(model, thread_count(threads))
         self._frames: dict[str, RobotFrame] = {}
@@ -70,8 +73,10 @@ class Robot:
         """Return a link's frame.
 
         Raises:
+            ArgumentTypeError: link is no text.
             UnknownFrameError: the robot has no such link.
         """
+        instance(link, str, 'link', 'the name of a link')
         if link not in self._frames:
             self.model.frame(link)
             self._frames[link] = RobotFrame(link, self.model, self._kernels)
@@ -173,8 +178,15 @@ class Robot:
 
         With `friction`, `joint_friction` and its slope count too; that of Coulomb friction is
         steep near a standstill.
+
+        Raises:
+            ArgumentTypeError: an argument holds no real numbers, or friction is no truth value.
+            ShapeError: an argument has another shape.
         """
-        motion = [np.array(x, dtype=np.float64) for x in (q, qd, qdd)]
+        motion = [
+            real_array(values, f'{name} of linearize').copy()
+            for name, values in (('q', q), ('qd', qd), ('qdd', qdd))
+        ]
         terms = self.linearization(*motion)
         return LinearizedModel.about(self.model, terms, motion, friction)
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kron_dynamics.arguments import listed, named
 from kron_dynamics.exceptions import UnknownFrameError
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -226,8 +227,8 @@ class RobotModel(Traversal):
             return self.frames[link]
         except KeyError:
             raise UnknownFrameError(
-                f"link '{link}' does not exist in model '{self.name}'; "
-                f'its links: {", ".join(self.frames)}'
+                f"link '{named(link)}' does not exist in model '{named(self.name)}'; "
+                f'its links: {listed(self.frames)}'
             ) from None
 
     @property
