@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance, real_array
@@ -16,7 +16,7 @@ from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
-from kron_dynamics.kernels.compiled import compiled, prepare
+from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.payload import Payload
@@ -51,6 +51,12 @@ class Robot:
         self.model = model
         self._kernels = KernelCollection(model, thread_count(threads))
         self._frames: dict[str, RobotFrame] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again: kernels and closed forms."""
+        state = state_without_kernels(self)
+        state.pop('symbolic', None)
+        return state
 
     @property
     def n(self) -> int:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -282,5 +283,7 @@ def _for_plain_arrays(
         evaluate(1, values, (result,))
         return result
 
-    call.__name__ = call.__qualname__ = kernel.name
-    return call
+    # Unlike a function, it can say how it is pickled.
+    partial = functools.partial(call)
+    vars(partial).update(__name__=kernel.name, __qualname__=kernel.name)
+    return partial

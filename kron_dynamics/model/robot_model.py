@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from kron_dynamics.arguments import listed, named
 from kron_dynamics.exceptions import UnknownFrameError
+from kron_dynamics.model.restoring import restored_model
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -166,6 +168,12 @@ class RobotModel(Traversal):
             paths.append((*(paths[joint.parent] if joint.parent >= 0 else ()), k))
         object.__setattr__(self, 'paths', tuple(paths))
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what the model was made from, with its fingerprint."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        values['frames'] = dict(self.frames)
+        return restored_model, (type(self), self.fingerprint, values)
 
     @property
     def n(self) -> int:
