@@ -176,6 +176,8 @@ def _kernels(robot: Robot) -> list[str]:
 def _check_mass_matrix(robot: Robot) -> str:
     q = _middle_of_range(robot.model)
     mass = robot.mass_matrix(q)
+    if not np.isfinite(mass).all():
+        raise ModelError('the mass matrix at the middle of the range is not finite')
     eigenvalues = np.linalg.eigvalsh(mass)
     if not eigenvalues[0] > 0.0:
         raise ModelError(
