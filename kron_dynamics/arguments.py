@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import operator
-import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
@@ -21,49 +20,13 @@ from kron_dynamics.exceptions import (
     ParameterError,
     ShapeError,
 )
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import FloatArray
 
 # Lists of these are converted at once.
 _NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64, np.int32))
 _FLOAT = np.dtype(np.float64)
 _LISTS = frozenset((list, tuple))
-_LENGTH = 100  # of what a message repeats
-_LISTED = 400
-
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = _short.maxlong = _LENGTH - 20
-
-
-def shown(value: object) -> str:
-    """Return a value as one line of at most 100 characters, for a message."""
-    if isinstance(value, np.ndarray):
-        masked = 'masked ' if isinstance(value, np.ma.MaskedArray) else ''
-        text = f'a {masked}{value.dtype} array of shape {value.shape}'
-    else:
-        try:
-            text = _short.repr(value)
-        except Exception:  # its own, whatever it is
-            text = f'<{type(value).__name__}>'
-    if not text.isprintable():
-        text = text.encode('unicode_escape').decode('ascii')
-    return text if len(text) <= _LENGTH else f'{text[: _LENGTH - 3]}...'
-
-
-def named(name: str) -> str:
-    """Return a name as it is where it is printable and not too long, for a message."""
-    return name if name.isprintable() and len(name) <= _LENGTH else shown(name)
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return the first of some names, and how many there are besides, for a message."""
-    every, first, length = list(names), [], 0
-    for name in every:
-        first.append(named(name))
-        length += len(first[-1]) + 2
-        if length > _LISTED:
-            break
-    more = len(every) - len(first)
-    return ', '.join(first) + (f' and {more} more' if more else '')
 
 
 def real_array(values: object, name: str) -> FloatArray:

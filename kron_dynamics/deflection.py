@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.arguments import finite_array, instance, named, shown
+from kron_dynamics.arguments import finite_array, instance
 from kron_dynamics.exceptions import ModelError, ShapeError
+from kron_dynamics.messages import clipped, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -79,7 +80,7 @@ def deflected(
                 return full
             break
     raise ModelError(
-        f"the flexible links of '{named(robot.model.name)}' find no balance at q = "
+        f"the flexible links of '{clipped(robot.model.name)}' find no balance at q = "
         f'{shown(motion[0, joints].tolist())}: their stiffness does not carry this load'
     )
 

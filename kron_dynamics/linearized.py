@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kron_dynamics.arguments import finite_array, instance, listed, real_array, shown, whole_number
+from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Linearization, joint_friction
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.messages import listed, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 

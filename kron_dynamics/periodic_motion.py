@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import (
-    finite_array,
-    instance,
-    listed,
-    real_array,
-    shown,
-)
+from kron_dynamics.arguments import finite_array, instance, real_array
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError, ShapeError
 from kron_dynamics.flexible.floquet import FloquetAnalysis, floquet_analysis
+from kron_dynamics.messages import listed, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 

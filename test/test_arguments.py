@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.arguments import listed, named, real_array, shown
+from kron_dynamics.arguments import real_array
 from kron_dynamics.kernels import compilation, kernel
+from kron_dynamics.messages import clipped, listed, shown
 from kron_dynamics.periodic_motion import motion_stability
 
 
@@ -307,13 +308,13 @@ def test_what_messages_show_is_short() -> None:
 
 
 def test_names_in_messages() -> None:
-    assert named('boom') == 'boom'
-    assert named('a\nb') == "'a\\nb'"
+    assert clipped('boom') == 'boom'
+    assert clipped('a\nb') == "'a\\nb'"
     assert listed(['a', 'b']) == 'a, b'
     assert listed(f'link_{k}' for k in range(1000)).startswith('link_0, link_1, link_2, ')
     assert listed(f'link_{k}' for k in range(1000)).endswith(' more')
     assert len(listed('x' * 10**5 for _ in range(1000))) < 600
-    assert len(named('x' * 1000)) <= 100
+    assert len(clipped('x' * 1000)) <= 100
 
 
 def poison(model: kd.LinearizedModel, name: str) -> kd.LinearizedModel:

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
-    ('elementary', 'exceptions', 'typing'),
+    ('elementary', 'exceptions', 'messages', 'typing'),
     ('arguments', 'dual', 'kronecker', 'resources'),
     ('model', 'taylor'),
     ('kinematics',),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.arguments import shown
 from kron_dynamics.cli.options import Commands, add_flexible, add_gravity, finite_number
 from kron_dynamics.cli.streams import require_plots, writing
 from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.messages import shown
 from kron_dynamics.modes import (
     ModeMap,
     joint_map,

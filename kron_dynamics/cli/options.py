@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import TypeAlias
 
-from kron_dynamics.arguments import shown
+from kron_dynamics.messages import shown
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 
 Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'

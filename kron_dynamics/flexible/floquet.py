@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import matrix_balance
 
-from kron_dynamics.arguments import real_array, real_number, shown, whole_number
+from kron_dynamics.arguments import real_array, real_number, whole_number
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.flexible.collocation import fundamental_matrix, node_times
 from kron_dynamics.flexible.periodic import (
@@ -32,6 +32,7 @@ from kron_dynamics.flexible.periodic import (
     finite_square,
     state_matrices,
 )
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 ComplexArray = npt.NDArray[np.complex128]

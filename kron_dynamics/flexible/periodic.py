@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import real_array, real_number, shown
+from kron_dynamics.arguments import real_array, real_number
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 Coefficient = Callable[[Any], ArrayLike] | ArrayLike

@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from kron_dynamics.arguments import shown, whole_number
+from kron_dynamics.arguments import whole_number
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import FloatArray
 
 # evaluate(count, rows, outs): C-contiguous arrays, (count, size) in and (count, width) out.

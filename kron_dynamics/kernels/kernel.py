@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import named, real_array
+from kron_dynamics.arguments import real_array
 from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.kernels.batches import (
     STATES_PER_THREAD,
@@ -23,6 +23,7 @@ from kron_dynamics.kernels.batches import (
     thread_count,
 )
 from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.messages import clipped
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 _WHOLE = 2**62  # states: a batch that is never divided
@@ -90,7 +91,7 @@ class Kernel:
         self.name = self.__name__ = self.__qualname__ = name
         self.report = report
         self._arguments = tuple(arguments)
-        self._shown = named(name)
+        self._shown = clipped(name)
         self._labels = tuple(f'{argument} of {self._shown}' for argument, _ in self._arguments)
         self._shapes = tuple(tuple(shape) for shape in shapes)
         self._result_type = result_type
@@ -212,8 +213,8 @@ class Kernel:
 
 def _shown(array: Any) -> str:
     if isinstance(array, np.ndarray):
-        return f'has shape {array.shape} and type {named(str(array.dtype))}'
-    return f'is {named(type(array).__name__)}'
+        return f'has shape {array.shape} and type {clipped(str(array.dtype))}'
+    return f'is {clipped(type(array).__name__)}'
 
 
 def _apart_from(rows: Sequence[FloatArray], out: FloatArray) -> FloatArray:

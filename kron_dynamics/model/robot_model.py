@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import listed, named
 from kron_dynamics.exceptions import UnknownFrameError
+from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.restoring import restored_model
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -235,7 +235,7 @@ class RobotModel(Traversal):
             return self.frames[link]
         except KeyError:
             raise UnknownFrameError(
-                f"link '{named(link)}' does not exist in model '{named(self.name)}'; "
+                f"link '{clipped(link)}' does not exist in model '{clipped(self.name)}'; "
                 f'its links: {listed(self.frames)}'
             ) from None
 
