@@ -18,6 +18,7 @@ from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.load_arguments import check_options, check_path
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
@@ -252,9 +253,12 @@ def load(
         threads: threads that share a batch; 0 for all cores.
 
     Raises:
+        ArgumentTypeError: an argument is of another kind.
         ModelError: a file or a description is unusable; the message names what.
-        ParameterError: threads is negative.
+        ParameterError: threads is negative, or a number beyond the range of float64.
     """
+    check_path(path, 'path')
+    check_options(gravity, joints, armature, payload, flexible)
     text = read_urdf_file(path)
     try:
         return loads(
@@ -281,6 +285,8 @@ def loads(
     threads: int = 1,
 ) -> Robot:
     """Return the robot that a URDF text describes; see `load`."""
+    instance(text, str, 'text', 'the text of a URDF')
+    check_options(gravity, joints, armature, payload, flexible)
     model = (
         load_model(text, gravity=gravity, joints=joints, armature=armature, payload=payload)
         if flexible is None

@@ -258,6 +258,65 @@ def test_threads_are_a_whole_number(threads: Any, robot: kd.Robot, robot_text: A
         np.testing.assert_array_equal(shared.mass_matrix(states), robot.mass_matrix(states))
 
 
+UNUSABLE: dict[str, list[Any]] = {
+    'gravity': [None, 'down', 9.81j, [None] * 3, [True] * 3, ['0', '0', '1'], {}, Failing()],
+    'joints': [True, 3, 'turn', b'turn', [[], [], []], [None], {'turn'}, Failing()],
+    'armature': [
+        *(True, 1.0, 'turn', ['turn'], {3: 1.0}, {'turn': None}, {'turn': '1'}, {'turn': True}),
+        *({'turn': 1j}, {'turn': [1.0, 2.0]}, {'turn': 10**400}, Failing()),
+    ],
+    'payload': [
+        *(True, 1.0, 'nozzle', [1.0], {None: 1.0}, {'nozzle': None}, {'nozzle': '1'}),
+        *({'nozzle': True}, {'nozzle': (1.0, ['0', '0', '0'])}, {'nozzle': (1.0, [True] * 3)}),
+        *({'nozzle': (None, [0, 0, 0])}, {'nozzle': 10**400}, {'x' * 10**6: None}),
+    ],
+    'flexible': [True, 3, ['boom.yaml'], b'boom.yaml', 'a\0b', '\ud800', Failing()],
+    'threads': [None, True, 1.0, '2', []],
+}
+
+
+@pytest.mark.parametrize(
+    ('option', 'value'),
+    [
+        pytest.param(option, value, id=f'{option}-{k}')
+        for option, values in UNUSABLE.items()
+        for k, value in enumerate(values)
+    ],
+)
+def test_options_of_load_are_refused_by_name(option: str, value: Any, robot_text: Any) -> None:
+    with pytest.raises((kd.ArgumentTypeError, kd.ParameterError, kd.ShapeError)) as raised:
+        kd.loads(robot_text('rrp'), **{option: value})
+    assert option in one_line(raised.value)[:40]
+
+
+def test_options_of_load_in_other_guises(robot_text: Any) -> None:
+    plain = kd.loads(robot_text('rrp'), gravity=(0, 0, -9.0), payload={'nozzle': 2.0})
+    names = plain.joint_names
+    other = kd.loads(
+        robot_text('rrp'),
+        gravity=np.array([0, 0, -9], dtype=np.int8),
+        joints=dict.fromkeys(names),
+        payload={'nozzle': (np.float32(2), np.zeros(3))},
+        armature={},
+        threads=np.int64(1),
+    )
+    assert other.model.fingerprint == plain.model.fingerprint
+
+
+@pytest.mark.parametrize('source', [None, True, 3, b'x', [], {}, object(), Failing()])
+def test_sources_of_load_are_refused_by_name(source: Any) -> None:
+    with pytest.raises(kd.ArgumentTypeError, match='^text is .*, expected the text of a URDF'):
+        kd.loads(source)
+    with pytest.raises(kd.ArgumentTypeError, match='^path is .*, expected the path of a file'):
+        kd.load(source)
+
+
+@pytest.mark.parametrize('path', ['a\0b', '\ud800'])
+def test_paths_that_cannot_be(path: str) -> None:
+    with pytest.raises(kd.ParameterError, match='^path is .*, expected the path of a file'):
+        kd.load(path)
+
+
 def swing(times: Any) -> Any:
     return tuple(np.zeros((len(times), 3)) for _ in range(3))
 

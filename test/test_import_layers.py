@@ -22,7 +22,7 @@ LAYERS = (
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'linearized', 'symbolic'),
+    ('frame', 'linearized', 'load_arguments', 'symbolic'),
     ('robot',),
     ('deflection', 'periodic_motion'),
     ('kron_dynamics',),  # the package's own __init__: the curated names

@@ -13,6 +13,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -119,7 +120,7 @@ def _campaign(kinds: list[str], seed: int, count: int | None, processes: int) ->
         for worker in workers:
             worker.join()
         for _, case_number, text in findings:
-            sort = f'{kind} {text.split(": ")[0]} {text.split(": ")[1]}'
+            sort = f'{kind} {re.sub("[0-9].*", "#", ": ".join(text.split(": ")[:2]))}'
             total[sort] += 1
             if total[sort] <= _SHOWN:
                 print(f'{kind} {case_number}: {text}')

@@ -162,6 +162,8 @@ def pinocchio(source: str | bytes, model: RobotModel, state: Any) -> Any | None:
 
     try:
         text = source if isinstance(source, str) else source.decode('utf-8')
+        if '\r' in text:  # to XML it is white space, to Pinocchio's parser part of a number
+            return None
         with complaints() as file:
             oracle = Oracle(text, model)
             said = os.fstat(file.fileno()).st_size
