@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping
 
 from kron_dynamics.arguments import instance, real_array, real_number
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
@@ -41,7 +41,7 @@ def check_options(
     real_array(gravity, 'gravity')
     if joints is not None:
         # Text is a list of letters, and a set has no order.
-        unfit = isinstance(joints, (str, bytes, Set))
+        unfit = isinstance(joints, (str, bytes, set, frozenset))
         if unfit or not isinstance(joints, Collection):
             raise ArgumentTypeError(f'joints is {shown(joints)}, expected a list of names')
         for joint in joints:

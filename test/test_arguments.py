@@ -295,7 +295,7 @@ def test_options_of_load_in_other_guises(robot_text: Any) -> None:
     other = kd.loads(
         robot_text('rrp'),
         gravity=np.array([0, 0, -9], dtype=np.int8),
-        joints=dict.fromkeys(names),
+        joints=dict.fromkeys(names).keys(),
         payload={'nozzle': (np.float32(2), np.zeros(3))},
         armature={},
         threads=np.int64(1),
