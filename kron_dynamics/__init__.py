@@ -6,6 +6,7 @@
 """
 
 from kron_dynamics.exceptions import (
+    ArgumentTypeError,
     BagError,
     InvalidInertiaError,
     KernelBuildError,
@@ -27,6 +28,7 @@ from kron_dynamics.robot import Robot, load, loads
 __version__ = '0.1.0'
 
 __all__ = [
+    'ArgumentTypeError',
     'BagError',
     'InvalidInertiaError',
     'KernelBuildError',

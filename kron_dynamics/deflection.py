@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.arguments import finite_array, instance
 from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
 from kron_dynamics.flexible.validity import limit
+from kron_dynamics.messages import clipped, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -43,10 +45,13 @@ def deflected(
             time. None begins with straight links.
 
     Raises:
+        ArgumentTypeError: robot is none, or an argument holds no real numbers.
         ShapeError: an argument has another shape.
+        NonFiniteError: an argument holds a NaN or an infinity.
         ModelError: the links give way: their stiffness does not carry this load, or bends them
             further than their equations hold.
     """
+    instance(robot, Robot, 'robot', 'a Robot')
     count = robot.model.joint_count
     joints, modal = slice(count), slice(count, robot.n)
     motion = np.zeros((3, robot.n))
@@ -58,7 +63,7 @@ def deflected(
         ('start', start, motion[0, modal]),
     ):
         if values is not None:
-            given = np.asarray(values, dtype=np.float64)
+            given = finite_array(values, name)
             if given.shape != place.shape:
                 raise ShapeError(f'{name} has shape {given.shape}, expected {place.shape}')
             place[:] = given
@@ -73,8 +78,8 @@ def deflected(
         except np.linalg.LinAlgError:  # stiffness and load just cancel
             break
         e -= step
-        if np.isnan(e).any():  # as the motion is
-            return full
+        if not np.isfinite(e).all():  # the motion is out of all proportion
+            break
         if np.abs(step).max() <= _CLOSE * np.abs(e).max():
             if _holds(K):
                 robot.check_deflections(full, stacklevel=3)
@@ -88,8 +93,8 @@ def deflected(
     if furthest.share > LARGEST_DEFLECTION:
         found = f", flexible link '{furthest.link}' deflects by more than {limit(furthest)}"
     raise ModelError(
-        f"the flexible links of '{robot.model.name}' find no balance at q = "
-        f'{motion[0, joints].tolist()}: their stiffness does not carry this load{found}'
+        f"the flexible links of '{clipped(robot.model.name)}' find no balance at q = "
+        f'{shown(motion[0, joints].tolist())}: their stiffness does not carry this load{found}'
     )
 
 

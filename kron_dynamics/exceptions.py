@@ -3,7 +3,8 @@
 """Errors and warnings of kron_dynamics.
 
 Each error is a :class:`KronDynamicsError` and also the builtin a caller would expect, so that both
-``except kd.KronDynamicsError`` and ``except ValueError`` work.
+``except kd.KronDynamicsError`` and ``except ValueError`` work. Only a call that does not fit a
+signature, with too many arguments or an unknown name, stays Python's own :class:`TypeError`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class InvalidInertiaError(ModelError):
 
 class UnknownFrameError(KronDynamicsError, LookupError):
     """A link was asked for that the model does not have."""
+
+
+class ArgumentTypeError(KronDynamicsError, TypeError):
+    """An argument is of a kind that cannot be used, such as text in place of numbers."""
 
 
 class ShapeError(KronDynamicsError, ValueError):

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels import KernelCollection
-from kron_dynamics.kernels.compiled import compiled, prepare
+from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -16,7 +18,9 @@ class RobotFrame:
 
     Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
     result's shape for a batch. `out` takes a ready array for the result. Rows of six are
-    translational, then rotational. Wrong shapes raise `ShapeError`.
+    translational, then rotational. Wrong shapes raise `ShapeError`, what is no real number
+    `ArgumentTypeError`. A pickle or a copy holds the model and no kernels: they come back from the
+    cache.
     """
 
     def __init__(self, link: str, model: RobotModel, kernels: KernelCollection) -> None:
@@ -25,6 +29,10 @@ class RobotFrame:
         self.model = model
         self._kernels = kernels
         self._kernel_prefix = f'{link}.'
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the kernels."""
+        return state_without_kernels(self)
 
     def prepare(self) -> None:
         """Compile every quantity now, so that no later call waits for the compiler."""

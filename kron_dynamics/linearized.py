@@ -4,17 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Linearization, joint_friction
 from kron_dynamics.dynamics.linearization import state_matrix
-from kron_dynamics.exceptions import InvalidInertiaError, ParameterError, ShapeError
+from kron_dynamics.exceptions import (
+    InvalidInertiaError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+)
+from kron_dynamics.messages import listed, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from scipy.signal import StateSpace
 
 ComplexArray = npt.NDArray[np.complex128]
+_MATRICES = ('mass', 'damping', 'stiffness')
 
 
 class Modes(NamedTuple):
@@ -42,7 +50,8 @@ class LinearizedModel:
 
     About a state of rest, or a steady one, the system does not change with time. About any other
     motion it holds at the moment of (q, qd, qdd) and poles are those of the moment. Arrays are
-    read-only.
+    read-only copies. What NaN or infinities got into has no poles, modes or response: they raise
+    `NonFiniteError`.
 
     Attributes:
         joint_names: order of the coordinates.
@@ -65,9 +74,27 @@ class LinearizedModel:
     qdd: FloatArray
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
+        """Copy the arrays, close them to writing and refuse what does not fit together.
+
+        Raises:
+            ArgumentTypeError: one holds no real numbers, or a name is no text.
+            ShapeError: one has another shape.
+        """
+        instance(self.joint_names, (tuple, list), 'joint_names', 'names of coordinates')
+        for name in self.joint_names:
+            instance(name, str, 'a name in joint_names', 'text')
+        object.__setattr__(self, 'joint_names', tuple(self.joint_names))
         for field in fields(self)[1:]:
-            getattr(self, field.name).setflags(write=False)
+            array = real_array(getattr(self, field.name), field.name).copy()
+            shape = (self.n, self.n) if field.name in _MATRICES else (self.n,)
+            if array.shape != shape:
+                raise ShapeError(f'{field.name} has shape {array.shape}, expected {shape}')
+            array.setflags(write=False)
+            object.__setattr__(self, field.name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by the constructor: arrays are read-only on the other side too."""
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
     def about(
@@ -86,8 +113,12 @@ class LinearizedModel:
             friction: whether friction in the joints counts, with its slope at qd.
 
         Raises:
+            ArgumentTypeError: an argument is of another kind.
             ShapeError: it is a batch of motions.
         """
+        instance(model, RobotModel, 'model', 'a RobotModel')
+        instance(terms, Linearization, 'terms', 'a Linearization')
+        instance(friction, (bool, np.bool_), 'friction', 'True or False')
         if terms.effort.ndim != 1:
             raise ShapeError(
                 f'linearize got {len(terms.effort)} states, expected one: shapes ({model.n},)'
@@ -111,8 +142,15 @@ class LinearizedModel:
 
         Args:
             places: of the coordinates to keep, each once.
+
+        Raises:
+            ArgumentTypeError: a place is no whole number.
+            ParameterError: there is no such place, or it is given twice.
         """
-        kept = list(places)
+        instance(places, Iterable, 'places', 'a list of places')
+        kept = [self._place(whole_number(k, 'a place')) for k in places]
+        if len(set(kept)) < len(kept):
+            raise ParameterError(f'places is {shown(kept)}, expected each place once')
         pairs = np.ix_(kept, kept)
         return LinearizedModel(
             tuple(self.joint_names[k] for k in kept),
@@ -127,6 +165,7 @@ class LinearizedModel:
         (2n, n), (n, 2n), (n, n).
 
         Raises:
+            NonFiniteError: the model is not finite.
             InvalidInertiaError: M_L has no inverse; the message names a joint.
         """
         self._require_mass()
@@ -134,15 +173,18 @@ class LinearizedModel:
 
         n = self.n
         zero, one = np.zeros((n, n)), np.eye(n)
+        A = self._state_matrix()
         B = np.vstack([zero, np.linalg.inv(self.mass)])
-        return StateSpace(
-            state_matrix(self.mass, self.damping, self.stiffness), B, np.hstack([one, zero]), zero
-        )
+        return StateSpace(A, B, np.hstack([one, zero]), zero)
 
     def poles(self) -> ComplexArray:
         """Return the eigenvalues of A, shape (2n,), 1/s: slow before fast.
 
         Those with a positive real part belong to deviations that grow.
+
+        Raises:
+            NonFiniteError: the model is not finite.
+            ModelError: the mass matrix is singular.
         """
         return self.modes().poles
 
@@ -150,10 +192,13 @@ class LinearizedModel:
         """Return poles and mode shapes, slow before fast, of a pair that which turns forward.
 
         Raises:
+            NonFiniteError: the model is not finite.
             InvalidInertiaError: M_L has no inverse; the message names a joint.
         """
+        if not self.n:
+            return Modes(np.empty(0, np.complex128), np.empty((0, 0), np.complex128))
         self._require_mass()
-        poles, vectors = np.linalg.eig(state_matrix(self.mass, self.damping, self.stiffness))
+        poles, vectors = np.linalg.eig(self._state_matrix())
         order = np.lexsort((-poles.imag, np.abs(poles)))
         shapes = vectors[: self.n, order].astype(np.complex128)
         largest = np.abs(shapes).argmax(axis=0)
@@ -168,6 +213,10 @@ class LinearizedModel:
         held by stiffness alone. Where stiffness drives a deviation apart, w^2 < 0, there is no
         frequency: the entry is negative, minus the rate of growth in 1/s. Whether the motion as
         a whole is unstable, damping and gyroscopic terms included, is said by `poles`.
+
+        Raises:
+            NonFiniteError: mass or stiffness is not finite.
+            ModelError: the mass matrix is not positive definite.
         """
         squares, _ = self.undamped_modes()
         roots: FloatArray = np.sign(squares) * np.sqrt(np.abs(squares))
@@ -183,12 +232,21 @@ class LinearizedModel:
             and phi, shape (n, n), the columns, with a modal mass of 1 in SI units.
 
         Raises:
+            NonFiniteError: mass or stiffness is not finite.
             InvalidInertiaError: M_L is not positive definite; the message names a joint.
         """
-        self._require_mass()
         from scipy.linalg import eigh  # takes long to import
 
-        squares, shapes = eigh((self.stiffness + self.stiffness.T) / 2, self.mass)
+        self._require_finite('mass', 'stiffness')
+        if not self.n:
+            return np.empty(0), np.empty((0, 0))
+        self._require_mass()
+        try:
+            squares, shapes = eigh(self.stiffness / 2 + self.stiffness.T / 2, self.mass)
+        except np.linalg.LinAlgError:
+            raise InvalidInertiaError(
+                f'mass of {listed(self.joint_names)} is not positive definite: there are no modes'
+            ) from None
         # Coordinates that nothing holds have w = 0, but for rounding.
         rounding = 8 * self.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
         squares[np.abs(squares) <= rounding] = 0.0
@@ -198,6 +256,10 @@ class LinearizedModel:
         """Return ``-Re(p) / |p|`` of every pole in their order, shape (2n,), unit 1.
 
         Negative where deviations grow; 0 for a pole at 0, which neither swings nor decays.
+
+        Raises:
+            NonFiniteError: the model is not finite.
+            ModelError: the mass matrix is singular.
         """
         poles = self.poles()
         size = np.abs(poles)
@@ -215,17 +277,23 @@ class LinearizedModel:
             omega: frequencies w, any shape, rad/s.
 
         Raises:
+            ArgumentTypeError: a joint is neither, or omega holds no real numbers.
             ParameterError: there is no such joint, or w is that of an undamped resonance.
+            NonFiniteError: the model, omega or the response is not finite.
         """
         column, row = self._place(input), self._place(output)
-        w = np.asarray(omega, dtype=np.float64)[..., None, None]
-        dynamic: Any = self.stiffness + 1j * w * self.damping - w**2 * self.mass
+        w = finite_array(omega, 'omega')[..., None, None]
+        self._require_finite(*_MATRICES)
         unit = np.eye(self.n, dtype=np.complex128)[:, [column]]
-        try:
-            answers = np.linalg.solve(dynamic, np.broadcast_to(unit, (*dynamic.shape[:-1], 1)))
-        except np.linalg.LinAlgError:
-            raise ParameterError('omega holds a resonance without damping') from None
+        with np.errstate(all='ignore'):
+            dynamic: Any = self.stiffness + 1j * w * self.damping - w**2 * self.mass
+            try:
+                answers = np.linalg.solve(dynamic, np.broadcast_to(unit, (*dynamic.shape[:-1], 1)))
+            except np.linalg.LinAlgError:
+                raise ParameterError('omega holds a resonance without damping') from None
         response: ComplexArray = np.asarray(answers[..., row, 0], dtype=np.complex128)
+        if not np.isfinite(response).all():
+            raise NonFiniteError('omega is out of proportion: the response overflows')
         return response
 
     def _require_mass(self) -> None:
@@ -251,9 +319,25 @@ class LinearizedModel:
         if isinstance(joint, str):
             if joint in self.joint_names:
                 return self.joint_names.index(joint)
-        elif 0 <= joint < self.n:
-            return joint
+        elif 0 <= (place := whole_number(joint, 'joint')) < self.n:
+            return place
         raise ParameterError(
-            f'there is no joint {joint!r}, expected one of {", ".join(self.joint_names)} '
+            f'there is no joint {shown(joint)}, expected one of {listed(self.joint_names)} '
             f'or a place below {self.n}'
         )
+
+    def _require_finite(self, *names: str) -> None:
+        for name in names:
+            finite_array(getattr(self, name), f'{name} of the linear model')
+
+    def _state_matrix(self) -> FloatArray:
+        """A, of finite numbers, shape (2n, 2n)."""
+        self._require_finite(*_MATRICES)
+        try:
+            with np.errstate(all='ignore'):
+                A = state_matrix(self.mass, self.damping, self.stiffness)
+        except np.linalg.LinAlgError:
+            raise InvalidInertiaError(
+                f'mass of {listed(self.joint_names)} is singular: there are no poles'
+            ) from None
+        return finite_array(A, 'state matrix of the linear model')

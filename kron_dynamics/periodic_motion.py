@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import finite_array, instance, real_array
 from kron_dynamics.dynamics.linearization import state_matrix
-from kron_dynamics.exceptions import ParameterError, ShapeError
+from kron_dynamics.exceptions import ArgumentTypeError, ParameterError, ShapeError
 from kron_dynamics.flexible.floquet import FloquetAnalysis, floquet_analysis
+from kron_dynamics.messages import listed, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -44,21 +46,32 @@ def motion_stability(
         options: of `monodromy_matrix`, such as `breaks`.
 
     Raises:
-        ParameterError: a name in `held` is none of a coordinate, or all are held.
+        ArgumentTypeError: an argument is of another kind.
+        ParameterError: a name in `held` is none of a coordinate, or all are held; or as for
+            `monodromy_matrix`.
         ShapeError: the motion or the gains have another shape.
+        NonFiniteError: the gains, the motion or what comes of it is not finite.
     """
+    instance(robot, Robot, 'robot', 'a Robot')
+    instance(motion, Callable, 'motion', 'a function of times')  # type: ignore[arg-type]
+    if isinstance(held, str) or not isinstance(held, Collection):
+        raise ArgumentTypeError(f'held is {shown(held)}, expected a list of coordinates')
     names, joints = robot.joint_names, robot.model.joint_count
     if unknown := [name for name in held if name not in names]:
-        raise ParameterError(f'held names {unknown}, expected some of {", ".join(names)}')
+        raise ParameterError(f'held names {shown(unknown)}, expected some of {listed(names)}')
     free = [k for k, name in enumerate(names) if name not in held]
     if not free:
         raise ParameterError('held names every coordinate: nothing is left to deviate')
     kp, kd = np.zeros((2, robot.n))
     if gains is not None:
+        instance(gains, (tuple, list), 'gains', 'a pair of kp and kd')
+        if len(gains) != 2:
+            raise ShapeError(f'gains has {len(gains)} parts, expected kp and kd')
         for values, name, given in zip((kp, kd), ('kp', 'kd'), gains, strict=True):
-            if np.shape(given) != (joints,):
-                raise ShapeError(f'{name} has shape {np.shape(given)}, expected ({joints},)')
-            values[:joints] = given
+            array = finite_array(given, name)
+            if array.shape != (joints,):
+                raise ShapeError(f'{name} has shape {array.shape}, expected ({joints},)')
+            values[:joints] = array
     pairs = np.ix_(free, free)
     damping = np.diag(robot.model.structural_damping + kd)
 
@@ -79,9 +92,11 @@ def motion_stability(
 
 def _states(robot: Robot, motion: Motion, times: FloatArray) -> list[FloatArray]:
     """The motion with all coordinates, shape (k, n) each."""
-    states = []
-    for name, values in zip(('q', 'qd', 'qdd'), motion(times), strict=True):
-        given = np.asarray(values, dtype=np.float64)
+    states, returned = [], motion(times)
+    if not isinstance(returned, (tuple, list, np.ndarray)) or len(returned) != 3:
+        raise ArgumentTypeError(f'motion returned {shown(returned)}, expected q, qd and qdd')
+    for name, values in zip(('q', 'qd', 'qdd'), returned, strict=True):
+        given = real_array(values, f'{name} of the motion')
         if given.shape not in {(len(times), robot.n), (len(times), robot.model.joint_count)}:
             raise ShapeError(
                 f'{name} of the motion has shape {given.shape} at {len(times)} times, expected '

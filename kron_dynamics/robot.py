@@ -8,20 +8,20 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics
+from kron_dynamics.arguments import instance, real_array
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import DeflectionCheck, load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
-from kron_dynamics.kernels.compiled import compiled, prepare
+from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.load_arguments import check_options, check_path
+from kron_dynamics.messages import clipped
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
-from kron_dynamics.model.messages import clipped
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.model.xacro_text import expanded, is_xacro
@@ -37,7 +37,9 @@ class Robot:
     Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
     result's shape for a batch. Coordinates are in the order of `joint_names`, in rad or m;
     efforts in N m or N. `out` takes a ready array for the result. Wrong shapes raise
-    `ShapeError`; NaN in gives NaN out. A kernel is compiled when it is first needed.
+    `ShapeError`, what is no real number `ArgumentTypeError`; NaN in gives NaN out. A kernel is
+    compiled when it is first needed. A pickle or a copy holds the model and no kernels: they come
+    back from the cache.
     """
 
     _kernel_prefix = ''
@@ -46,12 +48,20 @@ class Robot:
         """Wrap a model, `threads` sharing a batch; use `load` or `loads`.
 
         Raises:
+            ArgumentTypeError: model is no `RobotModel`, or threads no whole number.
             ParameterError: threads is negative.
         """
+        instance(model, RobotModel, 'model', 'a RobotModel; load and loads make robots of URDFs')
         self.model = model
         self._kernels = KernelCollection(model, thread_count(threads))
         self._frames: dict[str, RobotFrame] = {}
         self._deflections = DeflectionCheck()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again: kernels and closed forms."""
+        state = state_without_kernels(self)
+        state.pop('symbolic', None)
+        return state
 
     @property
     def n(self) -> int:
@@ -74,8 +84,10 @@ class Robot:
         """Return a link's frame.
 
         Raises:
+            ArgumentTypeError: link is no text.
             UnknownFrameError: the robot has no such link.
         """
+        instance(link, str, 'link', 'the name of a link')
         if link not in self._frames:
             self.model.frame(link)
             self._frames[link] = RobotFrame(link, self.model, self._kernels)
@@ -183,10 +195,14 @@ class Robot:
         steep near a standstill.
 
         Raises:
-            ShapeError: it is a batch of motions.
+            ArgumentTypeError: an argument holds no real numbers, or friction is no truth value.
+            ShapeError: an argument has another shape.
             ModelError: a flexible link is bent too far; see `check_deflections`.
         """
-        motion = [np.array(x, dtype=np.float64) for x in (q, qd, qdd)]
+        motion = [
+            real_array(values, f'{name} of linearize').copy()
+            for name, values in (('q', q), ('qd', qd), ('qdd', qdd))
+        ]
         terms = self.linearization(*motion)
         linear = LinearizedModel.about(self.model, terms, motion, friction)
         self.check_deflections(motion[0], stacklevel=3)
@@ -271,10 +287,14 @@ def load(
         xacro_args: values of the arguments of a xacro file by name.
 
     Raises:
+        ArgumentTypeError: an argument is of another kind.
         ModelError: a file or a description is unusable; the message names what. Where `strict`
             made it from a warning, that is the error's cause.
-        ParameterError: threads is negative, or there is no such kind of warning.
+        ParameterError: threads is negative, a number is beyond the range of float64, or there is
+            no such kind of warning.
     """
+    check_path(path, 'path')
+    check_options(gravity, joints, armature, payload, flexible)
     text = read_urdf_file(path)
     try:
         if is_xacro(text, path):
@@ -308,6 +328,8 @@ def loads(
     Without `expand_xacro`, xacro is refused: for texts from elsewhere, as xacro evaluates
     expressions and reads files.
     """
+    instance(text, str, 'text', 'the text of a URDF')
+    check_options(gravity, joints, armature, payload, flexible)
     if expand_xacro and is_xacro(text):
         text = expanded(text, None, xacro_args)
     model = _model(text, gravity, joints, armature, flexible, payload, hold_base, strict, allow)

@@ -130,5 +130,20 @@ def test_wrong_shapes_are_named(
         deflected(stiff_crane, **arguments)
 
 
-def test_nan_gives_nan(stiff_crane: kd.Robot) -> None:
-    assert np.isnan(deflected(stiff_crane, [0.1, np.nan])[1:]).all()
+@pytest.mark.parametrize('name', ['q', 'qd', 'qdd', 'start'])
+@pytest.mark.parametrize('number', [np.nan, np.inf])
+def test_what_is_not_finite_is_refused(stiff_crane: kd.Robot, name: str, number: float) -> None:
+    arguments = {'q': [0.1, 0.2], name: [0.1, number, 0.0] if name == 'start' else [0.1, number]}
+    with pytest.raises(kd.NonFiniteError, match=f'^{name} holds a NaN or an infinity'):
+        deflected(stiff_crane, **arguments)
+
+
+def test_a_motion_out_of_all_proportion_is_no_balance(stiff_crane: kd.Robot) -> None:
+    with pytest.raises(kd.ModelError, match='find no balance'):
+        deflected(stiff_crane, [0.1, 0.2], [1e200, 0.0])
+
+
+@pytest.mark.parametrize('robot', [None, 'crane', kd.Robot])
+def test_what_is_no_robot_is_refused(robot: Any) -> None:
+    with pytest.raises(kd.ArgumentTypeError, match='^robot is .*, expected a Robot'):
+        deflected(robot, [0.1, 0.2])

@@ -15,14 +15,14 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
-    ('elementary', 'exceptions', 'typing'),
-    ('dual', 'kronecker', 'resources'),
+    ('elementary', 'exceptions', 'messages', 'typing'),
+    ('arguments', 'dual', 'kronecker', 'resources'),
     ('model', 'taylor'),
     ('kinematics',),
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'linearized', 'symbolic'),
+    ('frame', 'linearized', 'load_arguments', 'symbolic'),
     ('robot',),
     ('deflection', 'periodic_motion'),
     ('kron_dynamics',),  # the package's own __init__: the curated names

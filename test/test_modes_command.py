@@ -115,7 +115,7 @@ def test_command_swings_a_rigid_robot(
         (['--at', 'hinge=x'], 2, "'x' is not a finite number"),
         (['--sweep', 'hinge', '--range', '1', '0'], 1, '--range is 1 to 0'),
         (['--range', '0', '1'], 1, '--range needs --sweep'),
-        (['--points', '1'], 2, "'1' is not a whole number of 2 or more"),
+        (['--points', '1'], 2, "'1' is not a whole number from 2 to 100000"),
         (['--masses', '5:1:3'], 2, "'5:1:3' is not an increasing range"),
         (['--masses', '0:5'], 2, "'0:5' is not FROM:TO:COUNT"),
         (['--masses', '0:1:2', '--points', '3'], 1, '--points is for a joint'),

@@ -89,7 +89,7 @@ def test_every_error_is_the_packages_and_a_builtin_one() -> None:
     for error in errors:
         assert issubclass(error, kd.KronDynamicsError)
         if error is not kd.KronDynamicsError:
-            builtin = (ValueError, LookupError, RuntimeError, OSError)
+            builtin = (ValueError, TypeError, LookupError, RuntimeError, OSError)
             assert issubclass(error, builtin), error
 
 

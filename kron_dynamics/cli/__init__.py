@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NoReturn
+
+import numpy as np
 
 from kron_dynamics import __version__
 from kron_dynamics.cli import analyze, check, demo, derive, info, modes
-from kron_dynamics.exceptions import KronDynamicsError, ModelWarning
+from kron_dynamics.cli.streams import (
+    abandon_output,
+    complain,
+    flush_output,
+    one_line,
+    require_output,
+)
+from kron_dynamics.exceptions import KronDynamicsError
 
 PROGRAM = 'kron_dynamics'
 EXIT_ERROR = 1
@@ -33,7 +40,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print an error and exit with code 2."""
-        self.exit(EXIT_USAGE, f'{PROGRAM}: error: {message} (see {self.prog} --help)\n')
+        self.exit(EXIT_USAGE, f'{PROGRAM}: error: {one_line(message)} (see {self.prog} --help)\n')
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse would say nothing of help that could not be written.
+        if file is sys.stdout:
+            print(message, end='')
+        else:
+            complain(message)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,46 +57,43 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments; None takes those of the process.
     """
     logging.basicConfig(format=f'{PROGRAM}: %(levelname)s: %(message)s', level=logging.WARNING)
-    with warnings.catch_warnings():
-        warnings.showwarning = partial(_show_warning, warnings.showwarning)
-        return _run(argv)
-
-
-def _show_warning(
-    show_other: Callable[..., None],
-    message: Warning | str,
-    category: type[Warning],
-    *place: Any,
-    **options: Any,
-) -> None:
-    """Show what is wrong with a robot in one line: where this program noticed is of no use."""
-    if isinstance(message, ModelWarning):
-        print(f'{PROGRAM}: warning: {message}', file=sys.stderr)
-    else:
-        show_other(message, category, *place, **options)
+    try:
+        require_output()
+        with warnings.catch_warnings(), np.errstate(all='ignore'):
+            warnings.showwarning = _show_warning
+            try:
+                code = _run(argv)
+            except SystemExit as stop:  # of help, version and usage errors
+                code = stop.code if isinstance(stop.code, int) else EXIT_ERROR * bool(stop.code)
+        flush_output()
+        return code
+    except KeyboardInterrupt:
+        abandon_output()
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        abandon_output()
+        return EXIT_BROKEN_PIPE
+    except (KronDynamicsError, OSError) as error:
+        abandon_output()
+        complain(f'{PROGRAM}: error: {one_line(error)}\n')
+    except (MemoryError, RecursionError) as error:
+        lacking = 'memory' if isinstance(error, MemoryError) else 'recursion depth'
+        complain(f'{PROGRAM}: error: this robot or sweep is too large: out of {lacking}\n')
+    return EXIT_ERROR
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    try:
-        arguments, rest = _parser().parse_known_args(argv)
-        if arguments.command == 'demo':
-            arguments.demo_arguments = rest
-        elif rest:
-            _parser().error(f'unrecognized arguments: {" ".join(rest)}')
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader (head, less) has left; nothing can be written when Python closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    except (KronDynamicsError, OSError) as error:
-        print(f'{PROGRAM}: error: {" ".join(str(error).split())}', file=sys.stderr)
-        return EXIT_ERROR
+    arguments, rest = _parser().parse_known_args(argv)
+    if arguments.command == 'demo':
+        arguments.demo_arguments = rest
+    elif rest:
+        _parser().error(f'unrecognized arguments: {" ".join(rest)}')
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _show_warning(message: Warning | str, *about: Any, **more: Any) -> None:
+    complain(f'{PROGRAM}: warning: {one_line(message)}\n')
 
 
 def _parser() -> _Parser:

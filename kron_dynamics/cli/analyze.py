@@ -12,7 +12,7 @@ from kron_dynamics.bag.analysis import DEFAULT_MAX_NOISE
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.report import format_report
 from kron_dynamics.cli.options import Commands, add_gravity, finite_number, positive_number
-from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.cli.streams import require_plots, writing
 
 DESCRIPTION = """\
 Recompute the efforts and the tip's acceleration of a recorded motion from the robot's model, and
@@ -81,6 +81,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Analyse a bag, print the report and write its files."""
+    if not arguments.no_plot:
+        require_plots('--no-plot goes without')
     analysis = analyze_bag(
         arguments.bag,
         urdf=arguments.urdf,
@@ -104,21 +106,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_files(analysis: BagAnalysis, output: Path, plot: bool) -> list[str]:
     """Write all files and return their names."""
-    output.mkdir(parents=True, exist_ok=True)
-    write_summary(analysis, output / 'summary.json')
+    with writing(output):
+        output.mkdir(parents=True, exist_ok=True)
+        write_summary(analysis, output / 'summary.json')
     files = ['summary.json']
     for item in analysis.runs:
         slug = run_slug(item.replay.run.topic)
-        write_series(item.replay, output / f'{slug}.csv')
+        with writing(output / f'{slug}.csv'):
+            write_series(item.replay, output / f'{slug}.csv')
         files.append(f'{slug}.csv')
         if plot:
-            try:
-                from kron_dynamics.bag.plot import plot_run
-            except ImportError as error:
-                raise KronDynamicsError(
-                    f'plots need matplotlib ({error}); --no-plot goes without'
-                ) from error
+            from kron_dynamics.bag.plot import plot_run
+
             title = f'{item.replay.run.topic} against {analysis.robot.model.name}'
-            plot_run(item, title, output / f'{slug}.png')
+            with writing(output / f'{slug}.png'):
+                plot_run(item, title, output / f'{slug}.png')
             files.append(f'{slug}.png')
     return files

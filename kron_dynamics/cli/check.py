@@ -15,9 +15,9 @@ from typing import NamedTuple
 from kron_dynamics.cli.options import Commands, add_flexible, add_urdf, description_options
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import load_flexible_model
+from kron_dynamics.messages import clipped
 from kron_dynamics.model import load_model, read_urdf_file
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.messages import clipped
 from kron_dynamics.model.xacro_text import expanded, is_xacro
 
 DESCRIPTION = """\

@@ -22,7 +22,7 @@ from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
-from kron_dynamics.model.messages import clipped
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.robot import Robot, load
 from kron_dynamics.typing import FloatArray
@@ -204,6 +204,8 @@ def _check_mass_matrix(robot: Robot) -> str:
         return 'check    mass matrix: singular, as a joint moves no mass; no forward dynamics'
     q = _middle_of_range(robot.model)
     mass = robot.mass_matrix(q)
+    if not np.isfinite(mass).all():
+        raise ModelError('the mass matrix at the middle of the range is not finite')
     eigenvalues = np.linalg.eigvalsh(mass)
     if not eigenvalues[0] > 0.0:
         raise ModelError(

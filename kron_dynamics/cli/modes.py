@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,9 @@ from kron_dynamics.cli.options import (
     description_options,
     finite_number,
 )
+from kron_dynamics.cli.streams import require_plots, writing
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
+from kron_dynamics.messages import shown
 from kron_dynamics.modes import (
     ModeMap,
     check_mode_counts,
@@ -32,6 +33,9 @@ from kron_dynamics.modes import (
 from kron_dynamics.modes.export import format_map, write_csv
 from kron_dynamics.robot import Robot, load
 from kron_dynamics.typing import FloatArray
+
+_MAX_POINTS = 100_000
+_MAX_MASS = 1e12  # kg
 
 DESCRIPTION = """\
 Print the natural frequencies and damping ratios of a robot with flexible links along a sweep of
@@ -115,9 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
         from kron_dynamics.modes.plot import check_picture
 
         check_picture(arguments.plot)
+        require_plots('without --plot there is none')
     with warnings.catch_warnings():
         warnings.simplefilter('always', ModelWarning)
-        warnings.showwarning = _told  # type: ignore[assignment]
         return _run(arguments)
 
 
@@ -141,10 +145,6 @@ def _run(arguments: argparse.Namespace) -> int:
         print('negative: no frequency; minus the rate of growth in 1/s over 2 pi')
     _write_files(found, f'{robot.model.name}, joints {arguments.joints}', arguments)
     return 0
-
-
-def _told(message: Warning | str, *_: object) -> None:
-    print(f'kron_dynamics: warning: {message}', file=sys.stderr)
 
 
 def _loaded(
@@ -212,35 +212,43 @@ def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
 def _write_files(found: ModeMap, title: str, arguments: argparse.Namespace) -> None:
     files = [path for path in (arguments.csv, arguments.plot) if path is not None]
     for path in files:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
     if arguments.csv is not None:
-        write_csv(found, arguments.csv)
+        with writing(arguments.csv):
+            write_csv(found, arguments.csv)
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import plot_mode_map
 
-        plot_mode_map(found, arguments.plot, title=title)
+        with writing(arguments.plot):
+            plot_mode_map(found, arguments.plot, title=title)
     if files:
         print(f'\nwritten  {", ".join(map(str, files))}')
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 2 or more")
+    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))
+    if not is_short or not 2 <= int(text) <= _MAX_POINTS:
+        raise argparse.ArgumentTypeError(
+            f'{shown(text)} is not a whole number from 2 to {_MAX_POINTS}'
+        )
     return int(text)
 
 
 def _position(text: str) -> tuple[str, float]:
     joint, sign, position = text.rpartition('=')
     if not sign:
-        raise argparse.ArgumentTypeError(f"'{text}' is not JOINT=POSITION")
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=POSITION')
     return joint, finite_number(position)
 
 
 def _masses(text: str) -> FloatArray:
     parts = text.split(':')
     if len(parts) != 3:
-        raise argparse.ArgumentTypeError(f"'{text}' is not FROM:TO:COUNT")
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not FROM:TO:COUNT')
     lower, upper = map(finite_number, parts[:2])
     if not 0 <= lower < upper:
-        raise argparse.ArgumentTypeError(f"'{text}' is not an increasing range of masses")
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not an increasing range of masses')
+    if upper > _MAX_MASS:
+        raise argparse.ArgumentTypeError(f'{shown(text)} goes beyond {_MAX_MASS:g} kg')
     return np.linspace(lower, upper, _count(parts[2]))

@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
+from kron_dynamics.messages import shown
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 
 Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
@@ -28,7 +29,7 @@ def finite_number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a finite number")
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not a finite number')
     return value
 
 
@@ -36,7 +37,7 @@ def positive_number(text: str) -> float:
     """Return a finite number above zero."""
     value = finite_number(text)
     if value <= 0.0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not above zero')
     return value
 
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import matrix_balance
 
+from kron_dynamics.arguments import real_array, real_number, whole_number
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.flexible.collocation import fundamental_matrix, node_times
 from kron_dynamics.flexible.periodic import (
@@ -31,6 +32,7 @@ from kron_dynamics.flexible.periodic import (
     finite_square,
     state_matrices,
 )
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -138,13 +140,17 @@ def monodromy_matrix(
         ModelError: M is singular.
     """
     check_period(period)
-    if not 1e-13 <= tolerance < 1:
-        raise ParameterError(f'tolerance is {tolerance}, expected 1e-13 or more, below 1')
-    if max_steps < 2 * FIRST_STEPS:
-        raise ParameterError(f'max_steps is {max_steps}, expected {2 * FIRST_STEPS} or more')
-    inner = np.asarray(breaks, dtype=np.float64)
+    if not 1e-13 <= real_number(tolerance, 'tolerance') < 1:
+        raise ParameterError(f'tolerance is {shown(tolerance)}, expected 1e-13 or more, below 1')
+    if whole_number(max_steps, 'max_steps') < 2 * FIRST_STEPS:
+        raise ParameterError(
+            f'max_steps is {shown(max_steps)}, expected {2 * FIRST_STEPS} or more'
+        )
+    inner, start = real_array(breaks, 'breaks'), real_number(start, 'start')
     if inner.ndim != 1 or not np.isfinite([start, *inner]).all():
-        raise ParameterError(f'start is {start}, breaks {inner.tolist()}, expected finite times')
+        raise ParameterError(
+            f'start is {start}, breaks {shown(inner.tolist())}, expected finite times'
+        )
     # Rounded, for a break that is the start or the end but for an error to leave no piece.
     pieces = start + period * np.unique([0, 1, *np.round((inner - start) / period % 1, 12)])
 

@@ -26,10 +26,10 @@ from kron_dynamics.flexible.link_modes import (
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
 from kron_dynamics.flexible.tapered import CarriedBody
 from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
 from kron_dynamics.model.load import build_model, load_model, read_description
-from kron_dynamics.model.messages import named
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
 from kron_dynamics.typing import ArrayLike, FloatArray

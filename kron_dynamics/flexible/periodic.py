@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array, real_number
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 Coefficient = Callable[[Any], ArrayLike] | ArrayLike
@@ -25,10 +27,11 @@ def check_period(period: float) -> None:
     """Refuse a period, in s, that is no positive number.
 
     Raises:
+        ArgumentTypeError: It is no number at all.
         ParameterError: It is not.
     """
-    if not 0 < period < inf:
-        raise ParameterError(f'period is {period}, expected a positive number')
+    if not 0 < real_number(period, 'period') < inf:
+        raise ParameterError(f'period is {shown(period)}, expected a positive number')
 
 
 def check_periodic(A: FloatArray, later: FloatArray, times: FloatArray, period: float) -> None:
@@ -89,7 +92,9 @@ def state_matrices(system: System, times: FloatArray, vectorized: bool) -> Float
     if callable(system):
         return np.asarray(_sampled(system, times, vectorized, 'A'))
     if not isinstance(system, tuple) or len(system) != 3:
-        raise ParameterError(f'system is {system!r}, expected a function A or a tuple (M, D, K)')
+        raise ParameterError(
+            f'system is {shown(system)}, expected a function A or a tuple (M, D, K)'
+        )
     M, D, K = (
         _sampled(part, times, vectorized, name) for part, name in zip(system, 'MDK', strict=True)
     )
@@ -105,14 +110,14 @@ def state_matrices(system: System, times: FloatArray, vectorized: bool) -> Float
 def _sampled(coefficient: Coefficient, times: FloatArray, vectorized: bool, name: str) -> Any:
     """A coefficient at the times, shape (k, m, m)."""
     if not callable(coefficient):
-        constant = finite_square(np.asarray(coefficient, dtype=np.float64), name)
+        constant = finite_square(real_array(coefficient, name), name)
         return np.broadcast_to(constant, (len(times), *constant.shape))
     if vectorized:
-        values = finite_square(np.asarray(coefficient(times), dtype=np.float64), name, ndim=3)
+        values = finite_square(real_array(coefficient(times), name), name, ndim=3)
         if len(values) != len(times):
             raise ShapeError(f'{name} has shape {values.shape}, expected ({len(times)}, m, m)')
         return values
-    rows = [np.asarray(coefficient(float(t)), dtype=np.float64) for t in times]
+    rows = [real_array(coefficient(float(t)), name) for t in times]
     shapes = {row.shape for row in rows}
     if len(shapes) > 1:
         raise ShapeError(f'{name} has shapes {sorted(shapes)}, expected one')

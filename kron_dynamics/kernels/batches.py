@@ -9,7 +9,9 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from kron_dynamics.arguments import whole_number
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.messages import shown
 from kron_dynamics.typing import FloatArray
 
 # evaluate(count, rows, outs): C-contiguous arrays, (count, size) in and (count, width) out.
@@ -23,10 +25,12 @@ def thread_count(threads: int) -> int:
     """Return how many threads are meant: 0 stands for one a core this process may use.
 
     Raises:
+        ArgumentTypeError: threads is no whole number.
         ParameterError: threads is negative.
     """
+    threads = whole_number(threads, 'threads')
     if threads < 0:
-        raise ParameterError(f'threads is {threads}, expected 0 (one a core) or more')
+        raise ParameterError(f'threads is {shown(threads)}, expected 0 (one a core) or more')
     if threads > 0:
         return threads
     if hasattr(os, 'sched_getaffinity'):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kron_dynamics.kernels.compilation import Recipe, make_kernels
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
@@ -20,6 +21,10 @@ class KernelCollection:
         self._fingerprint = model.fingerprint
         self._threads = threads
         self._kernels: dict[str, Kernel] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the model alone: kernels come back from the cache."""
+        return KernelCollection, (self._model, self._threads)
 
     def get(self, recipe: Recipe) -> Kernel:
         """Return the kernel of a recipe, compiling it the first time.

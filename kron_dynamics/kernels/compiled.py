@@ -106,6 +106,8 @@ class Compiled(Generic[P, R]):
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)
+            # A pickle looks here before it looks at the class, which knows nothing of instances.
+            call.__reduce_ex__ = lambda protocol: (getattr, (instance, self._name))
         return call
 
 
@@ -151,6 +153,12 @@ def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:
     names = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
     found = {name: inspect.getattr_static(cls, name) for name in names}
     return {name: method for name, method in found.items() if isinstance(method, Compiled)}
+
+
+def state_without_kernels(instance: Any) -> dict[str, Any]:
+    """Return what a pickle or a copy of an instance holds: all but its compiled methods."""
+    made = compiled_methods(type(instance))
+    return {name: value for name, value in vars(instance).items() if name not in made}
 
 
 def prepare(*instances: Any) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import real_array
 from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.kernels.batches import (
     STATES_PER_THREAD,
@@ -21,6 +23,7 @@ from kron_dynamics.kernels.batches import (
     thread_count,
 )
 from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.messages import clipped
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 _WHOLE = 2**62  # states: a batch that is never divided
@@ -88,6 +91,8 @@ class Kernel:
         self.name = self.__name__ = self.__qualname__ = name
         self.report = report
         self._arguments = tuple(arguments)
+        self._shown = clipped(name)
+        self._labels = tuple(f'{argument} of {self._shown}' for argument, _ in self._arguments)
         self._shapes = tuple(tuple(shape) for shape in shapes)
         self._result_type = result_type
         threads = thread_count(threads)
@@ -124,7 +129,9 @@ class Kernel:
             there are several results; out itself where it is given.
 
         Raises:
+            ArgumentTypeError: an argument holds something else than real numbers.
             ShapeError: an argument or out has another shape, or the batches differ in length.
+            ParameterError: a number is beyond the range of float64.
         """
         if by_name or len(values) != len(self._arguments):
             values = self._in_order(values, by_name)
@@ -153,22 +160,24 @@ class Kernel:
         try:
             return inspect.Signature(parameters).bind(*values, **by_name).args
         except TypeError as error:
-            raise TypeError(f'{self.name}: {error}') from None
+            raise TypeError(f'{self._shown}: {error}') from None
 
     def _rows(self, values: Sequence[ArrayLike]) -> tuple[list[FloatArray], int | None]:
-        arrays = [np.ascontiguousarray(value, dtype=np.float64) for value in values]
+        arrays = [
+            np.ascontiguousarray(real_array(value, label))
+            for value, label in zip(values, self._labels, strict=True)
+        ]
         batch: int | None = None
-        for (name, size), array in zip(self._arguments, arrays, strict=True):
+        for label, (_, size), array in zip(self._labels, self._arguments, arrays, strict=True):
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ShapeError(
-                    f'{name} of {self.name} has shape {array.shape}, expected ({size},) '
-                    f'or (N, {size})'
+                    f'{label} has shape {array.shape}, expected ({size},) or (N, {size})'
                 )
             if array.ndim == 2:
                 if batch is not None and len(array) != batch:
                     raise ShapeError(
-                        f'{name} of {self.name} has {len(array)} states, expected {batch} '
-                        f'as in the arguments before it'
+                        f'{label} has {len(array)} states, expected {batch} as in the arguments '
+                        f'before it'
                     )
                 batch = len(array)
         if batch is not None:
@@ -181,30 +190,31 @@ class Kernel:
             return [self._checked(out, 'out', shapes[0])]
         if not isinstance(out, tuple) or len(out) != len(shapes):
             raise ShapeError(
-                f'out of {self.name} {_shown(out)}, expected a tuple of {len(shapes)} arrays'
+                f'out of {self._shown} {_shown(out)}, expected a tuple of {len(shapes)} arrays'
             )
         outs = [
             self._checked(array, f'out[{k}]', shape)
             for k, (array, shape) in enumerate(zip(out, shapes, strict=True))
         ]
         if any(np.may_share_memory(a, b) for a, b in combinations(outs, 2)):
-            raise ShapeError(f'out of {self.name} holds arrays that share memory')
+            raise ShapeError(f'out of {self._shown} holds arrays that share memory')
         return outs
 
     def _checked(self, array: Any, place: str, shape: tuple[int, ...]) -> FloatArray:
-        if isinstance(array, np.ndarray):
+        # Values written below a mask would stay hidden.
+        if isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray):
             if array.shape == shape and array.dtype == np.float64 and array.flags.carray:
                 return array
         raise ShapeError(
-            f'{place} of {self.name} {_shown(array)}, expected a writable C-contiguous float64 '
+            f'{place} of {self._shown} {_shown(array)}, expected a writable C-contiguous float64 '
             f'array of shape {shape}'
         )
 
 
 def _shown(array: Any) -> str:
     if isinstance(array, np.ndarray):
-        return f'has shape {array.shape} and type {array.dtype}'
-    return f'is {type(array).__name__}'
+        return f'has shape {array.shape} and type {clipped(str(array.dtype))}'
+    return f'is {clipped(type(array).__name__)}'
 
 
 def _apart_from(rows: Sequence[FloatArray], out: FloatArray) -> FloatArray:
@@ -274,5 +284,7 @@ def _for_plain_arrays(
         evaluate(1, values, (result,))
         return result
 
-    call.__name__ = call.__qualname__ = kernel.name
-    return call
+    # Unlike a function, it can say how it is pickled.
+    partial = functools.partial(call)
+    vars(partial).update(__name__=kernel.name, __qualname__=kernel.name)
+    return partial

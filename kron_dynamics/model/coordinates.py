@@ -12,9 +12,9 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.joint_properties import joint_friction, joint_limits
-from kron_dynamics.model.messages import clipped, listed, named
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 

@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.model.messages import clipped, shown
+from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 

@@ -17,7 +17,7 @@ from kron_dynamics.exceptions import (
     ParameterError,
     UnsupportedJointError,
 )
-from kron_dynamics.model.messages import clipped
+from kron_dynamics.messages import clipped
 
 WARNING, HINT = 'warning', 'hint'
 

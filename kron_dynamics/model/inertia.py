@@ -11,8 +11,8 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError
+from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.messages import named
 from kron_dynamics.model.robot_model import Body, Joint, read_only
 from kron_dynamics.typing import FloatArray, ScalarArray
 

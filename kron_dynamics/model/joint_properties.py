@@ -8,8 +8,8 @@ import math
 
 from urdf_parser_py import urdf
 
+from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.messages import named
 
 # rad. Turning further than twice round has a reason, or the limits are in degrees.
 _TWICE_ROUND = 4 * math.pi

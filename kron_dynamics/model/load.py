@@ -12,6 +12,7 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
+from kron_dynamics.messages import listed, named
 from kron_dynamics.model.coordinates import (
     Follower,
     assign_coordinates,
@@ -20,7 +21,6 @@ from kron_dynamics.model.coordinates import (
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
 from kron_dynamics.model.magnitudes import look_at_magnitudes
-from kron_dynamics.model.messages import listed, named
 from kron_dynamics.model.payload import Payload, with_payloads
 from kron_dynamics.model.robot_model import (
     STANDARD_GRAVITY,

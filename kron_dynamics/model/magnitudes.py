@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape
-from kron_dynamics.model.messages import named
 from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.model.urdf import ParsedUrdf
 

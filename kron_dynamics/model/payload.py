@@ -12,7 +12,7 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
-from kron_dynamics.model.messages import clipped, listed
+from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.tree import find_root, walk
 from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import ArrayLike, FloatArray

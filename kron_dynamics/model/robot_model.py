@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
-from kron_dynamics.model.messages import clipped, listed
+from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.restoring import restored_model
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -164,6 +166,12 @@ class RobotModel(Traversal):
     def __post_init__(self) -> None:
         """Freeze the frames."""
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what the model was made from, with its fingerprint."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        values['frames'] = dict(self.frames)
+        return restored_model, (type(self), self.fingerprint, values)
 
     @property
     def n(self) -> int:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from lxml import etree
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.messages import clipped
 
 # Attributes of what is read, with the count of their numbers; 0 for text.
 ATTRIBUTES: Mapping[str, Mapping[str, int]] = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from lxml import etree
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.messages import clipped, named
 
 _DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")

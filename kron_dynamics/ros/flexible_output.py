@@ -67,8 +67,6 @@ class DeflectionOutput:
         start, self._latest = self._latest, None
         try:
             q = deflected(self._flexible, state.q, state.qd, qdd, start=start)
-            if not np.isfinite(q).all():
-                raise NonFiniteError('it is not finite')
         except (ModelError, NonFiniteError) as error:
             self._node.get_logger().warning(
                 f'no deflection: {error}', throttle_duration_sec=_WARN_PERIOD

@@ -15,7 +15,7 @@ from rclpy.lifecycle import LifecycleNode
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.tracking import Command
 from kron_dynamics.deflection import deflected
-from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError
+from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.linearized import LinearizedModel, Modes
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import linearized_model
@@ -135,7 +135,8 @@ def model_message(model: LinearizedModel, residual: FloatArray) -> LinearizedMod
         residual: efforts that its motion leaves over, shape (n,), N m or N; NaN if not known.
 
     Raises:
-        NonFiniteError: the model has no poles.
+        NonFiniteError: the model is not finite.
+        ModelError: the mass matrix is singular.
     """
     return linearized_model(model, residual, *oscillations(model))
 
@@ -144,7 +145,8 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
     """Return |p|, ascending, rad/s, and -Re(p)/|p| of the pairs of complex poles, shape (k,) each.
 
     Raises:
-        NonFiniteError: the mass matrix is singular, or the motion out of all proportion.
+        NonFiniteError: the motion is out of all proportion.
+        ModelError: the mass matrix is singular.
     """
     poles = _oscillating(model).poles
     size = np.abs(poles)
@@ -153,13 +155,7 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
 
 def _oscillating(model: LinearizedModel) -> Modes:
     """One mode of each pair that swings, slow before fast."""
-    try:
-        poles, shapes = model.modes()
-    except np.linalg.LinAlgError:
-        raise NonFiniteError(
-            f'there are no poles at q = {model.q.tolist()}: the mass matrix is singular or not '
-            f'finite'
-        ) from None
+    poles, shapes = model.modes()
     kept = poles.imag > _ROUNDING * np.abs(poles).max(initial=0.0)
     return Modes(poles[kept], shapes[:, kept])
 
@@ -175,7 +171,8 @@ def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
         joint_count: how many are joints'.
 
     Raises:
-        NonFiniteError: the mass matrix is singular, or the motion out of all proportion.
+        NonFiniteError: the motion is out of all proportion.
+        ModelError: the mass matrix is singular.
     """
     held = model.part(range(joint_count, model.n))
     if held.n == 0:

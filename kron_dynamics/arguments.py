@@ -1,0 +1,143 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What callers pass: made into plain numbers, or refused by the argument's name."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.exceptions import (
+    ArgumentTypeError,
+    KronDynamicsError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+)
+from kron_dynamics.messages import shown
+from kron_dynamics.typing import FloatArray
+
+# Lists of these are converted at once.
+_NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64, np.int32))
+_FLOAT = np.dtype(np.float64)
+_LISTS = frozenset((list, tuple))
+
+
+def real_array(values: object, name: str) -> FloatArray:
+    """Return real numbers as float64, in their own shape; such an array itself, not a copy.
+
+    Args:
+        values: numbers, lists of them or whatever NumPy takes for an array of real numbers.
+        name: what to call them in messages.
+
+    Raises:
+        ArgumentTypeError: they are no real numbers, but None, text, truth values, complex
+            numbers, dates, or an array with masked entries, fields or objects.
+        ShapeError: lists have different lengths.
+        ParameterError: a number is beyond the range of float64.
+    """
+    if type(values) is np.ndarray and values.dtype is _FLOAT:
+        return values
+    try:
+        if type(values) in _LISTS:
+            return _of_list(values, name)  # type: ignore[arg-type]
+        return _of_object(values, name)
+    except (OverflowError, FloatingPointError):
+        raise ParameterError(
+            f'{name} is {shown(values)}, expected numbers within the range of float64'
+        ) from None
+    except RecursionError:
+        raise ArgumentTypeError(f'{name} is nested too deeply, expected real numbers') from None
+
+
+def _of_list(values: Sequence[Any], name: str) -> FloatArray:
+    """Numbers, or lists of as many numbers each, at once; all else item by item."""
+    if _NUMBERS.issuperset(map(type, values)):
+        return np.array(values, dtype=_FLOAT)
+    if _LISTS.issuperset(map(type, values)):
+        flat = list(chain.from_iterable(values))
+        if _NUMBERS.issuperset(map(type, flat)) and len(set(map(len, values))) == 1:
+            return np.array(flat, dtype=_FLOAT).reshape(len(values), len(values[0]))
+    try:
+        return np.array([real_array(item, name) for item in values], dtype=_FLOAT)
+    except ValueError as error:
+        if isinstance(error, KronDynamicsError):
+            raise
+        raise ShapeError(
+            f'{name} is {shown(values)}, whose parts differ in shape, expected the same'
+        ) from None
+
+
+def _of_object(values: Any, name: str) -> FloatArray:
+    """A number, or what NumPy makes an array of numbers of."""
+    if isinstance(values, (Real, Decimal)) and not isinstance(values, bool):
+        try:
+            return np.array(float(values))
+        except (TypeError, ValueError):  # a Decimal that signals, an expression without a value
+            raise _no_numbers(values, name) from None
+    try:
+        array = np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:  # of whatever library the object is from
+        raise _no_numbers(values, name) from error
+    if array.dtype.kind not in 'fiu' or isinstance(values, np.ma.MaskedArray):
+        raise _no_numbers(values, name)
+    if array.dtype.itemsize > _FLOAT.itemsize:
+        with np.errstate(over='raise'):
+            return array.astype(_FLOAT)
+    return np.asarray(array, dtype=_FLOAT)
+
+
+def _no_numbers(values: object, name: str) -> ArgumentTypeError:
+    return ArgumentTypeError(f'{name} is or holds {shown(values)}, expected real numbers')
+
+
+def finite_array(values: object, name: str) -> FloatArray:
+    """Return finite real numbers as float64, in their own shape; see `real_array`.
+
+    Raises:
+        NonFiniteError: there is a NaN or an infinity among them.
+    """
+    array = real_array(values, name)
+    if not np.isfinite(array).all():
+        raise NonFiniteError(f'{name} holds a NaN or an infinity, expected finite numbers')
+    return array
+
+
+def real_number(value: object, name: str) -> float:
+    """Return one real number; see `real_array`."""
+    number = real_array(value, name)
+    if number.ndim:
+        raise ShapeError(f'{name} has shape {number.shape}, expected one number')
+    return float(number)
+
+
+def whole_number(value: object, name: str) -> int:
+    """Return an integer.
+
+    Raises:
+        ArgumentTypeError: it is none; truth values are none either.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise ArgumentTypeError(f'{name} is {shown(value)}, expected a whole number')
+
+
+def instance(value: object, kind: type | tuple[type, ...], name: str, expected: str) -> None:
+    """Refuse what is not of a kind.
+
+    Raises:
+        ArgumentTypeError: it is not.
+    """
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(f'{name} is {shown(value)}, expected {expected}')

@@ -1,0 +1,71 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `load` and `loads` are given: of a kind that can be used, or refused by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from kron_dynamics.arguments import instance, real_array, real_number
+from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
+from kron_dynamics.messages import clipped, shown
+
+
+def check_path(path: object, name: str) -> None:
+    """Refuse what cannot be the path of a file.
+
+    Raises:
+        ArgumentTypeError: it is neither text nor a path.
+        ParameterError: it holds a character that no path has.
+    """
+    instance(path, (str, os.PathLike), name, 'the path of a file')
+    try:
+        is_path = b'\0' not in os.fsencode(path)  # type: ignore[arg-type]
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise ParameterError(f'{name} is {shown(path)}, expected the path of a file')
+
+
+def check_options(
+    gravity: object, joints: object, armature: object, payload: object, flexible: object
+) -> None:
+    """Refuse options of a kind that cannot be used; what they say is looked at later.
+
+    Raises:
+        ArgumentTypeError: one is of another kind; the message names it, and the joint or link.
+        ShapeError: a number is none, but an array.
+        ParameterError: a number is beyond the range of float64.
+    """
+    real_array(gravity, 'gravity')
+    if joints is not None:
+        # Text is a list of letters, and a set has no order.
+        unfit = isinstance(joints, (str, bytes, set, frozenset))
+        if unfit or not isinstance(joints, Collection):
+            raise ArgumentTypeError(f'joints is {shown(joints)}, expected a list of names')
+        for joint in joints:
+            instance(joint, str, 'a name in joints', 'text')
+    for joint, inertia in _items(armature, 'armature'):
+        real_number(inertia, f"armature of joint '{clipped(joint)}'")
+    for link, carried in _items(payload, 'payload'):
+        name = f"payload of link '{clipped(link)}'"
+        if isinstance(carried, (tuple, list)):
+            for part in carried:
+                real_array(part, name)
+        else:
+            real_number(carried, name)
+    if isinstance(flexible, (str, os.PathLike)):
+        check_path(flexible, 'flexible')
+    else:
+        instance(flexible, (Mapping, type(None)), 'flexible', 'a path or a mapping')
+
+
+def _items(option: object, name: str) -> Collection[tuple[str, object]]:
+    if option is None:
+        return []
+    instance(option, Mapping, name, 'a mapping by name')
+    assert isinstance(option, Mapping)
+    for key in option:
+        instance(key, str, f'a name in {name}', 'text')
+    return option.items()

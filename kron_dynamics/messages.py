@@ -1,0 +1,58 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and values in messages: short, printable, on one line."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+
+import numpy as np
+
+_LENGTH = 100  # of a value or a name
+_LISTED = 400  # of names together
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = _LENGTH - 20
+
+
+def shown(value: object) -> str:
+    """Return a value as one line of at most 100 characters, for a message."""
+    if isinstance(value, np.ndarray):
+        masked = 'masked ' if isinstance(value, np.ma.MaskedArray) else ''
+        text = f'a {masked}{value.dtype} array of shape {value.shape}'
+    else:
+        try:
+            text = _short.repr(value)
+        except Exception:  # its own, whatever it is
+            text = f'<{type(value).__name__}>'
+    if not text.isprintable():
+        text = text.encode('unicode_escape').decode('ascii')
+    return text if len(text) <= _LENGTH else f'{text[: _LENGTH - 3]}...'
+
+
+def clipped(name: str) -> str:
+    """Return a name that is cut where it is long, its control characters escaped."""
+    if len(name) > _LENGTH:
+        name = f'{name[: _LENGTH - 20]}...{name[-17:]}'
+    elif name.isprintable():
+        return name
+    escaped = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return escaped if len(escaped) <= _LENGTH else f'{escaped[: _LENGTH - 3]}...'
+
+
+def named(what: str, name: str | None) -> str:
+    """Return what something is with its name, such as ``link 'arm'``."""
+    return f"{what} '{clipped(name or '')}'"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first of some names, and how many there are besides, for a message."""
+    every, first, length = list(names), [], 0
+    for name in every:
+        first.append(clipped(name))
+        length += len(first[-1]) + 2
+        if length > _LISTED:
+            break
+    more = len(every) - len(first)
+    return ', '.join(first) + (f' and {more} more' if more else '')
