@@ -62,7 +62,7 @@ def deflected(
         ('qdd', qdd, motion[2, joints]),
         ('start', start, motion[0, modal]),
     ):
-        if values is not None:
+        if values is not None or name == 'q':
             given = finite_array(values, name)
             if given.shape != place.shape:
                 raise ShapeError(f'{name} has shape {given.shape}, expected {place.shape}')

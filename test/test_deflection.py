@@ -143,6 +143,12 @@ def test_a_motion_out_of_all_proportion_is_no_balance(stiff_crane: kd.Robot) -> 
         deflected(stiff_crane, [0.1, 0.2], [1e200, 0.0])
 
 
+@pytest.mark.parametrize('q', [None, 'down', [None, None], [True, False], [1j, 0]])
+def test_positions_are_numbers(stiff_crane: kd.Robot, q: Any) -> None:
+    with pytest.raises(kd.ArgumentTypeError, match='^q is or holds .*, expected real numbers'):
+        deflected(stiff_crane, q)
+
+
 @pytest.mark.parametrize('robot', [None, 'crane', kd.Robot])
 def test_what_is_no_robot_is_refused(robot: Any) -> None:
     with pytest.raises(kd.ArgumentTypeError, match='^robot is .*, expected a Robot'):

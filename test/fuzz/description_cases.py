@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,6 +29,8 @@ URDFS = sorted([*(ROOT / 'urdf').glob('*.urdf'), *(ROOT / 'test' / 'robots').glo
 YAMLS = sorted((ROOT / 'config').glob('*_flexible.yaml'))
 CLOSE = 1e-9  # relative to the largest term
 LARGE = 1e30  # beyond it terms may overflow on the way
+# By Pinocchio's parser: white space of XML as part of a number, an axis without xyz as none.
+_READ_OTHERWISE = re.compile(r'\r|<axis(?![^>]*xyz)')
 INTERPRETED, COMPILED = 40, 400  # one case of so many
 
 
@@ -162,7 +165,7 @@ def pinocchio(source: str | bytes, model: RobotModel, state: Any) -> Any | None:
 
     try:
         text = source if isinstance(source, str) else source.decode('utf-8')
-        if '\r' in text:  # to XML it is white space, to Pinocchio's parser part of a number
+        if _READ_OTHERWISE.search(text):
             return None
         with complaints() as file:
             oracle = Oracle(text, model)
