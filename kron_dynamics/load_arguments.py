@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
+import numpy as np
+
 from kron_dynamics.arguments import instance, real_array, real_number
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
 from kron_dynamics.messages import clipped, shown
@@ -59,6 +61,26 @@ def check_options(
         check_path(flexible, 'flexible')
     else:
         instance(flexible, (Mapping, type(None)), 'flexible', 'a path or a mapping')
+
+
+def check_reading(
+    hold_base: object, strict: object, allow: object, xacro_args: object, expand_xacro: object
+) -> None:
+    """Refuse what says how a description is to be read, where it is of a kind that says nothing.
+
+    Raises:
+        ArgumentTypeError: one is of another kind.
+    """
+    switches = {'hold_base': hold_base, 'strict': strict, 'expand_xacro': expand_xacro}
+    for name, value in switches.items():
+        instance(value, (bool, np.bool_), name, 'True or False')
+    if not isinstance(allow, str):
+        instance(allow, (list, tuple, set, frozenset), 'allow', 'kinds of warnings')
+        assert isinstance(allow, Collection)
+        for kind in allow:
+            instance(kind, str, 'a kind in allow', 'text')
+    for name, value in _items(xacro_args, 'xacro_args'):
+        instance(value, str, f"xacro_args of '{clipped(name)}'", 'text')
 
 
 def _items(option: object, name: str) -> Collection[tuple[str, object]]:

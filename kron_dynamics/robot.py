@@ -19,7 +19,7 @@ from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.linearized import LinearizedModel
-from kron_dynamics.load_arguments import check_options, check_path
+from kron_dynamics.load_arguments import check_options, check_path, check_reading
 from kron_dynamics.messages import clipped
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.payload import Payload
@@ -295,6 +295,7 @@ def load(
     """
     check_path(path, 'path')
     check_options(gravity, joints, armature, payload, flexible)
+    check_reading(hold_base, strict, allow, xacro_args, True)
     text = read_urdf_file(path)
     try:
         if is_xacro(text, path):
@@ -330,6 +331,7 @@ def loads(
     """
     instance(text, str, 'text', 'the text of a URDF')
     check_options(gravity, joints, armature, payload, flexible)
+    check_reading(hold_base, strict, allow, xacro_args, expand_xacro)
     if expand_xacro and is_xacro(text):
         text = expanded(text, None, xacro_args)
     model = _model(text, gravity, joints, armature, flexible, payload, hold_base, strict, allow)

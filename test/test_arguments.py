@@ -272,6 +272,11 @@ UNUSABLE: dict[str, list[Any]] = {
     ],
     'flexible': [True, 3, ['boom.yaml'], b'boom.yaml', 'a\0b', '\ud800', Failing()],
     'threads': [None, True, 1.0, '2', []],
+    'hold_base': [None, 1, 'yes', []],
+    'strict': [None, 0, 'no', Failing()],
+    'allow': [None, True, 3, {'joint_held': True}, [None], [b'joint_held']],
+    'xacro_args': [True, 'name:=value', [('name', 'value')], {'name': 1}, {1: 'value'}],
+    'expand_xacro': [None, 1, 'yes'],
 }
 
 
@@ -411,7 +416,7 @@ def test_linear_models_without_inertia_have_no_answer(question: str, robot: kd.R
     sound = robot.linearize([0.1] * 3, [0] * 3, [0] * 3)
     values = {field: getattr(sound, field) for field in sound.__dataclass_fields__}
     empty = kd.LinearizedModel(**{**values, 'mass': np.zeros((3, 3))})
-    with pytest.raises(kd.ModelError, match='^mass of '):
+    with pytest.raises(kd.InvalidInertiaError, match="^joint 'turn' can move without"):
         QUESTIONS[question](empty)
 
 

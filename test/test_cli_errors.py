@@ -13,7 +13,7 @@ import matplotlib
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.cli import info, main
+from kron_dynamics.cli import derive, info, main
 
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
@@ -137,8 +137,8 @@ def test_warnings_are_one_line(
         warnings.warn(kd.ModelWarning('kind', "link 'x'", 'it is odd', 'mend it'), stacklevel=1)
         raise kd.ModelError('and wrong')
 
-    monkeypatch.setattr(info, 'load', warn)
-    assert main(['info', STACKER]) == 1
+    monkeypatch.setattr(derive, 'load', warn)
+    assert main(['derive', STACKER]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "kron_dynamics: warning: link 'x': it is odd; mend it [kind]",
         'kron_dynamics: error: and wrong',

@@ -292,7 +292,7 @@ def test_half_a_character(text: str, assert_refused: Any) -> None:
 
 
 def test_path_with_a_nul() -> None:
-    with pytest.raises(ModelError, match=r"^URDF file 'a\\x00b' cannot be read"):
+    with pytest.raises(kd.ParameterError, match=r"^path is 'a\\x00b', expected"):
         kd.load('a\0b')
 
 
