@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron_dynamics.kronecker import (
     block_skew,
     commutation_matrix,
+    contract,
     contract_last,
     duplication_matrix,
     elimination_matrix,
@@ -140,7 +141,7 @@ shapes = {'r': st.integers(1, 3), 's': st.integers(1, 3), 'n': st.integers(1, 3)
 
 @given(**shapes, seed=seeds)
 def test_time_derivative_of_a_matrix(r: int, s: int, n: int, seed: int) -> None:
-    """(8): dA/dt = (dA/dx)(E_s (x) xdot), and (11) for A qd."""
+    """(8): dA/dt = (dA/dx)(E_s (x) xdot)."""
     t = sympy.Symbol('t')
     x = sympy.symbols(f'x:{n}')
     rates = [sympy.Symbol(f'v{k}') for k in range(n)]
@@ -150,6 +151,26 @@ def test_time_derivative_of_a_matrix(r: int, s: int, n: int, seed: int) -> None:
     left = np.array([e.diff(t).subs(t, 0) for e in moved]).reshape(r, s)
     right = khang_derivative(A, x) @ kronecker(identity(s), np.array(rates)[:, None])
     assert all(sympy.expand(a - b) == 0 for a, b in zip(left.flat, right.flat, strict=True))
+
+
+@settings(max_examples=8)
+@given(r=st.integers(1, 2), n=shapes['n'], seed=seeds)
+def test_acceleration_of_a_jacobian(r: int, n: int, seed: int) -> None:
+    """(11): d(J qd)/dt = J qdd + (dJ/dq)(qd (x) qd), along q(t) whose rates change."""
+    t, q = sympy.Symbol('t'), sympy.symbols(f'q:{n}')
+    start, qd, qdd = (random_array(seed + k, 'sympy', n) for k in range(3))
+    J = polynomials(seed, (r, n), q)
+
+    def at(array: np.ndarray, point: Any) -> np.ndarray:
+        values = dict(zip(q, point, strict=True))
+        flat = [sympy.sympify(e).xreplace(values) for e in array.flat]
+        return np.array(flat, dtype=object).reshape(array.shape)
+
+    velocity = at(J, start + qd * t + qdd * t**2 / 2) @ (qd + qdd * t)
+    left = np.array([sympy.sympify(v).diff(t).xreplace({t: sympy.S.Zero}) for v in velocity])
+    dJ = at(khang_derivative(J, q), start)
+    equal(left, at(J, start) @ qdd + dJ @ kronecker(qd, qd))
+    equal(left, at(J, start) @ qdd + contract(dJ, qd, qd))
 
 
 @given(**shapes, p=st.integers(1, 3), seed=seeds)

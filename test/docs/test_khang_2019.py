@@ -114,8 +114,39 @@ def test_the_shipped_manipulator_reproduces_the_equations(generator: Any) -> Non
         assert max(row.M, row.D, row.K, row.h) < 1e-12
 
 
-def test_pictures_of_the_page_are_there(generator: Any) -> None:
-    names = re.findall(r'!\[.*\]\((.*)\)', generator.page())
-    assert len(names) == 2
-    for name in names:
-        assert (PAPERS / name).read_bytes().startswith(b'\x89PNG')
+@pytest.fixture(scope='module')
+def maps(generator: Any) -> Any:
+    return importlib.import_module('khang_2019.maps')
+
+
+@pytest.mark.parametrize('name', ['printed', 'right'])
+def test_margins_of_the_maps_are_those_of_the_program(maps: Any, name: str) -> None:
+    """A sample of each map, on both sides of its boundary, computed again."""
+    stored = maps.read(PAPERS, name)
+    assert stored.shape == (len(maps.AMPLITUDES), len(maps.SPEEDS))
+    assert (stored < -0.1).sum() > 50
+    rows, columns = slice(10, None, 20), slice(5, None, 17)
+    again = maps.margins(name, maps.SPEEDS[columns], maps.AMPLITUDES[rows])
+    assert (again < -0.1).any()
+    assert (again == 0).any()
+    # Beside the boundary of a tongue the rate is a square root of what rounding spoils.
+    np.testing.assert_allclose(again, stored[rows, columns], rtol=1e-3, atol=1e-3)
+
+
+def test_pictures_are_drawn_from_the_maps(maps: Any, tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    drawn = {}
+    for name in maps.NAMES:
+        maps.draw(PAPERS, name, tmp_path)
+        file = f'khang-2019-swing-{name}.png'
+        drawn[name] = imread(tmp_path / file)[..., :3], imread(PAPERS / file)[..., :3]
+    page = (PAPERS / 'khang-2019.md').read_text(encoding='utf-8')
+    assert re.findall(r'!\[.*\]\((.*)\)', page) == [
+        f'khang-2019-swing-{name}.png' for name in maps.NAMES
+    ]
+    # Other versions of the plotting library place and render letters otherwise.
+    for again, committed in drawn.values():
+        assert again.shape == committed.shape
+        assert np.abs(again - committed).mean() < 0.005
+    assert np.abs(drawn['printed'][0] - drawn['right'][0]).mean() > 0.05

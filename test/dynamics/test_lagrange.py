@@ -24,7 +24,9 @@ from kron_dynamics.dynamics import (
     reduced_coriolis_matrix,
     velocity_free_coriolis_matrix,
 )
-from kron_dynamics.kronecker import contract, contract_last, kronecker, swap_columns
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.kinematics import jacobian, relative_jacobian
+from kron_dynamics.kronecker import contract, contract_last, kronecker, skew, swap_columns
 
 TENSORS = (velocity_free_coriolis_matrix, lagrange_coriolis_tensor, direct_coriolis_tensor)
 MATRICES = (coriolis_matrix, lagrange_coriolis_matrix, kane_coriolis_matrix)
@@ -104,6 +106,37 @@ def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
     q, qd = rng.uniform(-1, 1, (2, model.n))
     difference = kane_coriolis_matrix(model, q, qd) - coriolis_matrix(model, q, qd)
     assert np.abs(difference).max() > 1e-3
+
+
+def printed_kane_matrix(model: Any, q: Any, qd: Any) -> Any:
+    """[P] eq. (36) letter by letter, with [P] eqs. (13)-(16), (20).
+
+    J_i = [J_w; J_v], J_w in the axes of the body and J_v, of its mass centre, in those of the
+    base; its rate is that of these components. M_i = diag(I_i, m E), W_i = diag([w x], 0).
+    """
+    total = np.zeros((model.n, model.n))
+    for body in model.bodies:
+        link = body.links[0]
+        assert not model.frame(link).translation.any()
+
+        def J_i(x: Any, link: str = link, center: Any = body.center_of_mass) -> Any:
+            J_w = relative_jacobian(model, x, link, model.root_link, axes=link)[3:]
+            return np.concatenate([J_w, jacobian(model, x, link, center)[:3]])
+
+        J, dJ = jacobian_of(J_i, q)
+        M_i, W_i = np.zeros((2, 6, 6))
+        M_i[:3, :3], M_i[3:, 3:] = body.inertia, body.mass * np.eye(3)
+        W_i[:3, :3] = skew(J[:3] @ qd)
+        total += J.T @ (M_i @ (dJ @ qd) + W_i @ M_i @ J + M_i @ W_i @ J)
+    return total
+
+
+@given(data=st.data())
+def test_kane_matrix_is_the_printed_one(data: Any, random_robots: Any, assert_close: Any) -> None:
+    """Others give the same C qd and a skew dM/dt - 2C: Christoffel's plus any [a x] of qd."""
+    model, s = data.draw(random_robots)
+    C = kane_coriolis_matrix(model, s.q, s.qd)
+    assert_close(C, printed_kane_matrix(model, s.q, s.qd), 1e-11, floor=1.0)
 
 
 def test_eq_97_from_eq_101(model: Any, state: Any, assert_close: Any) -> None:

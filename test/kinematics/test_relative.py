@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ from kron_dynamics.kinematics import (
     rotation_between,
 )
 from kron_dynamics.kronecker import block_skew, commutation_matrix, contract, skew
+
+# A point of the link c, in its frame.
+POINT = np.array([0.3, -0.2, 0.5])
 
 
 def pick(data: Any, model: Any, count: int) -> list[str]:
@@ -116,20 +121,147 @@ def test_recursions_of_tuan_as_matrices(data: Any, random_robots: Any, assert_cl
     assert_close(H_c[3:], H_b[3:] + bH[3:] + turning @ np.kron(bJ[3:], E), 1e-12, floor=1.0)
 
 
+def in_axes_of_c(model: Any, q: np.ndarray, c: str, b: str, a: str) -> SimpleNamespace:
+    """What [T] (80)-(82) and (89)-(91) are made of: components in the axes of c."""
+    n = model.n
+    E, EE, K = np.eye(n), np.eye(n * n), commutation_matrix(n)
+    A = rotation_between(model, q, c, b)
+    d = rotation_between(model, q, c, b) @ relative_pose(model, q, c, b)[:3, 3]
+    J_b, bJ = relative_jacobian(model, q, b, a, b), relative_jacobian(model, q, c, b, c)
+    H_b, bH = relative_hessian(model, q, b, a, b), relative_hessian(model, q, c, b, c)
+    P = block_skew(A @ J_b[3:])
+    J_c = relative_jacobian(model, q, c, a, c)
+    bs = block_skew(J_c[3:])
+    H_Rb_b = relative_jacobian_derivative(model, q, b, a, b)[3:]
+    return SimpleNamespace(
+        E=E,
+        K=K,
+        J_T=A @ J_b[:3] - A @ skew(A.T @ d) @ J_b[3:] + bJ[:3],
+        J_R=A @ J_b[3:] + bJ[3:],
+        rest_89=A @ H_b[:3] - skew(d) @ A @ H_Rb_b + bH[:3],
+        coriolis_89=P @ np.kron(bJ[:3], E),
+        centripetal_89=P @ np.kron(P, E) @ np.kron(d[:, None], EE),
+        rest_90=A @ H_Rb_b + relative_jacobian_derivative(model, q, c, b, c)[3:],
+        coriolis_90=P @ np.kron(bJ[3:], E),
+        centripetal_91=bs @ np.kron(bs, E) @ np.kron(POINT[:, None], EE),
+        J_c=J_c,
+        H_star=relative_hessian(model, q, c, a, c),
+        H_R=relative_jacobian_derivative(model, q, c, a, c)[3:],
+        J_TG=relative_jacobian(model, q, c, a, c, POINT)[:3],
+        H_star_TG=relative_hessian(model, q, c, a, c, POINT)[:3],
+    )
+
+
+@given(data=st.data())
+def test_recursions_of_tuan_in_the_axes_of_the_link(
+    data: Any, random_robots: Any, assert_close: Any
+) -> None:
+    """[T] (80)-(82) and, made exact as matrices, (89)-(91), with a and b any links of the tree."""
+    model, s = data.draw(random_robots)
+    c, b, a = pick(data, model, 3)
+    m = in_axes_of_c(model, s.q, c, b, a)
+    EE = np.eye(model.n**2)
+    assert_close(m.J_T, m.J_c[:3], 1e-12, floor=1.0)
+    assert_close(m.J_R, m.J_c[3:], 1e-12, floor=1.0)
+    assert_close(m.J_TG, m.J_c[:3] - skew(POINT) @ m.J_c[3:], 1e-12, floor=1.0)
+    form_89 = m.rest_89 + m.coriolis_89 @ (EE + m.K) + m.centripetal_89
+    assert_close(form_89, m.H_star[:3], 1e-12, floor=1.0)
+    assert_close(m.rest_90 + m.coriolis_90 @ m.K, m.H_R, 1e-12, floor=1.0)
+    form_91 = m.H_star[:3] - skew(POINT) @ m.H_R + m.centripetal_91
+    assert_close(form_91, m.H_star_TG, 1e-12, floor=1.0)
+    # As printed: true times (qd (x) qd).
+    printed = m.rest_89 + 2 * m.coriolis_89 + m.centripetal_89
+    accelerations = (
+        (printed, m.H_star[:3]),
+        (m.rest_90 + m.coriolis_90, m.H_R),
+        (form_91, m.H_star_TG),
+    )
+    for form, H in accelerations:
+        assert_close(contract(form, s.qd, s.qd), contract(H, s.qd, s.qd), 1e-12, floor=1.0)
+
+
+@pytest.fixture(scope='module')
+def spatial(robot_text: Any) -> SimpleNamespace:
+    """[T] (86)-(91) where no term is zero: a the base, b behind two joints, c behind three."""
+    from kron_dynamics.model import load_model
+
+    model = load_model(robot_text('spatial_3r'))
+    q, n = np.array([0.4, -0.7, 1.1]), 3
+    E, EE = np.eye(n), np.eye(n * n)
+    c, b, a = 'tool', 'arm', 'base'
+    m = in_axes_of_c(model, q, c, b, a)
+    A_b, A_c = (rotation_between(model, q, a, link) for link in (b, c))
+    d, p = A_b @ relative_pose(model, q, c, b)[:3, 3], A_c @ POINT
+    bs_b, bs_c = (block_skew(relative_jacobian(model, q, link, a)[3:]) for link in (b, c))
+    m.centripetal_86 = bs_b @ np.kron(bs_b, E) @ np.kron(d[:, None], EE)
+    m.coriolis_86 = bs_b @ np.kron(relative_jacobian(model, q, c, b, a)[:3], E)
+    m.coriolis_87 = bs_b @ np.kron(relative_jacobian(model, q, c, b, a)[3:], E)
+    m.centripetal_88 = bs_c @ np.kron(bs_c, E) @ np.kron(p[:, None], EE)
+    H_b, H_c = (relative_hessian(model, q, link, a) for link in (b, c))
+    bH = relative_hessian(model, q, c, b, a)
+    m.rest_86, m.rest_87 = H_b[:3] - skew(d) @ H_b[3:] + bH[:3], H_b[3:] + bH[3:]
+    m.rest_88 = H_c[:3] - skew(p) @ H_c[3:]
+    m.H_c, m.H_TG = H_c, relative_hessian(model, q, c, a, point=POINT)[:3]
+    return m
+
+
+# Equation: the term that may need K, the rest, the Hessian, and whether it does.
+PERMUTED: dict[str, tuple[Callable[[Any], tuple[Any, Any, Any]], bool]] = {
+    '(86) centripetal': (
+        lambda m: (m.centripetal_86, m.rest_86 + m.coriolis_86 @ (np.eye(9) + m.K), m.H_c[:3]),
+        True,
+    ),
+    '(87)': (lambda m: (m.coriolis_87, m.rest_87, m.H_c[3:]), False),
+    '(88)': (lambda m: (m.centripetal_88, m.rest_88, m.H_TG), True),
+    '(89) centripetal': (
+        lambda m: (
+            m.centripetal_89,
+            m.rest_89 + m.coriolis_89 @ (np.eye(9) + m.K),
+            m.H_star[:3],
+        ),
+        False,
+    ),
+    '(90)': (lambda m: (m.coriolis_90, m.rest_90, m.H_R), True),
+    '(91)': (
+        lambda m: (m.centripetal_91, m.H_star[:3] - skew(POINT) @ m.H_R, m.H_star_TG),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize('equation', PERMUTED)
+def test_permutation_belongs_to_some_of_tuans_terms(equation: str, spatial: Any) -> None:
+    """[T] (86)-(91) as matrices: with K or without, never both."""
+    parts, permuted = PERMUTED[equation]
+    term, rest, H = parts(spatial)
+    errors = {
+        True: np.abs(rest + term @ spatial.K - H).max(),
+        False: np.abs(rest + term - H).max(),
+    }
+    assert errors[permuted] < 1e-14
+    assert errors[not permuted] > 0.05
+
+
+@pytest.mark.parametrize('factor', ['(86)', '(89)'])
+def test_two_is_no_factor_of_the_matrices(factor: str, spatial: Any) -> None:
+    """[T] (86), (89): 2 bs(J_R)(J_T (x) E) is right times (qd (x) qd) and not as a matrix."""
+    term = spatial.coriolis_86 if factor == '(86)' else spatial.coriolis_89
+    assert np.abs(term @ spatial.K - term).max() > 0.05
+
+
 @given(data=st.data())
 def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close: Any) -> None:
     """(45) and (88) with the commutation matrix."""
     model, s = data.draw(random_robots)
     (link,) = pick(data, model, 1)
-    point = np.array([0.3, -0.2, 0.5])
-    p = kinematics.forward_kinematics(model, s.q, link)[:3, :3] @ point
+    p = kinematics.forward_kinematics(model, s.q, link)[:3, :3] @ POINT
     n = model.n
     J, H = jacobian(model, s.q, link), kinematic_hessian(model, s.q, link)
     E, EE, K = np.eye(n), np.eye(n * n), commutation_matrix(n)
     bs = block_skew(J[3:])
-    assert_close(jacobian(model, s.q, link, point)[:3], J[:3] - skew(p) @ J[3:], 1e-13, floor=1.0)
+    assert_close(jacobian(model, s.q, link, POINT)[:3], J[:3] - skew(p) @ J[3:], 1e-13, floor=1.0)
     expected = H[:3] - skew(p) @ H[3:] + bs @ np.kron(bs, E) @ np.kron(p[:, None], EE) @ K
-    H_TG = kinematics.translational_hessian(model, s.q, link, point)
+    H_TG = kinematics.translational_hessian(model, s.q, link, POINT)
     assert_close(H_TG, expected, 1e-12, floor=1.0)
     assert_close(H_TG @ K, H_TG, 1e-13, floor=1.0)  # symmetric: second derivatives of a point
 
