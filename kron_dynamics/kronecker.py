@@ -33,7 +33,7 @@ def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
 
 
 def skew(a: ScalarArray) -> ScalarArray:
-    """Return the matrix a~ with ``a~ b = a x b``, shape (3, 3).  [T] after eq. (15)."""
+    """Return the matrix a~ with ``a~ b = a x b``, shape (3, 3).  [T] eq. (15)."""
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
 

@@ -41,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put last what looks at the vectors that all others have read."""
+    items.sort(key=lambda item: item.path.name == 'test_vectors_are_read.py')
+
+
 @pytest.fixture(scope='session', autouse=True)
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cache that starts empty, serves the whole session and leaves the user's alone."""

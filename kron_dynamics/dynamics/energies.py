@@ -17,7 +17,7 @@ from kron_dynamics.typing import ArrayLike
 
 @singledispatch
 def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
-    """Return ``T = 1/2 qd^T M qd``, J.  [T] eq. (94).
+    """Return ``T = 1/2 qd^T M qd``, J.  [T] eq. (93).
 
     Args:
         model: the robot.

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import (
     coriolis_matrix,
     coriolis_vector,
@@ -24,7 +25,6 @@ from kron_dynamics.dynamics import (
     reduced_coriolis_matrix,
     velocity_free_coriolis_matrix,
 )
-from kron_dynamics.dual import jacobian_of
 from kron_dynamics.kinematics import jacobian, relative_jacobian
 from kron_dynamics.kronecker import contract, contract_last, kronecker, skew, swap_columns
 

@@ -4,26 +4,20 @@
 
 from __future__ import annotations
 
-import json
 from math import cos, nan, sin
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from public_vectors import cases_of
 
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.flexible import Beam, FlexibleLink
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.taylor import linearized_product
 
-VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
-CASES = [
-    case
-    for case in json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-    if case['kind'] == 'flexible_link'
-]
+CASES = cases_of('flexible_link')
 # What the vectors call the integrals of `BeamIntegrals`.
 INTEGRALS = {'X_l': 'tip_deflection', 'dX_l': 'tip_slope'}
 

@@ -30,7 +30,7 @@ def check_derivative_of_pose(
     J = jacobian(model, q, link)
     assert_close(J[:3], slope[:3, 3], 1e-9, floor=1.0)
     for k in range(model.n):
-        # omega~ = Adot A^T, [T] eq. (27)
+        # omega~ = Adot A^T, [T] eq. (20)
         assert_close(slope[:3, :3, k] @ pose[:3, :3].T, skew(J[3:, k]), 1e-9, floor=1.0)
 
 

@@ -101,7 +101,7 @@ def test_joints_that_link_and_reference_share_do_not_matter(robot_text: Any, rng
 
 @given(data=st.data())
 def test_recursions_of_tuan_as_matrices(data: Any, random_robots: Any, assert_close: Any) -> None:
-    """(77), (78), exact (86), (87), with b any link of the tree."""
+    """[T] (77), (78) and, exact as matrices, (86), (87), with b any link of the tree."""
     model, s = data.draw(random_robots)
     c, b, a = *pick(data, model, 2), model.root_link
     n, K = model.n, commutation_matrix(model.n)
@@ -251,7 +251,7 @@ def test_two_is_no_factor_of_the_matrices(factor: str, spatial: Any) -> None:
 
 @given(data=st.data())
 def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close: Any) -> None:
-    """(45) and (88) with the commutation matrix."""
+    """[T] (45), (79) and (88) with the commutation matrix."""
     model, s = data.draw(random_robots)
     (link,) = pick(data, model, 1)
     p = kinematics.forward_kinematics(model, s.q, link)[:3, :3] @ POINT
@@ -270,7 +270,7 @@ def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close
 def test_point_of_a_link_in_any_axes(
     data: Any, random_robots: Any, derivative: Any, assert_close: Any
 ) -> None:
-    """J_TG and H_TG in base and in body axes, (46)-(48) and (66): derivatives of the point."""
+    """J_TG and H_TG in base and in body axes, [T] (45)-(48) and (67): derivatives of the point."""
     model, s = data.draw(random_robots)
     n, point = model.n, np.array([0.3, -0.2, 0.5])
     c, a, k = pick(data, model, 3)

@@ -1,0 +1,65 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every expected entry of the reference vectors is read by a test, but for those named here.
+
+This file is the last that pytest runs (`conftest.py`) and looks at what the others have read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from public_vectors import CASES, READ
+
+TESTS = Path(__file__).parent
+# What the package does not have yet: constraints, fields, quaternions, [N]'s matrices.
+KINDS_NOT_YET = (
+    'euler',
+    'fourbar',
+    'gravity_field',
+    'pfaffian',
+    'quaternion',
+    'screw_exponential',
+)
+# Energies of acceleration, [N].
+ENTRIES_NOT_YET = ('E_A1', 'E_A2', 'dE_A1_dqd', 'dE_A1_dqdd', 'dE_A2_dqddd')
+
+
+def not_yet() -> set[tuple[str, str]]:
+    """Case and entry of what no test reads."""
+    return {
+        (name, entry)
+        for case in CASES
+        for name, entry in case['expected'].entries()
+        if case['kind'] in KINDS_NOT_YET or entry in ENTRIES_NOT_YET
+    }
+
+
+def all_readers_ran(session: pytest.Session) -> bool:
+    """Whether no test of the files that read the vectors was left out."""
+    option = session.config.option
+    chosen = option.keyword or option.markexpr or option.lf or '::' in ''.join(session.config.args)
+    readers = {
+        path
+        for path in TESTS.rglob('test_*.py')
+        if 'from public_vectors import' in path.read_text(encoding='utf-8')
+    }
+    return not chosen and readers <= {item.path for item in session.items}
+
+
+def test_no_list_names_what_there_is_not() -> None:
+    assert set(KINDS_NOT_YET) <= {case['kind'] for case in CASES}
+    entries = {entry for case in CASES for _, entry in case['expected'].entries()}
+    assert set(ENTRIES_NOT_YET) <= entries
+
+
+def test_what_is_listed_as_not_yet_is_unread() -> None:
+    assert sorted(not_yet() & READ) == [], 'a test reads them: take them off the list'
+
+
+def test_every_other_entry_is_read(request: pytest.FixtureRequest) -> None:
+    if not all_readers_ran(request.session):
+        pytest.skip('only after all tests of the files that read the vectors')
+    entries = {pair for case in CASES for pair in case['expected'].entries()}
+    assert sorted(entries - READ - not_yet()) == []
