@@ -109,7 +109,7 @@ def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
 
 
 def printed_kane_matrix(model: Any, q: Any, qd: Any) -> Any:
-    """[P] eq. (36) letter by letter, with [P] eqs. (13)-(16), (20).
+    """[P] eq. (36) letter by letter, with [P] eqs. (13)-(16), (21), (25).
 
     J_i = [J_w; J_v], J_w in the axes of the body and J_v, of its mass centre, in those of the
     base; its rate is that of these components. M_i = diag(I_i, m E), W_i = diag([w x], 0).
