@@ -34,6 +34,7 @@ def test_cross_is_numpys(rng: np.random.Generator, assert_close: Any) -> None:
 
 
 def test_skew_times_vector_is_cross_product(rng: np.random.Generator, assert_close: Any) -> None:
+    # [T] eq. (15)
     a, b = rng.normal(size=(2, 3))
     assert_close(skew(a) @ b, np.cross(a, b))
     np.testing.assert_array_equal(skew(a), -skew(a).T)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every expected entry of the reference vectors is read by a test, but for those named here.
+"""Every expected entry of the reference vectors is read by a test, but for those that are not yet.
 
 This file is the last that pytest runs (`conftest.py`) and looks at what the others have read.
 """
@@ -10,20 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from equation_index.papers import VECTOR_ENTRIES_NOT_YET, VECTOR_KINDS_NOT_YET
 from public_vectors import CASES, READ
 
 TESTS = Path(__file__).parent
-# What the package does not have yet: constraints, fields, quaternions, [N]'s matrices.
-KINDS_NOT_YET = (
-    'euler',
-    'fourbar',
-    'gravity_field',
-    'pfaffian',
-    'quaternion',
-    'screw_exponential',
-)
-# Energies of acceleration, [N].
-ENTRIES_NOT_YET = ('E_A1', 'E_A2', 'dE_A1_dqd', 'dE_A1_dqdd', 'dE_A2_dqddd')
 
 
 def not_yet() -> set[tuple[str, str]]:
@@ -32,7 +22,7 @@ def not_yet() -> set[tuple[str, str]]:
         (name, entry)
         for case in CASES
         for name, entry in case['expected'].entries()
-        if case['kind'] in KINDS_NOT_YET or entry in ENTRIES_NOT_YET
+        if case['kind'] in VECTOR_KINDS_NOT_YET or entry in VECTOR_ENTRIES_NOT_YET
     }
 
 
@@ -49,9 +39,9 @@ def all_readers_ran(session: pytest.Session) -> bool:
 
 
 def test_no_list_names_what_there_is_not() -> None:
-    assert set(KINDS_NOT_YET) <= {case['kind'] for case in CASES}
+    assert set(VECTOR_KINDS_NOT_YET) <= {case['kind'] for case in CASES}
     entries = {entry for case in CASES for _, entry in case['expected'].entries()}
-    assert set(ENTRIES_NOT_YET) <= entries
+    assert set(VECTOR_ENTRIES_NOT_YET) <= entries
 
 
 def test_what_is_listed_as_not_yet_is_unread() -> None:

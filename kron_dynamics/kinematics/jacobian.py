@@ -155,5 +155,5 @@ def translational_jacobian(
 
 
 def rotational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return J_R, shape (3, n), base axes: the lower rows of `jacobian`.  [T] eq. (37)."""
+    """Return J_R, shape (3, n), base axes: the lower rows of `jacobian`.  [T] (35)-(38)."""
     return jacobian(model, q, link)[3:]

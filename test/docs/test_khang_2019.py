@@ -34,14 +34,17 @@ def test_page_is_what_its_generator_writes(generator: Any) -> None:
 
 
 def test_statements_hold_exactly(generator: Any) -> None:
+    """[K] (6)-(10), (19)-(21), (23), (25), (27), (45)."""
     made = generator.identities
     statements = [*made.kronecker_statements(), *made.derivative_statements()]
     names = {statement.equation for statement in statements}
-    assert names == {'(6)', '(7)', '(8)', '(9)', '(10)', '(21)', '(25)', '(27)', '(45)'}
+    expected = {*range(6, 11), 19, 20, 21, 23, 25, 27, 45}
+    assert names == {f'({number})' for number in expected}
     assert all(statement.error == 0 for statement in statements)
 
 
 def test_series_leave_the_order_after_the_last(generator: Any) -> None:
+    """[K] (36), (41), (47)."""
     rows = generator.identities.series()
     assert [number for number, *_ in rows] == ['(36)', '(41)', '(47)']
     for _, _, orders, error in rows:
@@ -51,18 +54,24 @@ def test_series_leave_the_order_after_the_last(generator: Any) -> None:
 
 
 def test_linearized_products_leave_the_second_order(generator: Any) -> None:
-    for _, order, error in generator.identities.products():
+    """[K] (48), (50), (52), (53)."""
+    rows = [*generator.identities.values(), *generator.identities.products()]
+    assert [number for number, *_ in rows] == ['(48)', '(50)', '(52)', '(53)']
+    for _, order, error in rows:
         assert order == pytest.approx(2, abs=1e-4)
         assert error == 0
 
 
 def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -> None:
+    """[K] (13), (16), (34), (49), (51), (54), and the number before [K] (62)."""
     numbers = generator.numbers
     loaded = next(case for case in numbers.load_cases() if case.parameters['m_E'])
     misprints = [*generator.misprints.misprints(), *numbers.misprints(loaded)]
     places = [misprint.equation for misprint in misprints]
-    assert places == ['(13), (16)', '(34)', '(49)', '(51)', '(54)', '(69)']
-    for misprint in misprints:
+    assert places == ['(13), (16)', '(34)', '(49)', '(51)', 'before (62)', '(54)']
+    (mind,) = numbers.right_but(loaded)
+    assert mind.equation == '(69)'
+    for misprint in [*misprints, mind]:
         assert misprint.right_error == 0, misprint.equation
         assert isinstance(misprint.printed_error, str) or misprint.printed_error > 0
 

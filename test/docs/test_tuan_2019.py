@@ -128,6 +128,7 @@ NAMES = ['d3', *(f'({k})' for k in range(102, 108)), 'reduced', 'gravity']
 
 @pytest.mark.parametrize('name', NAMES)
 def test_derived_matrix_is_exactly_the_papers(stacker: Any, name: str) -> None:
+    """[T] (102)-(107)."""
     form, typed = derived(stacker)[name]
     letters = {sympify(ours): theirs for ours, theirs in LETTERS.items()}
     assert form.shape == typed.shape
@@ -151,6 +152,7 @@ def test_page_is_what_its_generator_writes(generator: Any) -> None:
 
 
 def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -> None:
+    """[T] (17), (36), (43), (45), (83), (85)-(90), (103), (106), (107)."""
     state, symbolic = generator.State(), generator.load_stacker()
     misprints = [
         *generator.motion.misprints(state),
@@ -165,6 +167,7 @@ def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -
 
 
 def test_relations_hold_for_all_rates_and_some_as_matrices(generator: Any) -> None:
+    """[T] (84), (86)-(91)."""
     relations = {r.equation: r for r in generator.motion.relations(generator.State())}
     assert set(relations) == {'(84)', *(f'({k})' for k in range(86, 92))}
     assert all(relation.squared == 0 for relation in relations.values())

@@ -18,6 +18,7 @@ from kron_dynamics.model import load_model
 
 @pytest.mark.parametrize('case', cases_of('external_wrench'), ids=lambda case: case['id'])
 def test_reference_vectors(case: Any, assert_close: Any) -> None:
+    # [P] eq. (28)
     inputs, expected = case['inputs'], case['expected']
     model = load_model(inputs['urdf'], gravity=inputs['gravity'], joints=inputs['joint_order'])
     q, qd, qdd = (np.array(inputs['state'][key]) for key in ('q', 'qd', 'qdd'))

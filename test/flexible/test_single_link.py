@@ -80,7 +80,7 @@ def test_vectors_of_the_modes(case: dict[str, Any]) -> None:
 
 
 def test_equations_68_to_71_as_printed() -> None:
-    """One mode, with the letters of the paper; m_OE = mu L, and mu = rho A in (71)."""
+    """[K] (68)-(71), one mode, in the letters of the paper; m_OE = mu L, mu = rho A in (71)."""
     L, mu, EI, J1, mE, g, tau = 1.3, 0.9, 14.0, 0.08, 0.45, 9.81, 2.5
     q, qd, qdd = 0.6, 2.3, -1.1
     modes = Beam(L, EI, mu).modes(1)
@@ -110,7 +110,7 @@ def test_equations_68_to_71_as_printed() -> None:
 
 @pytest.mark.parametrize('geometric', [False, True])
 def test_linearization_of_the_nonlinear_equations(geometric: bool) -> None:
-    """(60)-(67) by Taylor expansion of Lagrange's equations of the link, two modes.
+    """[K] (54), (55), (60)-(67) from Lagrange's equations of the link, two modes.
 
     Each point of the link is at (x - u, w) with the foreshortening u = 1/2 int w'^2, or u = 0.
     """

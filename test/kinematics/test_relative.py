@@ -37,21 +37,24 @@ def pick(data: Any, model: Any, count: int) -> list[str]:
 def test_relative_jacobian_is_the_derivative_of_the_relative_pose(
     data: Any, random_robots: Any, derivative: Any, assert_close: Any
 ) -> None:
+    """[T] (20), (21), (29), (68)-(70): omega~ = Adot A^T, and A^T Adot in the axes of c."""
     model, s = data.draw(random_robots)
     c, a = pick(data, model, 2)
-    J = relative_jacobian(model, s.q, c, a)
+    J, J_c = (relative_jacobian(model, s.q, c, a, axes) for axes in (a, c))
     position = derivative(lambda q: relative_pose(model, q, c, a)[:3, 3], s.q)
     assert_close(J[:3], position, 1e-9, floor=1.0)
     A = relative_pose(model, s.q, c, a)[:3, :3]
     turning = derivative(lambda q: relative_pose(model, q, c, a)[:3, :3], s.q)  # (3, 3, n)
     for k in range(model.n):
         assert_close(skew(J[3:, k]), turning[:, :, k] @ A.T, 1e-9, floor=1.0)
+        assert_close(skew(J_c[3:, k]), A.T @ turning[:, :, k], 1e-9, floor=1.0)
 
 
 @given(data=st.data())
 def test_relative_hessians_are_derivatives_in_khangs_layout(
     data: Any, random_robots: Any, derivative: Any, assert_close: Any
 ) -> None:
+    """[T] (51), (53), (57), (58), (60), (61)."""
     model, s = data.draw(random_robots)
     n = model.n
     c, a, k = pick(data, model, 3)
@@ -60,7 +63,12 @@ def test_relative_hessians_are_derivatives_in_khangs_layout(
     A = rotation_between(model, s.q, k, a)
     assert_close(relative_hessian(model, s.q, c, a, k)[:3], A @ seen[:3], 1e-9, floor=1.0)
     written = derivative(lambda q: relative_jacobian(model, q, c, a, k), s.q).reshape(6, n * n)
-    assert_close(relative_jacobian_derivative(model, s.q, c, a, k), written, 1e-9, floor=1.0)
+    dJ = relative_jacobian_derivative(model, s.q, c, a, k)
+    assert_close(dJ, written, 1e-9, floor=1.0)
+    # [T] (57): H_T^(a) = A H_T^(b) + dA/dq (J_T^(b) (x) E_n).
+    turning = derivative(lambda q: rotation_between(model, q, a, k), s.q).reshape(3, 3 * n)
+    spread = np.kron(relative_jacobian(model, s.q, c, a, k)[:3], np.eye(n))
+    assert_close(A.T @ dJ[:3] + turning @ spread, seen[:3], 1e-9, floor=1.0)
 
 
 @given(data=st.data())
@@ -267,10 +275,46 @@ def test_point_on_a_body_as_matrices(data: Any, random_robots: Any, assert_close
 
 
 @given(data=st.data())
+def test_motions_of_two_frames_add_up(data: Any, random_robots: Any, assert_close: Any) -> None:
+    """[T] (23), (24), (71)-(76) and (83)-(85): c seen from b, and b seen from a."""
+    model, s = data.draw(random_robots)
+    c, b, a = pick(data, model, 3)
+    q, qd, qdd = s.q, s.qd, s.qdd
+    pose = relative_pose(model, q, b, a) @ relative_pose(model, q, c, b)
+    assert_close(relative_pose(model, q, c, a), pose, 1e-13, floor=1.0)
+    A_b, A_c = (rotation_between(model, q, a, link) for link in (b, c))
+    assert_close(A_b.T, rotation_between(model, q, b, a), 1e-14)
+    d, p = A_b @ relative_pose(model, q, c, b)[:3, 3], A_c @ POINT
+    place = relative_pose(model, q, c, a) @ [*POINT, 1.0]
+    assert_close(place[:3], pose[:3, 3] + A_b @ rotation_between(model, q, b, c) @ POINT, 1e-13, 1)
+
+    def motion(link: str, reference: str, point: Any = None) -> tuple[Any, Any, Any, Any]:
+        J = relative_jacobian(model, q, link, reference, a, point)
+        H = relative_hessian(model, q, link, reference, a, point)
+        return (*np.split(J @ qd, 2), *np.split(J @ qdd + contract(H, qd, qd), 2))
+
+    v_b, w_b, a_b, alpha_b = motion(b, a)
+    bv, bw, ba, balpha = motion(c, b)
+    v_c, w_c, a_c, alpha_c = motion(c, a)
+    v_G, _, a_G, _ = motion(c, a, POINT)
+    cross = np.cross
+    assert_close(v_c, v_b + cross(w_b, d) + bv, 1e-12, floor=1.0)
+    assert_close(w_c, w_b + bw, 1e-12, floor=1.0)
+    assert_close(v_G, v_c + cross(w_c, p), 1e-12, floor=1.0)
+    turning = cross(alpha_b, d) + 2 * cross(w_b, bv) + cross(w_b, cross(w_b, d))
+    assert_close(a_c, a_b + turning + ba, 1e-12, floor=1.0)
+    assert_close(alpha_c, alpha_b + balpha + cross(w_b, bw), 1e-12, floor=1.0)
+    assert_close(a_G, a_c + cross(alpha_c, p) + cross(w_c, cross(w_c, p)), 1e-12, floor=1.0)
+
+
+@given(data=st.data())
 def test_point_of_a_link_in_any_axes(
     data: Any, random_robots: Any, derivative: Any, assert_close: Any
 ) -> None:
-    """J_TG and H_TG in base and in body axes, [T] (45)-(48) and (67): derivatives of the point."""
+    """J_TG and H_TG in any axes are derivatives of the point and give its motion.
+
+    [T] (30)-(34), (41)-(48), (66), (67), (70).
+    """
     model, s = data.draw(random_robots)
     n, point = model.n, np.array([0.3, -0.2, 0.5])
     c, a, k = pick(data, model, 3)
@@ -283,9 +327,17 @@ def test_point_of_a_link_in_any_axes(
     assert_close(J[:3], derivative(place, s.q), 1e-9, floor=1.0)
     A = rotation_between(model, s.q, k, a)
     assert_close(relative_jacobian(model, s.q, c, a, k, point)[:3], A @ J[:3], 1e-13, floor=1.0)
+    assert_close(relative_jacobian(model, s.q, c, a, k)[3:], A @ J[3:], 1e-13, floor=1.0)
+    h = 1e-3
+    at = [place(s.q + s.qd * t + s.qdd * t**2 / 2) for t in (-2 * h, -h, 0.0, h, 2 * h)]
+    velocity = np.tensordot([1, -8, 0, 8, -1], at, 1) / (12 * h)
+    acceleration = np.tensordot([-1, 16, -30, 16, -1], at, 1) / (12 * h**2)
+    assert_close(J[:3] @ s.qd, velocity, 1e-9, floor=1.0)
     seen = derivative(lambda q: relative_jacobian(model, q, c, a, point=point), s.q)
     H = relative_hessian(model, s.q, c, a, point=point)
     assert_close(H, seen.reshape(6, n * n), 1e-9, floor=1.0)
+    rate = J[:3] @ s.qdd + contract(H[:3], s.qd, s.qd)
+    assert_close(rate, acceleration, 1e-7, floor=1.0)
     written = derivative(lambda q: relative_jacobian(model, q, c, a, k, point), s.q)
     dJ = relative_jacobian_derivative(model, s.q, c, a, k, point)
     assert_close(dJ, written.reshape(6, n * n), 1e-9, floor=1.0)
@@ -294,7 +346,7 @@ def test_point_of_a_link_in_any_axes(
 def test_body_axes_hessian_of_velocity_is_not_that_of_acceleration(
     model: Any, state: Any, assert_close: Any
 ) -> None:
-    """[T] (55)-(59): d(v^(b))/dt is not a^(b); H*_T gives the acceleration."""
+    """[T] (54)-(56), (58), (59), (62)-(65): d(v^(b))/dt is not a^(b), which H*_T gives."""
     base, tip = model.root_link, model.tip_link
     A = rotation_between(model, state.q, tip, base)
     q, qd, qdd = state.q, state.qd, state.qdd

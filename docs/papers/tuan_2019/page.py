@@ -131,6 +131,7 @@ def denavit_hartenberg(d: Any, theta: Any, a: Any, alpha: Any) -> Any:
 
 
 def _kinematics(symbolic: SymbolicRobot) -> list[str]:
+    """Return [T] eqs. (102)-(105), derived."""
     frame = symbolic.frame('frame_3')
     pose, J, H = (
         in_letters(form) for form in (frame.pose(), frame.jacobian(), frame.kinematic_hessian())
@@ -150,6 +151,7 @@ def _kinematics(symbolic: SymbolicRobot) -> list[str]:
 
 
 def _dynamics(symbolic: SymbolicRobot) -> list[str]:
+    """Return [T] eqs. (106), (107), derived."""
     C_star = with_products(
         in_letters(symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q))
     )
