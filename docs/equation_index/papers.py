@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 
+@cache
 def numbers(*ranges: str) -> tuple[str, ...]:
     """Return the numbers of ranges, such as '3', '5-7' and 'A-1-8'."""
     found = []
