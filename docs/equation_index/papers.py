@@ -93,7 +93,7 @@ PAPERS = {
         },
     ),
     'N': Paper(
-        title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
+        title='I. Negrean, C. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
         corrected={
             ('20',): 'dots; 2 Vdot qdd',

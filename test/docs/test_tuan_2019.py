@@ -191,7 +191,8 @@ def test_theorems_hold_exactly(generator: Any) -> None:
 def test_jacobians_and_hessians_are_derivatives_exactly(generator: Any) -> None:
     """By derivatives of places and direction cosines.
 
-    [T] (20), (21), (29)-(31), (34), (37), (38), (40), (42), (44), (47), (48), (51)-(55), (57)-(67).
+    [T] (20), (21), (29)-(31), (34), (37), (38), (40), (42), (44), (47), (48), (51)-(55),
+    (57)-(67).
     """
     rows = generator.frames.motions(generator.motion.Motion(generator.State(grab=True)))
     tried = {number for row in rows for number in row.equation.split(', ')}

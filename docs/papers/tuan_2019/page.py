@@ -148,7 +148,7 @@ def _machine(symbolic: SymbolicRobot) -> list[str]:
         '## The machine\n\nTable 1 of [T], Denavit-Hartenberg rows; the frames of the URDF are '
         'these, entry by entry:',
         table_1,
-        "The paper's letters, what they are in the URDF, the program's symbols and the numbers, SI:",
+        "The paper's letters, what they are in the URDF, the program's symbols, numbers in SI:",
         _table(('[T]', 'in the URDF', 'symbol', 'number'), values),
         'The mass centre of the boom is at $[l_3 - a_3, 0, 0]^T$ in frame 3, that of the mast at '
         '$[0, y_{G2}, 0]^T$ in frame 2.',
