@@ -75,10 +75,12 @@ def citing_tests(root: Path = ROOT) -> dict[Equation, list[Place]]:
     found = defaultdict(list)
     for path in sorted((root / 'test').rglob('test_*.py')):
         text = path.read_text(encoding='utf-8')
+        source_lines = text.split('\n')
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith('test_'):
+                source = '\n'.join(source_lines[node.lineno - 1 : node.end_lineno])
                 # A comment may go on in the next line.
-                source = (ast.get_source_segment(text, node) or '').replace('\n    # ', ' ')
+                source = source.replace('\n    # ', ' ')
                 for equation in equations_in(source):
                     found[equation].append(Place(node.name, str(path.relative_to(root))))
     return found
