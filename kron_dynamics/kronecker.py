@@ -33,12 +33,12 @@ def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
 
 
 def skew(a: ScalarArray) -> ScalarArray:
-    """Return the matrix a~ with ``a~ b = a x b``, shape (3, 3).  [T] after eq. (15)."""
+    """Return the matrix a~ with ``a~ b = a x b``, shape (3, 3).  [T] eq. (15)."""
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
 
 def block_skew(A: ScalarArray) -> ScalarArray:
-    """Return the block skew matrix of A.  [T] eq. (16).
+    """Return the block skew matrix of A.  [T] eqs. (16)-(18).
 
     Args:
         A: shape (3, m), rows a1, a2, a3.
@@ -60,7 +60,7 @@ def block_skew(A: ScalarArray) -> ScalarArray:
 
 
 def vec(A: ScalarArray) -> ScalarArray:
-    """Return the columns of A, shape (r, s), stacked into a vector, shape (r*s,).  [T] eq. (7)."""
+    """Return the columns of A, shape (r, s), stacked into one, shape (r*s,).  [T] (7), (10)."""
     return A.T.reshape(-1)
 
 
@@ -71,6 +71,8 @@ def unvec(a: ScalarArray, rows: int) -> ScalarArray:
 
 def kronecker(A: ScalarArray, B: ScalarArray) -> ScalarArray:
     """Return A (x) B = [a_ij B], shape (m p, n q), of A (m, n) and B (p, q).  [T] eq. (1).
+
+    It obeys [T] eqs. (2)-(4), (12)-(14), which are [K] eqs. (2)-(10).
 
     Vectors count as columns; two vectors give a vector.
     """
@@ -83,6 +85,8 @@ def kronecker(A: ScalarArray, B: ScalarArray) -> ScalarArray:
 
 def kronecker_power(A: ScalarArray, k: int) -> ScalarArray:
     """Return A (x) A (x) ... (x) A with k factors; the number 1 (as a 1 x 1 or length 1) for k=0.
+
+    [K] eqs. (11), (12), (34).
 
     Args:
         A: vector, shape (n,), or matrix, shape (m, n).
@@ -135,6 +139,8 @@ def elimination_matrix(n: int) -> IntArray:
 def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
     """Return ``A kron(x, y)``, shape (r,), without forming the Kronecker product.
 
+    What turns dJ/dq into the part of [T] eq. (11) that velocities cause.
+
     Args:
         A: shape (r, n*m).
         x: shape (n,).
@@ -154,7 +160,7 @@ def contract_last(A: ScalarArray, x: ScalarArray) -> ScalarArray:
 
 
 def khang_derivative(A: Any, x: Any, order: int = 1) -> ScalarArray:
-    """Return d^k A/dx^k of a SymPy function, exactly.  [T] eq. (5), [K] eqs. (13)-(18).
+    """Return d^k A/dx^k of a SymPy function, exactly.  [T] (5), (9), [K] (13)-(21), (23), (25).
 
     Args:
         A: SymPy scalar, vector of shape (r,) or matrix of shape (r, s).

@@ -223,7 +223,7 @@ class Robot:
     def kinetic_energy(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return T = 1/2 qd^T M qd, (), J.  [T] eq. (94)."""
+        """Return T = 1/2 qd^T M qd, (), J.  [T] eq. (93)."""
         energy: FloatArray = dynamics.kinetic_energy(self.model, q, qd)
         return energy
 

@@ -28,7 +28,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
-    """Return the Taylor polynomial of given derivatives.  [K] eqs. (36), (41), (47); (48).
+    """Return the Taylor polynomial of given derivatives.  [K] (27), (36), (41), (45), (47), (48).
 
     Args:
         derivatives: the value at x0, a scalar, shape (m,) or (m, p), then d^j/dx^j at x0 for
@@ -181,7 +181,7 @@ class LinearizedProduct:
 def linearized_product(
     A: ArrayLike, A_x: ArrayLike, y: ArrayLike, A_y: ArrayLike | None = None
 ) -> LinearizedProduct:
-    """Return A(x, y) y to the first order in both variables.  [K] eqs. (52), (53).
+    """Return A(x, y) y to the first order in both variables.  [K] eqs. (51)-(53).
 
     A y + (A + dA/dy (y (x) E_p)) (y' - y) + dA/dx (y (x) E_n) (x' - x), everything at (x0, y0):
     eq. (51) without its repeated terms.

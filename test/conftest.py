@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from public_vectors import reads_vectors
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
@@ -39,6 +40,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action='store_true',
         help='compile all kernels of every robot that can be had (minutes), not of some',
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put last what looks at the vectors that all others have read.
+
+    Where several processes share the tests, one gets those of a file, and of all files that read
+    the vectors.
+    """
+    items.sort(key=lambda item: item.path.name == 'test_vectors_are_read.py')
+    groups = {
+        path: 'vectors' if reads_vectors(path) else str(path)
+        for path in {item.path for item in items}
+    }
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(groups[item.path]))
 
 
 @pytest.fixture(scope='session', autouse=True)

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from public_vectors import cases_of
 
 from kron_dynamics.kronecker import (
     block_skew,
@@ -24,16 +23,6 @@ from kron_dynamics.kronecker import (
     vec,
 )
 
-CASES = json.loads(
-    (Path(__file__).parent / 'vectors' / 'public_vectors.json').read_text(encoding='utf-8')
-)['cases']
-
-
-def cases_of(kind: str) -> list[Any]:
-    found = [pytest.param(case, id=case['id']) for case in CASES if case['kind'] == kind]
-    assert found, f'no vectors of kind {kind}'
-    return found
-
 
 def column(x: np.ndarray) -> np.ndarray:
     return x[:, None]
@@ -45,12 +34,13 @@ def test_cross_is_numpys(rng: np.random.Generator, assert_close: Any) -> None:
 
 
 def test_skew_times_vector_is_cross_product(rng: np.random.Generator, assert_close: Any) -> None:
+    # [T] eq. (15)
     a, b = rng.normal(size=(2, 3))
     assert_close(skew(a) @ b, np.cross(a, b))
     np.testing.assert_array_equal(skew(a), -skew(a).T)
 
 
-@pytest.mark.parametrize('case', cases_of('block_skew'))
+@pytest.mark.parametrize('case', cases_of('block_skew'), ids=lambda case: case['id'])
 def test_block_skew_matches_reference_vectors(case: Any) -> None:
     np.testing.assert_array_equal(
         block_skew(np.array(case['inputs']['A'])), case['expected']['block_skew']
@@ -123,7 +113,7 @@ def test_contract_and_contract_last_agree(rng: np.random.Generator, assert_close
     assert_close(contract_last(A, y) @ x, contract(A, x, y))
 
 
-@pytest.mark.parametrize('case', cases_of('khang_derivative'))
+@pytest.mark.parametrize('case', cases_of('khang_derivative'), ids=lambda case: case['id'])
 def test_khang_derivative_matches_reference_vectors(case: Any, assert_close: Any) -> None:
     x = sympy.symbols('x1:4')
     A = matrix_of(case['inputs']['A'])

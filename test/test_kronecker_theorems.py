@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kron_dynamics.kronecker import (
     block_skew,
     commutation_matrix,
+    contract,
     contract_last,
     duplication_matrix,
     elimination_matrix,
@@ -54,7 +55,7 @@ def identity(n: int) -> np.ndarray:
 def test_products_of_kronecker_products(
     m: int, n: int, p: int, q: int, r: int, seed: int, number: str
 ) -> None:
-    """(1)-(4)."""
+    """[T] (1)-(4), [K] (2)-(5)."""
     A, B = random_array(seed, number, m, n), random_array(seed + 1, number, p, q)
     C, D = random_array(seed + 2, number, n, r), random_array(seed + 3, number, q, m)
     block = kronecker(A, B)[p * (m - 1) :, q * (n - 1) :]
@@ -66,7 +67,7 @@ def test_products_of_kronecker_products(
 
 @given(r=sizes, s=sizes, p=sizes, seed=seeds, number=systems)
 def test_vec_of_a_product(r: int, s: int, p: int, seed: int, number: str) -> None:
-    """(7), (10), and unvec undoes vec."""
+    """[T] (7), (10), and unvec undoes vec."""
     A, X = random_array(seed, number, r, s), random_array(seed + 1, number, s, p)
     B = random_array(seed + 2, number, p, r)
     equal(vec(A @ X @ B), kronecker(B.T, A) @ vec(X))
@@ -75,7 +76,7 @@ def test_vec_of_a_product(r: int, s: int, p: int, seed: int, number: str) -> Non
 
 @given(n=sizes, m=sizes, p=sizes, seed=seeds, number=systems)
 def test_exchange_of_vectors_and_matrices(n: int, m: int, p: int, seed: int, number: str) -> None:
-    """(12), (13): (E_p (x) x) A d = (A (x) E_n)(d (x) x); d (x) x = (d (x) E_n) x."""
+    """[T] (12), (13), [K] (6), (7)."""
     x, A = random_array(seed, number, n), random_array(seed + 1, number, p, m)
     d = random_array(seed + 2, number, m)
     left = kronecker(identity(p), x[:, None]) @ (A @ d)
@@ -85,7 +86,7 @@ def test_exchange_of_vectors_and_matrices(n: int, m: int, p: int, seed: int, num
 
 @given(n=sizes, m=sizes, p=sizes, r=sizes, seed=seeds, number=systems)
 def test_exchange_of_two_vectors(n: int, m: int, p: int, r: int, seed: int, number: str) -> None:
-    """(14): (E_p (x) x) A (E_r (x) y) d = (A (x) E_n)(d (x) E_nm)(y (x) x)."""
+    """[T] (14): (E_p (x) x) A (E_r (x) y) d = (A (x) E_n)(d (x) E_nm)(y (x) x)."""
     x, y = random_array(seed, number, n), random_array(seed + 1, number, m)
     A, d = random_array(seed + 2, number, p, r * m), random_array(seed + 3, number, r)
     left = kronecker(identity(p), x[:, None]) @ (A @ (kronecker(identity(r), y[:, None]) @ d))
@@ -95,7 +96,7 @@ def test_exchange_of_two_vectors(n: int, m: int, p: int, r: int, seed: int, numb
 
 @given(m=sizes, n=sizes, seed=seeds, number=systems)
 def test_block_skew(m: int, n: int, seed: int, number: str) -> None:
-    """(16)-(18), the tilde of (17) over the whole product, and what turns block skew matrices."""
+    """[T] (16)-(18), the tilde of (17) over the product, and what turns block skew matrices."""
     A, a = random_array(seed, number, 3, m), random_array(seed + 1, number, m)
     equal(skew(A @ a), block_skew(A) @ kronecker(identity(3), a[:, None]))
     b = random_array(seed + 2, number, 3)
@@ -119,6 +120,7 @@ def test_commutation_duplication_elimination(n: int, seed: int, number: str) -> 
 
 @given(n=st.integers(1, 3), k=st.integers(0, 3), seed=seeds, number=systems)
 def test_kronecker_powers(n: int, k: int, seed: int, number: str) -> None:
+    """[K] (11), (12)."""
     x, A = random_array(seed, number, n), random_array(seed + 1, number, 2, n)
     assert kronecker_power(x, k).shape == (n**k,)
     equal(kronecker_power(A @ x, k), kronecker_power(A, k) @ kronecker_power(x, k))
@@ -140,7 +142,7 @@ shapes = {'r': st.integers(1, 3), 's': st.integers(1, 3), 'n': st.integers(1, 3)
 
 @given(**shapes, seed=seeds)
 def test_time_derivative_of_a_matrix(r: int, s: int, n: int, seed: int) -> None:
-    """(8): dA/dt = (dA/dx)(E_s (x) xdot), and (11) for A qd."""
+    """[T] (8): dA/dt = (dA/dx)(E_s (x) xdot)."""
     t = sympy.Symbol('t')
     x = sympy.symbols(f'x:{n}')
     rates = [sympy.Symbol(f'v{k}') for k in range(n)]
@@ -152,9 +154,29 @@ def test_time_derivative_of_a_matrix(r: int, s: int, n: int, seed: int) -> None:
     assert all(sympy.expand(a - b) == 0 for a, b in zip(left.flat, right.flat, strict=True))
 
 
+@settings(max_examples=8)
+@given(r=st.integers(1, 2), n=shapes['n'], seed=seeds)
+def test_acceleration_of_a_jacobian(r: int, n: int, seed: int) -> None:
+    """[T] (11): d(J qd)/dt = J qdd + (dJ/dq)(qd (x) qd), along q(t) whose rates change."""
+    t, q = sympy.Symbol('t'), sympy.symbols(f'q:{n}')
+    start, qd, qdd = (random_array(seed + k, 'sympy', n) for k in range(3))
+    J = polynomials(seed, (r, n), q)
+
+    def at(array: np.ndarray, point: Any) -> np.ndarray:
+        values = dict(zip(q, point, strict=True))
+        flat = [sympy.sympify(e).xreplace(values) for e in array.flat]
+        return np.array(flat, dtype=object).reshape(array.shape)
+
+    velocity = at(J, start + qd * t + qdd * t**2 / 2) @ (qd + qdd * t)
+    left = np.array([sympy.sympify(v).diff(t).xreplace({t: sympy.S.Zero}) for v in velocity])
+    dJ = at(khang_derivative(J, q), start)
+    equal(left, at(J, start) @ qdd + dJ @ kronecker(qd, qd))
+    equal(left, at(J, start) @ qdd + contract(dJ, qd, qd))
+
+
 @given(**shapes, p=st.integers(1, 3), seed=seeds)
 def test_product_rule(r: int, s: int, n: int, p: int, seed: int) -> None:
-    """(9): d(AB)/dx = (dA/dx)(B (x) E_n) + A dB/dx."""
+    """[T] (9), [K] (19): d(AB)/dx = (dA/dx)(B (x) E_n) + A dB/dx."""
     x = sympy.symbols(f'x:{n}')
     A, B = polynomials(seed, (r, s), x), polynomials(seed + 1, (s, p), x)
     left = khang_derivative(A @ B, x)
@@ -179,7 +201,7 @@ def test_chain_rule(r: int, s: int, n: int, m: int, seed: int) -> None:
 
 
 def test_derivatives_of_scalars_are_rows_and_of_vectors_columns() -> None:
-    """[K] (13), (16): shapes 1 x n^k and r x n^k."""
+    """[K] (13), (14), (16), (17): shapes 1 x n^k and r x n^k."""
     x = sympy.symbols('x:3')
     assert khang_derivative(x[0] * x[1] * x[2], x).shape == (1, 3)
     assert khang_derivative(x[0] ** 3, x, order=3).shape == (1, 27)
@@ -188,7 +210,7 @@ def test_derivatives_of_scalars_are_rows_and_of_vectors_columns() -> None:
 
 
 def test_last_index_is_the_last_derivative() -> None:
-    """[K] (15): d/dx_j (d/dx_i A) stands at i*n + j of each column's block."""
+    """[T] (5), [K] (15), (18): d/dx_j (d/dx_i A) stands at i*n + j of each column's block."""
     x = sympy.symbols('x:2')
     second = khang_derivative(x[0] ** 2 * x[1], x, order=2)
     assert list(second[0]) == [2 * x[1], 2 * x[0], 2 * x[0], 0]

@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
+from kron_dynamics.linearized import LinearizedModel
 
 LENGTH, MASS, G = 0.7, 1.6, 9.81
 REST = ([0.0], [0.0], [0.0])
@@ -105,6 +106,20 @@ def test_free_coordinate_has_no_frequency() -> None:
     np.testing.assert_allclose(cart.transfer('rail', 'rail', 3.0), -1 / 18)
     with pytest.raises(kd.ParameterError, match='resonance'):
         cart.transfer('rail', 'rail', [1.0, 0.0])
+
+
+def test_free_coordinate_of_a_badly_scaled_machine_has_no_frequency(assert_close: Any) -> None:
+    """Three masses on a rail that nothing holds, 1 mg to 1 t, with springs 1 N/m to 1 GN/m."""
+    M = np.diag([1e-6, 1.0, 1e3])
+    K = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0 + 1e9, -1e9], [0.0, -1e9, 1e9]])
+    turned = np.array([[1.0, 0.3, -0.2], [0.5, 1.0, 0.7], [-0.4, 0.6, 1.0]])
+    zero = np.zeros(3)
+    model = LinearizedModel(
+        ('a', 'b', 'c'), turned.T @ M @ turned, 0 * M, turned.T @ K @ turned, *[zero] * 4
+    )
+    frequencies = model.frequencies()
+    assert frequencies[0] == 0
+    assert_close(frequencies[1:], np.sqrt([1e6, 1e9 * (1 + 1e-3)]), 1e-3)
 
 
 def test_friction_counts_where_it_is_asked_for() -> None:

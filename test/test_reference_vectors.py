@@ -4,29 +4,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from math import pi
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from public_vectors import cases_of
 
 from kron_dynamics.dynamics import (
     direct_coriolis_tensor,
     lagrange_coriolis_matrix,
     lagrange_coriolis_tensor,
+    linearization,
     reduced_coriolis_matrix,
 )
 from kron_dynamics.kinematics import relative_jacobian, relative_jacobian_derivative
 from kron_dynamics.linearized import LinearizedModel
 
-VECTORS = Path(__file__).parent / 'vectors' / 'public_vectors.json'
-ALL_CASES = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
 RIGID_KINDS = ('stacker', '2tr', 'urdf_chain', 'urdf_tree', 'urdf_mimic')
-RIGID = [case for case in ALL_CASES if case['kind'] in RIGID_KINDS]
-STACKER = [case for case in RIGID if case['kind'] == 'stacker']
+RIGID = cases_of(*RIGID_KINDS)
+STACKER = cases_of('stacker')
+CHAINS = cases_of('urdf_chain', 'urdf_tree', 'urdf_mimic')
 
 
 def inertial(mass: float, center: tuple[float, ...], moments: tuple[float, ...]) -> str:
@@ -129,10 +128,6 @@ def stacker(request: pytest.FixtureRequest, make_robot: Callable[..., Any]) -> C
     return Case(request.param, make_robot)
 
 
-def test_vectors_hold_every_kind_that_is_checked_here() -> None:
-    assert {case['kind'] for case in RIGID} == set(RIGID_KINDS)
-
-
 def test_mass_matrix(case: Case, assert_close: Any) -> None:
     assert_close(case.robot.mass_matrix(case.q), case.expected['M'])
 
@@ -211,6 +206,33 @@ def test_end_effector_jerk(case: Case, assert_close: Any) -> None:
     assert_close(jerk[3:], case.expected['ee']['omega_ddot'])
 
 
+@pytest.mark.parametrize('case', CHAINS, indirect=True, ids=lambda case: case['id'])
+def test_end_effector_jacobians_and_hessians(case: Case, assert_close: Any) -> None:
+    expected = case.expected['ee']
+    J, H = case.tip.jacobian(case.q), case.tip.kinematic_hessian(case.q)
+    assert_close(J[:3], expected['J_T'])
+    assert_close(J[3:], expected['J_R'])
+    assert_close(H[:3], expected['H_T'])
+    assert_close(H[3:], expected['H_R'])
+    model, base, tip = case.robot.model, case.robot.model.root_link, case.tip.name
+    # [T] eqs. (40), (61): derivatives of what has body axes.
+    J_body = relative_jacobian(model, case.q, tip, base, axes=tip)
+    H_body = relative_jacobian_derivative(model, case.q, tip, base, axes=tip)
+    assert_close(J_body[3:], expected['J_R_body'])
+    assert_close(H_body[3:], expected['H_R_body'])
+
+
+def test_rates_of_efforts_and_of_gravity(case: Case, assert_close: Any) -> None:
+    """d tau/dt = M_L qddd + D_L qdd + K_L qd, with the terms of [K] eqs. (63)-(67)."""
+    model, q, qd, qdd = case.robot.model, case.q, case.qd, case.qdd
+    terms = linearization(model, q, qd, qdd)
+    rate = terms.mass_matrix @ case.qddd + terms.damping_matrix @ qdd + terms.stiffness_matrix @ qd
+    assert_close(rate, case.expected['dtau_dt'])
+    at_rest = linearization(model, q, np.zeros_like(q), np.zeros_like(q))
+    floor = np.abs(case.expected['g']).max()
+    assert_close(at_rest.stiffness_matrix @ qd, case.expected['dg_dt'], floor=floor)
+
+
 def test_stacker_jacobians_and_hessians(stacker: Case, assert_close: Any) -> None:
     J, H = stacker.tip.jacobian(stacker.q), stacker.tip.kinematic_hessian(stacker.q)
     assert_close(J[:3], stacker.expected['J_T3'])
@@ -260,7 +282,7 @@ def test_c_star_of_eq_101_and_its_reduced_form(case: Case, assert_close: Any) ->
         assert_close(reduced, expected['Cstar_reduced'])
 
 
-LINEARIZED = [case for case in ALL_CASES if case['kind'] == 'stacker_linearisation']
+LINEARIZED = cases_of('stacker_linearisation')
 
 
 @pytest.mark.parametrize('case', LINEARIZED, ids=lambda case: case['id'])

@@ -85,7 +85,7 @@ def test_factors_in_the_other_order_are_another_thing() -> None:
 
 @pytest.mark.parametrize('j', [1, 2, 3])
 def test_lemmas_of_the_expansion(j: int) -> None:
-    """(34) with E of size n^j, which the paper prints as E_n, and (45)."""
+    """[K] (34) with E of size n^j, which the paper prints as E_n, and [K] (45)."""
     n, p = 3, 4
     delta = np.arange(1, n + 1)
     power = kronecker_power(delta, j)
@@ -179,7 +179,7 @@ def two_variables() -> tuple[Any, ...]:
 
 
 def test_two_variables_to_the_first_order() -> None:
-    """(50); with the mixed term of (49), whose unit matrix has the size p k, one order less."""
+    """[K] (48), (50); with the mixed term of [K] (49), E of size p k, one order less."""
     A, A_x, A_y, A_yx, x0, y0 = two_variables()
     dx, dy = np.array([0.3, -0.2]), np.array([0.1, 0.4, -0.5])
     p, n, k = 3, 2, 3
@@ -203,7 +203,7 @@ def test_two_variables_to_the_first_order() -> None:
 
 
 def test_product_with_a_variable() -> None:
-    """(52), and (51) with its last factor y - y0."""
+    """[K] (52), and [K] (51) with its last factor y - y0."""
     A, A_x, A_y, _, x0, y0 = two_variables()
     product = linearized_product(A, A_x, y0, A_y)
     np.testing.assert_allclose(product.by_x, A_x @ np.kron(y0[:, None], np.eye(2)), atol=1e-15)
@@ -219,7 +219,7 @@ def test_product_with_a_variable() -> None:
 
 
 def test_product_of_a_matrix_of_the_other_variable_alone() -> None:
-    """(53), symbolically: the coefficients are the derivatives of the product."""
+    """[K] (53), symbolically: the coefficients are the derivatives of the product."""
     x, y = np.array(sympy.symbols('x:3')), np.array(sympy.symbols('y:3'))
     A = matrix(x)
     product = linearized_product(A, khang_derivative(A, x), y)

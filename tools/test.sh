@@ -22,6 +22,6 @@ part() {
   chosen=1
 }
 
-part 'without ROS' --numprocesses 2 --dist worksteal -m 'not ros' "$@"
+part 'without ROS' --numprocesses 2 --dist loadgroup -m 'not ros' "$@"
 part 'with ROS' -m ros "$@"
 ((chosen)) || exit "$NO_TESTS"

@@ -17,7 +17,7 @@ from kron_dynamics.typing import ArrayLike
 
 @singledispatch
 def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
-    """Return ``T = 1/2 qd^T M qd``, J.  [T] eq. (94).
+    """Return ``T = 1/2 qd^T M qd``, J.  [T] eqs. (93), (94); [N] eqs. (46), (47).
 
     Args:
         model: the robot.
@@ -31,6 +31,8 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
 @singledispatch
 def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
     """Return V(q), J: minus each mass times gravity times its place; zero with all at the root.
+
+    [P] eq. (26).
 
     Args:
         model: the robot.

@@ -15,7 +15,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @singledispatch
 def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
-    """Return g(q) = dV/dq, shape (n,), N m or N: what holds the robot still.
+    """Return g(q) = dV/dq, shape (n,), N m or N: what holds the robot still.  [P] eq. (27).
 
     ``g = - sum m J_TG^T g_vec``; per joint, the momentum of its subtree per unit rate against
     the gravity acceleration.

@@ -22,6 +22,8 @@ def inverse_dynamics(
 ) -> ScalarArray:
     """Return ``tau = M qdd + C* (qd (x) qd) + g``, shape (n,), N m or N, without friction.
 
+    [T] eqs. (92), (96), (100).
+
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
@@ -46,6 +48,8 @@ def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
 @singledispatch
 def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return ``c = C* (qd (x) qd)``, shape (n,), N m or N: without acceleration and gravity.
+
+    [T] eq. (100); h of [P] eqs. (34), (35), (37).
 
     Args:
         model: the robot.

@@ -27,7 +27,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def lagrange_mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
-    """Return M(q) = sum m J_TG^T J_TG + J_R^T I J_R, shape (n, n).  [T] eq. (95).
+    """Return M(q) = sum m J_TG^T J_TG + J_R^T I J_R, shape (n, n).  [T] (95), [P] (35).
 
     Args:
         model: the robot.
@@ -57,7 +57,7 @@ def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> 
 
 
 def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
-    """Return C* = dM/dq - 1/2 (d vec M/dq)^T, shape (n, n*n).  [T] eq. (101).
+    """Return C* = dM/dq - 1/2 (d vec M/dq)^T, shape (n, n*n).  [T] (98), (99), (101).
 
     Args:
         model: the robot.
@@ -102,7 +102,7 @@ def reduced_coriolis_matrix(C: ScalarArray) -> ScalarArray:
 
 
 def kane_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    """Return C of Kane's equations, shape (n, n): ``dM/dt - 2C`` is skew.  [P] eq. (36).
+    """Return C of Kane's equations, shape (n, n): ``dM/dt - 2C`` is skew.  [P] (36)-(38).
 
     ``sum J^T (M_i dJ/dt + W M_i J + M_i W J)`` with angular velocities and inertias in body axes,
     W = diag([omega x], 0). It is not the Christoffel matrix.

@@ -35,7 +35,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
 class Linearization(NamedTuple):
-    """The terms of ``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion.  [K] eqs. (60)-(67).
+    """The terms of ``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion.  [K] (55), (60)-(67).
 
     Attributes:
         mass_matrix: M_L = d tau/d qdd, the mass matrix, shape (n, n), kg m^2, kg m, kg.

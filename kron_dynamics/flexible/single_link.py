@@ -136,7 +136,7 @@ class FlexibleLink:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearizedLink:
-    """M ydd + D yd + K y = h for deviations y of (q_a, e_1, ..., e_n).  [K] eq. (63).
+    """M ydd + D yd + K y = h for deviations y of (q_a, e_1, ..., e_n).  [K] (54), (63).
 
     Rows are a torque in N m and generalized forces of the modes in N.
 

@@ -48,7 +48,7 @@ def kinematic_hessian(
 ) -> ScalarArray:
     """Return dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
 
-    Column ``i*n + j`` is d J[:, i] / d q_j, base axes.  [T] eqs. (51), (60), (66), in closed
+    Column ``i*n + j`` is d J[:, i] / d q_j, base axes.  [T] eqs. (51), (60), (67), in closed
     form.
 
     Args:
@@ -67,7 +67,7 @@ def kinematic_hessian(
 def translational_hessian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
-    """Return H_T = dJ_T/dq (H_TG of a point), (3, n*n), base axes, m/rad^2.  [T] (51), (66)."""
+    """Return H_T = dJ_T/dq (H_TG of a point), (3, n*n), base axes, m/rad^2.  [T] (51), (67)."""
     return kinematic_hessian(model, q, link, point)[:3]
 
 

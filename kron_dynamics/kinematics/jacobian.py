@@ -44,7 +44,7 @@ def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]
     """Return the Jacobian columns of every body's origin, each in that body's axes.
 
     Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and J_Rc = J_Rb + bJ_Rc,
-    [T] eqs. (80), (82).
+    [T] eqs. (80), (81).
 
     Args:
         model: the robot.
@@ -155,5 +155,5 @@ def translational_jacobian(
 
 
 def rotational_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return J_R, shape (3, n), base axes: the lower rows of `jacobian`.  [T] eq. (37)."""
+    """Return J_R, shape (3, n), base axes: the lower rows of `jacobian`.  [T] (35)-(38)."""
     return jacobian(model, q, link)[3:]

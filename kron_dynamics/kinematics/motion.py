@@ -138,7 +138,10 @@ def frame_motion(
 
 
 def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
-    """Return [v; omega] of a link, shape (6,), m/s and rad/s, base axes.  [T] eqs. (30), (38)."""
+    """Return [v; omega] of a link, shape (6,), m/s and rad/s, base axes.  [T] eqs. (30), (38).
+
+    [T] eqs. (19), (20), (28); [N] eqs. (18), (21).
+    """
     none = zeros_like(q, (model.n,))
     motion = frame_motion(model, q, qd, none, none, link)
     return np.concatenate([motion.linear[0], motion.angular[0]])
@@ -150,7 +153,7 @@ def frame_acceleration(
     """Return [a; alpha] of a link, shape (6,), m/s^2 and rad/s^2, base axes.
 
     Classical acceleration of the link's origin, without gravity: ``J qdd + H (qd (x) qd)``,
-    [T] eqs. (52), (62).
+    [T] eqs. (49), (50), (52), (62); [N] eqs. (19), (22).
     """
     motion = frame_motion(model, q, qd, qdd, zeros_like(q, (model.n,)), link)
     return np.concatenate([motion.linear[1], motion.angular[1]])
@@ -160,6 +163,8 @@ def frame_jerk(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str
 ) -> ScalarArray:
     """Return the time derivative of `frame_acceleration`, shape (6,), m/s^3 and rad/s^3.
+
+    [N] eqs. (20), (23).
 
     ``J qddd + H (2 qdd (x) qd + qd (x) qdd) + dH/dq (qd (x) qd (x) qd)``, base axes.
     """

@@ -103,6 +103,8 @@ def relative_columns(
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
     """Return A_link^(axes), shape (3, 3): turns components in a link's axes into another's.
 
+    [T] eqs. (23), (24).
+
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
@@ -117,7 +119,7 @@ def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> S
 
 
 def relative_pose(model: RobotModel, q: ArrayLike, link: str, reference: str) -> ScalarArray:
-    """Return the pose of a link in the frame of another, shape (4, 4), m.
+    """Return the pose of a link in the frame of another, shape (4, 4), m.  [T] (71)-(73).
 
     Args:
         model: the robot.
@@ -152,7 +154,8 @@ def relative_jacobian(
 ) -> ScalarArray:
     """Return ^aJ_c^(k) of link c as seen from reference a, in the axes of k, shape (6, n).
 
-    ``[v; omega]`` of c relative to a is this times qd.  [T] eqs. (34), (42), (77)-(82).
+    ``[v; omega]`` of c relative to a is this times qd.  [T] (21), (31)-(34), (39)-(48), (68)-(70),
+    (74)-(82).
 
     Args:
         model: the robot.
@@ -180,9 +183,9 @@ def relative_hessian(
     """Return A_a^(k) d(^aJ_c^(a))/dq of link c as seen from a, in the axes of k, shape (6, n*n).
 
     The acceleration of c relative to a, in the axes of k, is ``relative_jacobian(...) qdd`` plus
-    this times ``qd (x) qd``.  [T] eqs. (51), (60), (83)-(91); for k = c the translational rows
-    are H*_T of eq. (58). Where k is not a, it is not the derivative of ``relative_jacobian``
-    ([T] eq. (56)): that is `relative_jacobian_derivative`.
+    this times ``qd (x) qd``.  [T] eqs. (51), (58)-(60), (65)-(67), (83)-(91); for k = c the
+    translational rows are H*_T of eq. (58). Where k is not a, it is not the derivative of
+    ``relative_jacobian`` ([T] eq. (56)): that is `relative_jacobian_derivative`.
 
     Args:
         model: the robot.
@@ -209,8 +212,8 @@ def relative_jacobian_derivative(
 ) -> ScalarArray:
     """Return d(^aJ_c^(k))/dq, shape (6, n*n), Khang's layout.
 
-    For k = c: H_T^(b) and H_R^(b) of [T] eqs. (53), (61). With P = ^aJ_R,k^(k), the turning of
-    the axes themselves: d(A J)/dq = A dJ/dq - bs(P)(A J (x) E_n).
+    For k = c: H_T^(b) and H_R^(b) of [T] eqs. (53)-(55), (57), (61), (63), (64). With
+    P = ^aJ_R,k^(k), the turning of the axes themselves: d(A J)/dq = A dJ/dq - bs(P)(A J (x) E_n).
 
     Args:
         model: the robot.

@@ -193,7 +193,7 @@ class SymbolicRobot:
         return self.evaluate(dynamics.linearization, self.q, self.qd, self.qdd)
 
     def kinetic_energy(self) -> Any:
-        """Return T = 1/2 qd^T M qd, an expression, J.  [T] eq. (94)."""
+        """Return T = 1/2 qd^T M qd, an expression, J.  [T] eq. (93)."""
         return self.evaluate(dynamics.kinetic_energy, self.q, self.qd)
 
     def potential_energy(self) -> Any:

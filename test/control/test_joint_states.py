@@ -175,6 +175,15 @@ def test_clock_that_steps_back_forgets_all_that_was_known(assembler):
     assert assembler.state(0.02).ready
 
 
+def test_clock_that_steps_back_for_one_joint_is_a_restart(assembler):
+    """The last stamps of two publishers differ: what one joint alone tells is enough."""
+    feed(assembler, NAMES[:1], Q[:1], QD[:1], TAU[:1], stamp=100.0)
+    feed(assembler, NAMES[1:], Q[1:], QD[1:], TAU[1:], stamp=5.0)
+    assert feed(assembler, stamp=50.0, now=0.01) is SampleOutcome.RESTARTED
+    assert assembler.rejections == {}
+    np.testing.assert_array_equal(assembler.state(0.01).ages, np.zeros((3, 3)))
+
+
 def test_one_sample_from_the_far_future_does_not_lock_the_others_out(assembler):
     feed(assembler, stamp=4e9, now=0.0)
     assert feed(assembler, stamp=10.0, now=0.01) is SampleOutcome.RESTARTED

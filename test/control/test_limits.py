@@ -115,6 +115,28 @@ def test_effort_just_before_an_acceleration_step_counts(make_arm):
     assert {v.joint for v in violations} == {'elbow'}
 
 
+def test_effort_that_peaks_within_a_long_piece_is_found(arm):
+    """One piece of 1 s: the elbow's effort is 14 % above the largest of nine even samples."""
+    start, goal = [-1.5, 0.0], [1.5, -2.0]
+    trajectory = Trajectory.from_points(arm.joint_names, [0.0, 1.0], [start, goal], REST, REST)
+    u = np.linspace(0.0, 1.0, 100_001)[:, None]
+    way = np.subtract(goal, start)
+    q = start + way * (10 * u**3 - 15 * u**4 + 6 * u**5)
+    qd = way * (30 * u**2 - 60 * u**3 + 30 * u**4)
+    qdd = way * (60 * u - 180 * u**2 + 120 * u**3)
+    effort = np.abs(arm.inverse_dynamics(q, qd, qdd)[:, 1])
+    peak = effort.max()
+    assert effort[:: len(u) // 8].max() < 0.87 * peak
+    (violation,) = [
+        violation
+        for violation in limit_violations(trajectory, arm, effort_limit=(1e6, 0.999 * peak))
+        if violation.quantity == 'effort'
+    ]
+    assert violation.joint == 'elbow'
+    assert abs(violation.got) == pytest.approx(peak, rel=1e-4)
+    assert violation.time == pytest.approx(u[effort.argmax(), 0], abs=1e-3)
+
+
 def test_effort_that_is_not_a_number_is_a_violation(arm):
     arm.joint_friction = lambda qd: np.where(np.abs(qd) > 0.1, np.nan, 0.0)
     violations = limit_violations(move((1.0, 0.0), 3.0), arm)

@@ -96,6 +96,30 @@ def test_a_new_one_goes_on_from_what_was_asked_for_while_the_old_one_still_arriv
     np.testing.assert_allclose(later.followed.sample(0.0)[0], GOAL)
 
 
+def test_the_slowest_part_says_how_long_references_still_arrive(make):
+    """A slow mode where the first reference ends, a fast one where the second does.
+
+    The third begins when all of the second has arrived, but not all of the first.
+    """
+
+    def modes_of(q):
+        return np.array([4.0 + 2.0 * np.tanh(8.0 * (q[0] - 0.35))]), np.array([0.02])
+
+    follower = make(modes_of=modes_of)
+    times = 10.1, 11.0, 12.2
+    goals = HELD + 0.05, GOAL, GOAL + [0.1, 0.0]
+    references = []
+    for start, goal, duration in zip(times, goals, (1.0, 1.1, 2.0), strict=True):
+        follower.sample(start - 0.1)
+        follower.now = start - 0.1
+        references.append(refer(follower, start, goal, duration))
+    first, second, _ = references
+    assert times[1] + first.added_time > times[2] > times[1] + 2.0 * second.added_time
+    before, after = (follower.sample(times[2] + late) for late in (-1e-6, 1e-6))
+    np.testing.assert_allclose(after[0], before[0], atol=1e-5)
+    np.testing.assert_allclose(after[1], before[1], atol=1e-4)
+
+
 def test_a_continuous_joint_may_be_asked_for_whole_turns_away_on_the_way(make):
     follower = make(endless=True)
     refer(follower)

@@ -15,7 +15,7 @@ import sympy
 from sympy import Matrix, cos, sin, sympify
 
 import kron_dynamics as kd
-from kron_dynamics import dynamics
+from kron_dynamics import dynamics, kinematics
 
 PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
 URDF = Path(__file__).parents[2] / 'urdf' / 'paper_stacker.urdf'
@@ -102,7 +102,7 @@ def generator() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PAPERS)
         yield importlib.import_module('tuan_2019.page')
-    for name in [name for name in sys.modules if name.split('.')[0] == 'tuan_2019']:
+    for name in [n for n in sys.modules if n.split('.')[0] in ('khang_2019', 'tuan_2019')]:
         del sys.modules[name]
 
 
@@ -128,6 +128,7 @@ NAMES = ['d3', *(f'({k})' for k in range(102, 108)), 'reduced', 'gravity']
 
 @pytest.mark.parametrize('name', NAMES)
 def test_derived_matrix_is_exactly_the_papers(stacker: Any, name: str) -> None:
+    """[T] (102)-(107)."""
     form, typed = derived(stacker)[name]
     letters = {sympify(ours): theirs for ours, theirs in LETTERS.items()}
     assert form.shape == typed.shape
@@ -151,27 +152,55 @@ def test_page_is_what_its_generator_writes(generator: Any) -> None:
 
 
 def test_every_printed_form_is_wrong_and_every_right_one_exact(generator: Any) -> None:
+    """[T] (17), (36), (43), (45), (83), (85)-(90), (97), (103), (106), (107)."""
     state, symbolic = generator.State(), generator.load_stacker()
     misprints = [
-        *generator.motion.misprints(state),
+        *generator.motion.misprints(generator.State(grab=True)),
         *generator.equations.misprints(state, symbolic),
     ]
     places = {misprint.equation for misprint in misprints}
     assert {'(17)', '(36)', '(43)', '(45)', '(83)', '(85)', '(89)', '(90)'} <= places
-    assert {'(97)', 'Table 2', '(103)', '(106)', '(107)'} <= places
-    for misprint in misprints:
+    assert {'(86)', '(87)', '(88)', 'Table 2', '(103)', '(106)', '(107)'} <= places
+    (mind,) = generator.equations.right_but(state)
+    assert mind.equation == '(97)'
+    for misprint in [*misprints, mind]:
         assert misprint.right_error == 0, misprint.equation
         assert isinstance(misprint.printed_error, str) or misprint.printed_error > 0
 
 
 def test_relations_hold_for_all_rates_and_some_as_matrices(generator: Any) -> None:
-    relations = {r.equation: r for r in generator.motion.relations(generator.State())}
+    """[T] (84), (86)-(91)."""
+    relations = {r.equation: r for r in generator.motion.relations(generator.State(grab=True))}
     assert set(relations) == {'(84)', *(f'({k})' for k in range(86, 92))}
     assert all(relation.squared == 0 for relation in relations.values())
     matrices = {name: r for name, r in relations.items() if name != '(84)'}
     assert all(relation.exact == 0 for relation in matrices.values())
+    assert all(relation.otherwise > 0.1 for relation in matrices.values())
     as_printed = {name for name, relation in matrices.items() if relation.matrix == 0}
     assert as_printed == {'(87)', '(91)'}
+
+
+def test_theorems_hold_exactly(generator: Any) -> None:
+    """[T] (1)-(5), (7)-(16), (18)."""
+    rows = [*generator.theorems.products(), *generator.theorems.derivatives()]
+    tried = {number for row in rows for number in row.equation.split(', ')}
+    assert tried == {f'({k})' for k in range(1, 19)} - {'(6)', '(17)'}
+    assert all(row.error == 0 for row in rows)
+
+
+def test_jacobians_and_hessians_are_derivatives_exactly(generator: Any) -> None:
+    """By derivatives of places and direction cosines.
+
+    [T] (20), (21), (29)-(31), (34), (37), (38), (40), (42), (44), (47), (48), (51)-(55),
+    (57)-(67).
+    """
+    rows = generator.frames.motions(generator.motion.Motion(generator.State(grab=True)))
+    tried = {number for row in rows for number in row.equation.split(', ')}
+    expected = {20, 21, 29, 30, 31, 34, 37, 38, 40, 42, 44, 47, 48, *range(51, 68)} - {56}
+    assert tried == {f'({k})' for k in expected}
+    assert all(row.error == 0 for row in rows)
+    names = {name for row in rows for name in row.program.split('`')[1::2]}
+    assert all(callable(getattr(kinematics, name)) for name in names)
 
 
 def test_products_that_do_fit_are_not_called_misprints(generator: Any) -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron_dynamics.dynamics import inverse_dynamics, kinetic_energy, mass_matrix, potential_energy
-from kron_dynamics.kinematics import forward_kinematics
+from kron_dynamics.kinematics import forward_kinematics, frame_velocity
+from kron_dynamics.kronecker import kronecker, vec
 from kron_dynamics.model import load_model
 
 
@@ -30,8 +31,24 @@ def test_energy_rate_is_power_of_the_efforts(model: Any, state: Any, derivative:
 
 
 def test_kinetic_energy_is_half_qd_m_qd(model: Any, state: Any, assert_close: Any) -> None:
+    """[T] (93), and (94) in the form of vec, [T] (94)."""
     M = mass_matrix(model, state.q)
-    assert_close(kinetic_energy(model, state.q, state.qd), 0.5 * state.qd @ M @ state.qd)
+    T = kinetic_energy(model, state.q, state.qd)
+    assert_close(T, 0.5 * state.qd @ M @ state.qd)
+    assert_close(T, 0.5 * kronecker(state.qd, state.qd) @ vec(M))
+
+
+def test_kinetic_energy_is_koenigs(model: Any, state: Any, assert_close: Any) -> None:
+    """[N] (46), (47): of the mass centres, and of turning about them."""
+    T = 0.5 * state.qd**2 @ model.armature
+    first = {frame.body: name for name, frame in reversed(model.frames.items())}
+    for k, body in enumerate(model.bodies):
+        link = first[k]  # the link that joint k moves: its frame is the body's
+        R = forward_kinematics(model, state.q, link)[:3, :3]
+        v, omega = frame_velocity(model, state.q, state.qd, link).reshape(2, 3)
+        v_C = v + np.cross(omega, R @ body.center_of_mass)
+        T += 0.5 * body.mass * v_C @ v_C + 0.5 * omega @ R @ body.inertia @ R.T @ omega
+    assert_close(kinetic_energy(model, state.q, state.qd), T)
 
 
 def test_potential_energy_is_weight_times_height(robot_text: Any, assert_close: Any) -> None:
@@ -43,6 +60,7 @@ def test_potential_energy_is_weight_times_height(robot_text: Any, assert_close: 
 
 
 def test_potential_energy_counts_every_branch(model: Any, state: Any, assert_close: Any) -> None:
+    # [P] eq. (26)
     V = 0.0
     first = {frame.body: name for name, frame in reversed(model.frames.items())}
     for k, body in enumerate(model.bodies):

@@ -4,28 +4,21 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from public_vectors import cases_of
 
 from kron_dynamics import dynamics
 from kron_dynamics.dynamics import external_wrench
 from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.model import load_model
 
-VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
-CASES = [
-    case
-    for case in json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-    if case['kind'] == 'external_wrench'
-]
 
-
-@pytest.mark.parametrize('case', CASES, ids=lambda case: case['id'])
+@pytest.mark.parametrize('case', cases_of('external_wrench'), ids=lambda case: case['id'])
 def test_reference_vectors(case: Any, assert_close: Any) -> None:
+    # [P] eq. (28)
     inputs, expected = case['inputs'], case['expected']
     model = load_model(inputs['urdf'], gravity=inputs['gravity'], joints=inputs['joint_order'])
     q, qd, qdd = (np.array(inputs['state'][key]) for key in ('q', 'qd', 'qdd'))

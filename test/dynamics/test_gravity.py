@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron_dynamics.dynamics import gravity_vector, inverse_dynamics, potential_energy
+from kron_dynamics.dynamics.body_matrices import body_matrices
 from kron_dynamics.model import load_model
 
 
@@ -32,6 +33,9 @@ def test_g_is_the_derivative_of_the_potential_energy(
 ) -> None:
     expected = derivative(lambda q: potential_energy(model, q), state.q)
     assert_close(gravity_vector(model, state.q), expected, 1e-9, floor=model.total_mass)
+    # [P] eq. (27)
+    weights = [b.mass * b.J_T.T @ model.gravity for b in body_matrices(model, state.q)]
+    assert_close(gravity_vector(model, state.q), -sum(weights), 1e-12, floor=model.total_mass)
 
 
 def test_g_is_inverse_dynamics_at_rest(model: Any, state: Any, assert_close: Any) -> None:

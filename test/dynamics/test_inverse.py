@@ -32,6 +32,7 @@ def check_equation_of_motion(model: Any, s: Any, assert_close: Any) -> None:
 def test_tau_is_m_qdd_plus_c_star_of_kronecker_square_plus_g(
     model: Any, state: Any, assert_close: Any
 ) -> None:
+    """[T] (100)."""
     check_equation_of_motion(model, state, assert_close)
 
 

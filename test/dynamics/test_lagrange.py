@@ -11,20 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import (
     coriolis_matrix,
     coriolis_vector,
     direct_coriolis_tensor,
+    inverse_dynamics,
     kane_coriolis_matrix,
+    kinetic_energy,
     lagrange_coriolis_matrix,
     lagrange_coriolis_tensor,
     lagrange_mass_matrix,
     mass_matrix,
     mass_matrix_derivative,
+    potential_energy,
     reduced_coriolis_matrix,
     velocity_free_coriolis_matrix,
 )
-from kron_dynamics.kronecker import contract, contract_last, kronecker, swap_columns
+from kron_dynamics.kinematics import jacobian, relative_jacobian
+from kron_dynamics.kronecker import contract, contract_last, kronecker, skew, swap_columns, vec
 
 TENSORS = (velocity_free_coriolis_matrix, lagrange_coriolis_tensor, direct_coriolis_tensor)
 MATRICES = (coriolis_matrix, lagrange_coriolis_matrix, kane_coriolis_matrix)
@@ -104,6 +109,72 @@ def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
     q, qd = rng.uniform(-1, 1, (2, model.n))
     difference = kane_coriolis_matrix(model, q, qd) - coriolis_matrix(model, q, qd)
     assert np.abs(difference).max() > 1e-3
+
+
+def printed_kane_terms(model: Any, q: Any, qd: Any) -> tuple[Any, Any, Any]:
+    """M, h and C of [P] eqs. (35), (36) letter by letter, with [P] eqs. (13)-(16), (21), (25).
+
+    J_i = [J_w; J_v], J_w in the axes of the body and J_v, of its mass centre, in those of the
+    base; its rate is that of these components. M_i = diag(I_i, m E), W_i = diag([w x], 0).
+    """
+    M, h, C = np.zeros((model.n, model.n)), np.zeros(model.n), np.zeros((model.n, model.n))
+    # The link that a joint moves has the frame of the body.
+    first = {frame.body: name for name, frame in reversed(model.frames.items())}
+    for k, body in enumerate(model.bodies):
+        link = first[k]
+
+        def J_i(x: Any, link: str = link, center: Any = body.center_of_mass) -> Any:
+            J_w = relative_jacobian(model, x, link, model.root_link, axes=link)[3:]
+            return np.concatenate([J_w, jacobian(model, x, link, center)[:3]])
+
+        J, dJ = jacobian_of(J_i, q)
+        M_i, W_i = np.zeros((2, 6, 6))
+        M_i[:3, :3], M_i[3:, 3:] = body.inertia, body.mass * np.eye(3)
+        W_i[:3, :3] = skew(J[:3] @ qd)
+        M += J.T @ M_i @ J
+        h += J.T @ (M_i @ (dJ @ qd) + W_i @ M_i @ J) @ qd
+        C += J.T @ (M_i @ (dJ @ qd) + W_i @ M_i @ J + M_i @ W_i @ J)
+    return M, h, C
+
+
+@given(data=st.data())
+def test_kane_matrix_is_the_printed_one(data: Any, random_robots: Any, assert_close: Any) -> None:
+    """[P] (34)-(38). Christoffel's C + 3 [qd x] has the same C qd and a skew dM/dt - 2C too."""
+    model, s = data.draw(random_robots)
+    M, h, C = printed_kane_terms(model, s.q, s.qd)
+    assert_close(kane_coriolis_matrix(model, s.q, s.qd), C, 1e-11, floor=1.0)
+    assert_close(lagrange_mass_matrix(model, s.q) - np.diag(model.armature), M, 1e-12)
+    assert_close(coriolis_vector(model, s.q, s.qd), h, 1e-11, floor=1.0)
+    assert_close(C @ s.qd, h, 1e-11, floor=1.0)
+
+
+@given(data=st.data())
+def test_lagranges_equations(
+    data: Any, random_robots: Any, derivative: Any, assert_close: Any
+) -> None:
+    """[T] (92), (96), (98)-(100), from the kinetic and the potential energy alone."""
+    model, s = data.draw(random_robots)
+    square = kronecker(s.qd, s.qd)
+
+    def momentum(t: float) -> Any:
+        q, qd = s.q + s.qd * t + s.qdd * t**2 / 2, s.qd + s.qdd * t
+        return jacobian_of(lambda rates: kinetic_energy(model, q, rates), qd)[1]
+
+    rate = derivative(momentum)
+    by_q = jacobian_of(lambda q: kinetic_energy(model, q, s.qd), s.q)[1]
+    weight = jacobian_of(lambda q: potential_energy(model, q), s.q)[1]
+    floor = max(np.abs(rate).max(), 1.0)
+    M, dM = mass_matrix(model, s.q), mass_matrix_derivative(model, s.q)
+    assert_close(M @ s.qdd + dM @ square, rate, 1e-8, floor=floor)
+    d_vec = jacobian_of(lambda q: vec(mass_matrix(model, q)), s.q)[1]
+    assert_close(0.5 * d_vec.T @ square, by_q, 1e-10, floor=floor)
+    tau = inverse_dynamics(model, s.q, s.qd, s.qdd)
+    assert_close(rate - by_q + weight, tau, 1e-8, floor=floor)
+    C = lagrange_coriolis_matrix(model, s.q, s.qd)
+    assert_close(M @ s.qdd + C @ s.qd + weight, tau, 1e-10, floor=floor)
+    C_star = lagrange_coriolis_tensor(model, s.q)
+    assert_close(C_star, dM - 0.5 * d_vec.T, 1e-10, floor=floor)
+    assert_close(M @ s.qdd + C_star @ square + weight, tau, 1e-10, floor=floor)
 
 
 def test_eq_97_from_eq_101(model: Any, state: Any, assert_close: Any) -> None:

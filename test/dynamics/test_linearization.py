@@ -53,7 +53,7 @@ def test_terms_are_those_of_differences(
 def test_terms_are_khangs_equations(
     model: RobotModel, state: SimpleNamespace, assert_close: Any
 ) -> None:
-    """[K] eqs. (63), (64) for the C of [T] eq. (97) and for the Christoffel C: the same."""
+    """[K] (60)-(62), (64), (66), (67) for the C of [T] (97) and that of Christoffel: the same."""
     n, s = model.n, state
     E = np.eye(n)
     M, D, K, effort = dynamics.linearization(model, s.q, s.qd, s.qdd)

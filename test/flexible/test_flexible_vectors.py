@@ -4,25 +4,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from flexible_chain import chain_text, single_link
+from public_vectors import cases_of
 
 import kron_dynamics as kd
 from kron_dynamics.linearized import LinearizedModel
 
-VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
-CASES = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-CHAINS = [case for case in CASES if case['kind'] == 'flexible_chain']
+CHAINS = cases_of('flexible_chain')
 LINKS = [
     case
-    for case in CASES
-    if case['kind'] == 'flexible_link' and case['inputs']['params']['modes'] == 'clamped_free'
+    for case in cases_of('flexible_link')
+    if case['inputs']['params']['modes'] == 'clamped_free'
 ]
 TOLERANCE = 1e-9
 

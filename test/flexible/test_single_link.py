@@ -4,26 +4,20 @@
 
 from __future__ import annotations
 
-import json
 from math import cos, nan, sin
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
+from public_vectors import cases_of
 
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.flexible import Beam, FlexibleLink
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.taylor import linearized_product
 
-VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
-CASES = [
-    case
-    for case in json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-    if case['kind'] == 'flexible_link'
-]
+CASES = cases_of('flexible_link')
 # What the vectors call the integrals of `BeamIntegrals`.
 INTEGRALS = {'X_l': 'tip_deflection', 'dX_l': 'tip_slope'}
 
@@ -86,7 +80,7 @@ def test_vectors_of_the_modes(case: dict[str, Any]) -> None:
 
 
 def test_equations_68_to_71_as_printed() -> None:
-    """One mode, with the letters of the paper; m_OE = mu L, and mu = rho A in (71)."""
+    """[K] (68)-(71), one mode, in the letters of the paper; m_OE = mu L, mu = rho A in (71)."""
     L, mu, EI, J1, mE, g, tau = 1.3, 0.9, 14.0, 0.08, 0.45, 9.81, 2.5
     q, qd, qdd = 0.6, 2.3, -1.1
     modes = Beam(L, EI, mu).modes(1)
@@ -116,7 +110,7 @@ def test_equations_68_to_71_as_printed() -> None:
 
 @pytest.mark.parametrize('geometric', [False, True])
 def test_linearization_of_the_nonlinear_equations(geometric: bool) -> None:
-    """(60)-(67) by Taylor expansion of Lagrange's equations of the link, two modes.
+    """[K] (54), (55), (60)-(67) from Lagrange's equations of the link, two modes.
 
     Each point of the link is at (x - u, w) with the foreshortening u = 1/2 int w'^2, or u = 0.
     """

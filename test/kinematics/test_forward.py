@@ -41,6 +41,7 @@ def test_planar_2r_is_the_textbooks(robot_text: Any, assert_close: Any) -> None:
 def test_rotation_about_an_axis_is_its_exponential(
     rng: np.random.Generator, assert_close: Any
 ) -> None:
+    # [N] eq. (5)
     joint = revolute(rng.normal(size=3))
     expected = Rotation.from_rotvec(joint.axis * 0.8).as_matrix()
     assert_close(joint_rotation(joint, 0.8), expected)

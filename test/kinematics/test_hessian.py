@@ -33,6 +33,7 @@ def check_hessian(model: Any, s: Any, link: str, assert_close: Any, derivative: 
 def test_h_is_the_derivative_of_j(
     model: Any, state: Any, assert_close: Any, derivative: Any
 ) -> None:
+    """[T] (51), (60)."""
     for link in model.link_names:
         check_hessian(model, state, link, assert_close, derivative)
 
@@ -40,6 +41,7 @@ def test_h_is_the_derivative_of_j(
 def test_acceleration_is_j_qdd_plus_h_of_kronecker_square(
     model: Any, state: Any, assert_close: Any
 ) -> None:
+    """[T] (49), (52), (62)."""
     J = jacobian(model, state.q, model.tip_link)
     H = kinematic_hessian(model, state.q, model.tip_link)
     expected = J @ state.qdd + H @ np.kron(state.qd, state.qd)

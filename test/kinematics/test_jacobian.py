@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kron_dynamics import UnknownFrameError
+from kron_dynamics.dual import jacobian_of
 from kron_dynamics.kinematics import (
     forward_kinematics,
     jacobian,
+    relative_jacobian,
     rotational_jacobian,
     translational_jacobian,
 )
@@ -30,7 +32,7 @@ def check_derivative_of_pose(
     J = jacobian(model, q, link)
     assert_close(J[:3], slope[:3, 3], 1e-9, floor=1.0)
     for k in range(model.n):
-        # omega~ = Adot A^T, [T] eq. (27)
+        # omega~ = Adot A^T, [T] eq. (20)
         assert_close(slope[:3, :3, k] @ pose[:3, :3].T, skew(J[3:, k]), 1e-9, floor=1.0)
 
 
@@ -46,8 +48,28 @@ def test_planar_2r_is_the_textbooks(robot_text: Any, assert_close: Any) -> None:
 def test_j_is_the_derivative_of_the_pose(
     model: Any, state: Any, assert_close: Any, derivative: Any
 ) -> None:
+    """[T] (20), (29)."""
     for link in model.link_names:
         check_derivative_of_pose(model, state.q, link, assert_close, derivative)
+
+
+@given(data=st.data())
+def test_rotational_jacobian_is_made_of_the_axes(
+    random_robots: Any, assert_close: Any, data: Any
+) -> None:
+    """[T] (35)-(40), in base and in body axes, from derivatives of the direction cosines."""
+    model, s = data.draw(random_robots)
+    link = data.draw(st.sampled_from(model.link_names))
+    A, dA = jacobian_of(lambda q: forward_kinematics(model, q, link)[:3, :3], s.q)
+    # x_a, y_a, z_a in the axes of the link are the rows of A; x_b, y_b, z_b its columns.
+    x, y, z = A
+    dx, dy, dz = dA
+    seen = [y @ dz, z @ dx, x @ dy]
+    assert_close(rotational_jacobian(model, s.q, link), seen, 1e-12, floor=1.0)
+    x, y, z = A.T
+    dx, dy, dz = dA.transpose(1, 0, 2)
+    J = relative_jacobian(model, s.q, link, model.root_link, axes=link)
+    assert_close(J[3:], [z @ dy, x @ dz, y @ dx], 1e-12, floor=1.0)
 
 
 def test_halves_are_the_rows_of_the_whole(model: Any, state: Any) -> None:

@@ -48,6 +48,7 @@ def check_motion(model: Any, s: Any, link: str, assert_close: Any, derivative: A
 def test_velocity_is_j_qd_and_each_derivative_that_of_the_one_before(
     model: Any, state: Any, assert_close: Any, derivative: Any
 ) -> None:
+    """[T] (19), (28), (30), (38), (50), [N] (18)-(23)."""
     for link in model.link_names:
         check_motion(model, state, link, assert_close, derivative)
 
@@ -68,6 +69,7 @@ def test_jerk_in_kronecker_form(
 
 
 def test_steady_turning_is_centripetal(robot_text: Any, assert_close: Any) -> None:
+    # [N] eq. (51) and its like for velocity and jerk.
     model = load_model(robot_text('planar_2r'))
     w, still = 1.7, np.zeros(2)
     rate = np.array([w, 0.0])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import ModelError, dynamics, kinematics
+from kron_dynamics.dynamics import mass_matrix
 from kron_dynamics.model import load_model
 
 
@@ -264,3 +265,71 @@ def test_wrong_joints_are_refused(joints: Any, parts: Any, assert_refused: Any) 
 def test_mimic_joints_cannot_be_coordinates(parts: Any, assert_refused: Any) -> None:
     text = parts.robot(second(parts, '<mimic joint="hinge"/>'))
     assert_refused(text, ModelError, 'joints=', "'grip'", joints=('hinge', 'grip'))
+
+
+ROTOR = '<rotor_inertia value="0.02"/>'
+GEAR = '<gear_ratio value="50"/>'
+
+
+def transmission(actuator: str, joint: str = '<joint name="hinge"/>') -> str:
+    return (
+        f'<transmission name="drive"><type>simple</type>{joint}'
+        f'<actuator name="motor">{actuator}</actuator></transmission>'
+    )
+
+
+NAMESPACED = (ROTOR + GEAR).replace('<', '<drake:').replace('/>', ' xmlns:drake="http://drake"/>')
+
+
+@pytest.mark.parametrize(
+    ('actuator', 'expected'),
+    [(ROTOR + GEAR, 2500 * 0.02), (ROTOR, 0.02), (GEAR, 0.0), ('', 0.0)]
+    + [(NAMESPACED, 2500 * 0.02)],
+    ids=['geared', 'direct', 'no rotor', 'nothing', 'namespace'],
+)
+def test_rotor_weighs_the_square_of_the_gear_ratio(
+    actuator: str, expected: float, parts: Any
+) -> None:
+    model = load_model(parts.robot(transmission(actuator)))
+    np.testing.assert_allclose(model.armature, [expected], rtol=1e-15)
+
+
+def test_armature_given_wins_over_the_transmission(parts: Any) -> None:
+    text = parts.robot(transmission(ROTOR + GEAR))
+    assert load_model(text, armature={'hinge': 3.0}).armature == [3.0]
+
+
+def test_armature_is_in_the_mass_matrix(parts: Any) -> None:
+    bare, geared = (parts.robot(*more) for more in ((), (transmission(ROTOR + GEAR),)))
+    inertias = [mass_matrix(load_model(text), [0.3]) for text in (bare, geared)]
+    np.testing.assert_allclose(inertias[1] - inertias[0], [[50.0]], rtol=1e-13)
+
+
+def test_armature_of_a_mimic_joint_weighs_the_square_of_its_ratio(parts: Any) -> None:
+    text = parts.robot(second(parts, '<mimic joint="hinge" multiplier="-3"/>'))
+    np.testing.assert_allclose(load_model(text, armature={'grip': 0.5}).armature, [4.5])
+
+
+def test_armature_for_an_unknown_joint(parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot(), ModelError, "'hing'", 'hinge', armature={'hing': 1.0})
+    text = parts.robot(transmission(ROTOR, '<joint name="hing"/>'))
+    assert_refused(text, ModelError, "'hing'", 'hinge')
+
+
+@pytest.mark.parametrize('inertia', [-1.0, np.inf, np.nan])
+def test_armature_that_no_rotor_has(inertia: float, parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot(), ModelError, "'hinge'", 'armature', armature={'hinge': inertia})
+
+
+@pytest.mark.parametrize(
+    ('actuator', 'joint'),
+    [
+        ('<rotor_inertia value="heavy"/>', '<joint name="hinge"/>'),
+        ('<rotor_inertia/>', '<joint name="hinge"/>'),
+        (ROTOR + '<gear_ratio value="1:50"/>', '<joint name="hinge"/>'),
+        (ROTOR + '<gear_ratio/>', '<joint name="hinge"/>'),
+        (ROTOR, ''),
+    ],
+)
+def test_malformed_rotor(actuator: str, joint: str, parts: Any, assert_refused: Any) -> None:
+    assert_refused(parts.robot(transmission(actuator, joint)), ModelError, "transmission 'drive'")

@@ -47,7 +47,11 @@ def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_warn
     assert_warned(text, 'triangle_inequality', InvalidInertiaError, "'arm'")
 
 
-@pytest.mark.parametrize('thin', [(0.1, 0.2, 0.3), (0.0, 0.1, 0.1), (0.12345, 0.2, 0.3235)])
+@pytest.mark.filterwarnings('error::kron_dynamics.exceptions.ModelWarning')
+@pytest.mark.parametrize(
+    'thin',
+    [(0.1, 0.2, 0.3), (0.0, 0.1, 0.1), (0.12345, 0.2, 0.3235), (0.0, 0.1, 0.10005)],
+)
 def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> None:
     text = parts.robot(arm=parts.link('arm', moments=moments(*thin)))
     assert load_model(text).warnings == ()

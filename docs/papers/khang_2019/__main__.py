@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .machine import draw
+from . import maps
 from .page import page
 
 _FOLDER = Path(__file__).parents[1]
 (_FOLDER / 'khang-2019.md').write_text(page(), encoding='utf-8')
-draw(_FOLDER)
+for name in maps.NAMES:
+    maps.write(_FOLDER, name)
+    maps.draw(_FOLDER, name, _FOLDER)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.kronecker import khang_derivative, kronecker, kronecker_power
-from kron_dynamics.taylor import expand, linearized_product, taylor_value
+from kron_dynamics.taylor import expand, linear_value, linearized_product, taylor_value
 
 from .functions import (
     DX,
@@ -79,13 +79,21 @@ def kronecker_statements() -> list[Statement]:
 
 
 def derivative_statements() -> list[Statement]:
-    """Try (21), (25), (27) and (45), each for j = 1, 2, 3."""
-    C, A = whole(P, 2, 6), matrix(X)
-    errors: dict[str, list[Any]] = {'(21)': [], '(25)': [], '(27)': [], '(45)': []}
+    """Try (19), (20), and (21), (23), (25), (27) and (45), each for j = 1, 2, 3."""
+    C, A, B, a = whole(P, 2, 6), matrix(X), matrix(X[::-1]).T, vector(X)
+    d_A, block = at_point(khang_derivative(A, X)), eye(N)
+    by_rule = d_A @ kronecker(at_point(B), block) + at_point(A @ khang_derivative(B, X))
+    errors: dict[str, list[Any]] = {
+        '(19)': [at_point(khang_derivative(A @ B, X)) - by_rule],
+        '(20)': [at_point(khang_derivative(A @ C, X)) - d_A @ kronecker(C, block)],
+    }
+    errors |= {number: [] for number in ('(21)', '(23)', '(25)', '(27)', '(45)')}
     for j in ORDERS:
         d_A, block = at_point(khang_derivative(A, X, j)), eye(N**j)
         product_rule = d_A @ kronecker(C, block)
         errors['(21)'].append(at_point(khang_derivative(A @ C, X, j)) - product_rule)
+        rows = [eye(len(a))[:, [i]] @ at_point(khang_derivative(x, X, j)) for i, x in enumerate(a)]
+        errors['(23)'].append(at_point(khang_derivative(a, X, j)) - sum(rows))
         columns = [
             at_point(khang_derivative(A[:, i], X, j)) @ kronecker(eye(P)[[i]], block)
             for i in range(P)
@@ -98,9 +106,16 @@ def derivative_statements() -> list[Statement]:
             split = kronecker(e_i, block) @ kronecker(eye(P), power)
             errors['(45)'].append(power @ e_i - split)
     forms = {
+        '(19)': r'$\frac{\partial}{\partial \mathbf{x}}(\mathbf{A}\mathbf{B}) = '
+        r'\frac{\partial \mathbf{A}}{\partial \mathbf{x}}(\mathbf{B} \otimes \mathbf{E}_n) + '
+        r'\mathbf{A}\frac{\partial \mathbf{B}}{\partial \mathbf{x}}$',
+        '(20)': r'$\frac{\partial}{\partial \mathbf{x}}(\mathbf{A}\mathbf{C}) = '
+        r'\frac{\partial \mathbf{A}}{\partial \mathbf{x}}(\mathbf{C} \otimes \mathbf{E}_n)$',
         '(21)': r'$\frac{\partial^j}{\partial \mathbf{x}^j}(\mathbf{A}\mathbf{C}) = '
         r'\frac{\partial^j \mathbf{A}}{\partial \mathbf{x}^j}'
         r'(\mathbf{C} \otimes \mathbf{E}_n^{\otimes j})$',
+        '(23)': r'$\frac{\partial^j \mathbf{a}}{\partial \mathbf{x}^j} = '
+        r'\sum_i \mathbf{e}_i \frac{\partial^j a_i}{\partial \mathbf{x}^j}$',
         '(25)': r'$\frac{\partial^j \mathbf{A}}{\partial \mathbf{x}^j} = '
         r'\sum_i \frac{\partial^j \mathbf{a}_i}{\partial \mathbf{x}^j}'
         r'(\mathbf{e}_i^T \otimes \mathbf{E}_{n^j})$',
@@ -180,6 +195,27 @@ def _printed_series(terms: Any, delta: Any, p: int, swapped: bool = False) -> An
         factors = (power, eye(p)) if swapped else (eye(p), power)
         total = total + term @ kronecker(*factors) / factorial(j)
     return total
+
+
+def values() -> list[tuple[str, float, Any]]:
+    """Return number, order of the remainder, error of the program: (48) and (50)."""
+    rows = []
+    for number, function in (('(48)', lambda x, y: matrix(x)), ('(50)', matrix_of_two)):
+        A, A_x, A_y = derivatives(function)
+
+        def printed(dx: Any, dy: Any, A: Any = A, A_x: Any = A_x, A_y: Any = A_y) -> Any:
+            by_x = A_x @ kronecker(eye(P), dx.reshape(N, 1))
+            return A + by_x + A_y @ kronecker(eye(P), dy.reshape(P, 1))
+
+        def rest(h: Any, printed: Any = printed, function: Any = function) -> Any:
+            return function(X0 + h * DX, Y0 + h * DY) - printed(h * DX, h * DY)
+
+        if number == '(48)':
+            program = taylor_value([A, A_x], DX)
+        else:
+            program = linear_value(A, A_x, A_y, DX, DY)
+        rows.append((number, remainder_order(rest), largest(program - printed(DX, DY))))
+    return rows
 
 
 def products() -> list[tuple[str, float, Any]]:

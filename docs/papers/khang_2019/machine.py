@@ -7,20 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import pi, sqrt
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 
 import kron_dynamics as kd
-from kron_dynamics.flexible import (
-    Beam,
-    FlexibleLink,
-    FloquetAnalysis,
-    plot_stability_map,
-    stability_map,
-)
+from kron_dynamics.flexible import Beam, FlexibleLink, FloquetAnalysis
 from kron_dynamics.periodic_motion import motion_stability
 from kron_dynamics.resources import resource_path
 
@@ -78,23 +71,6 @@ def natural_frequency() -> float:
 def margin(speed: float, amplitude: float, geometric_stiffness: bool) -> float:
     """Return the stability margin of a swing q = amplitude sin(speed t), 1/s."""
     return _swinging(geometric_stiffness)(speed, amplitude).stability_margin
-
-
-def draw(folder: Path) -> None:
-    """Write the maps of stability over speed and amplitude, as printed and right."""
-    speeds, amplitudes = np.linspace(1.0, 16.0, 121), np.linspace(0.02, 1.5, 75)
-    for keeps, name in ((False, 'printed'), (True, 'right')):
-        plot_stability_map(
-            speeds,
-            amplitudes,
-            # Beyond -1 the growth is of no interest, and its colours would hide the tongues.
-            np.maximum(stability_map(_swinging(keeps), speeds, amplitudes), -1.0),
-            folder / f'khang-2019-swing-{name}.png',
-            x_label='angular frequency of the swing, rad/s',
-            y_label='amplitude of the swing, rad',
-            title='(69) as printed' if name == 'printed' else 'with the axial force',
-            level=-1e-4,
-        )
 
 
 def _swinging(geometric_stiffness: bool) -> Callable[[float, float], FloquetAnalysis]:

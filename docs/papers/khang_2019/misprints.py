@@ -1,13 +1,13 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is misprinted in sections 2 and 3 of [K], each with its error."""
+"""What is misprinted in [K] outside of its example, each with its error."""
 
 from __future__ import annotations
 
 from tuan_2019.misprint import PAPER, Misprint, sizes_do_not_fit
 
 from kron_dynamics.kronecker import khang_derivative, kronecker, kronecker_power
-from kron_dynamics.taylor import linear_value, mixed_term
+from kron_dynamics.taylor import expand, linear_value, mixed_term, taylor_value
 
 from .functions import (
     DX,
@@ -25,12 +25,13 @@ from .functions import (
     largest,
     linear,
     scalar,
+    vector,
 )
 
 
 def misprints() -> list[Misprint]:
-    """Return the misprints of sections 2 and 3, in the order of the text."""
-    return [_eq_13(), _eq_34(), _eq_49(), _eq_51()]
+    """Return the misprints of sections 2 and 3 and that of a number in 4."""
+    return [_eq_13(), _eq_34(), _eq_49(), _eq_51(), _before_62()]
 
 
 def _eq_13() -> Misprint:
@@ -103,4 +104,21 @@ def _eq_51() -> Misprint:
         PAPER,
         r'$\mathbf{A}(\mathbf{x}, \mathbf{y})\mathbf{y}$, $\mathbf{A}$ of the first degree',
         *errors,
+    )
+
+
+def _before_62() -> Misprint:
+    """A matrix of one column, g's own, is what (43) needs; (41) needs none."""
+    g, slope = at_point(vector(X)), at_point(khang_derivative(vector(X), X))
+    by_62 = g + slope @ DX
+    by_41 = taylor_value(expand(vector, X0, 1).derivatives, DX)
+    columns = sizes_do_not_fit(lambda: g @ eye(P))
+    return Misprint(
+        'before (62)',
+        'noting (43), the series of a column of a matrix',
+        'noting (41), the series of a vector',
+        PAPER,
+        r'$\mathbf{g}$, which has no columns $\mathbf{g}\mathbf{e}_i$',
+        columns,
+        largest(by_62 - by_41),
     )

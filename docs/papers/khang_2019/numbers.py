@@ -80,21 +80,8 @@ def load_cases() -> list[Case]:
 
 def misprints(case: Case) -> list[Misprint]:
     """Return what is wrong in section 4, in numbers of a link with a mass at its tip."""
-    rigid, derived, printed = (
-        letters.linearized(False),
-        letters.linearized(True),
-        letters.printed(),
-    )
-    values = case.in_letters()
-
-    def error(difference: Any) -> float:
-        # Expanded before numbers come in: what is 0 is then exactly 0.
-        return abs(float(sympy.expand(difference).subs(values)))
-
-    M_22, K_22 = printed.M[1, 1], printed.K[1, 1]
-    tension = letters.rhoA * letters.S_11 + letters.m_E * letters.l * letters.N_11
-    weight = letters.rhoA * letters.T_11 + letters.m_E * letters.N_11
-    geometric = letters.qd**2 * tension - letters.g * sympy.sin(letters.q) * weight
+    rigid, printed = letters.linearized(False), letters.printed()
+    M_22 = printed.M[1, 1]
     return [
         Misprint(
             '(54)',
@@ -102,20 +89,36 @@ def misprints(case: Case) -> list[Misprint]:
             r'$\mathbf{s} = [q_a, q_e]^T$ as in (59), $w(x, t) = X_1(x)\,q_e(t)$',
             PAPER,
             r'read as $w(l, t)$; $M_{22}$ of (68)',
-            error(M_22 / letters.X_1**2 - rigid.M[1, 1]),
-            error(M_22 - rigid.M[1, 1]),
-        ),
+            _error(M_22 / letters.X_1**2 - rigid.M[1, 1], case),
+            _error(M_22 - rigid.M[1, 1], case),
+        )
+    ]
+
+
+def right_but(case: Case) -> list[Misprint]:
+    """Return what is right for its model and wants more for another, in the same numbers."""
+    derived, printed = letters.linearized(True), letters.printed()
+    tension = letters.rhoA * letters.S_11 + letters.m_E * letters.l * letters.N_11
+    weight = letters.rhoA * letters.T_11 + letters.m_E * letters.N_11
+    geometric = letters.qd**2 * tension - letters.g * sympy.sin(letters.q) * weight
+    difference = printed.K[1, 1] - derived.K[1, 1]
+    return [
         Misprint(
             '(69)',
-            r'$K_{22}$ without the axial force in the link',
-            r'$+\,\dot{q}^2(\rho A S_{11} + m_E l N_{11}) - '
-            r'g \sin q\,(\rho A T_{11} + m_E N_{11})$',
-            'none: the model, whose link grows longer as it bends',
+            r'$K_{22}$ of a link whose points keep their $x$, so that it grows longer as it bends',
+            r'a link that keeps its length: $+\,\dot{q}^2(\rho A S_{11} + m_E l N_{11}) - '
+            r'g \sin q\,(\rho A T_{11} + m_E N_{11})$, the axial force',
+            PAPER,
             r'$K_{22}$ of the link that keeps its length',
-            error(K_22 - derived.K[1, 1]),
-            error(K_22 + geometric - derived.K[1, 1]),
-        ),
+            _error(difference, case),
+            _error(difference + geometric, case),
+        )
     ]
+
+
+def _error(difference: Any, case: Case) -> float:
+    # Expanded before numbers come in: what is 0 is then exactly 0.
+    return abs(float(sympy.expand(difference).subs(case.in_letters())))
 
 
 def mode_rows(case: Case) -> list[tuple[int, float, float, float, float]]:

@@ -31,6 +31,15 @@ def page() -> str:
         *_robot(),
         words.MISPRINTS.format(case=loaded.name),
         _misprint_table([*misprints.misprints(), *numbers.misprints(loaded)]),
+        words.MIND,
+        _table(
+            ('where', 'printed', 'more', 'compared', 'as printed', 'with more'),
+            [
+                (m.equation, m.printed, m.right, m.check, _number(m.printed_error))
+                + (_number(m.right_error),)
+                for m in numbers.right_but(loaded)
+            ],
+        ),
     ]
     return '\n'.join(part.strip('\n') + '\n' for part in parts)
 
@@ -43,8 +52,8 @@ def _taylor() -> list[str]:
         for number, form, orders, error in identities.series()
     ]
     products = [
-        (number, words.PRODUCTS[number], f'{order:.2f}', _number(error))
-        for number, order, error in identities.products()
+        (number, words.FIRST_ORDER[number], f'{order:.2f}', _number(error))
+        for number, order, error in [*identities.values(), *identities.products()]
     ]
     return [
         words.IDENTITIES,

@@ -23,9 +23,10 @@ $\partial\mathbf{a}_j/\partial x_k$ (`kron_dynamics.kronecker.khang_derivative`)
 IDENTITIES = r"""
 ## Kronecker products and derivatives
 
-(6)-(10) on matrices of whole numbers of different sizes; the others for $j = 1, 2, 3$ on rational
-functions $\mathbf{A}$ of shape $2 \times 3$ and $\alpha$ of two variables, in exact rational
-numbers. The error is the largest of all entries; 0 is exactly 0.
+(6)-(10) on matrices of whole numbers of different sizes; the others on rational functions
+$\mathbf{A}$ of shape $2 \times 3$, $\mathbf{a}$ and $\alpha$ of two variables, in exact rational
+numbers, where there is a $j$ for $j = 1, 2, 3$. The error is the largest of all entries; 0 is
+exactly 0.
 """
 
 SERIES = r"""
@@ -45,15 +46,21 @@ but for $k = 3$ the power is {order}: not even the first order is right.
 """
 
 LINEAR = r"""
-## Products linearized
+## First order
 
+A right linearization leaves a remainder of order 2. Last, the difference to
+`kron_dynamics.taylor`: `taylor_value`, `linear_value`, and `linearized_product` of the products.
 $\mathbf{E}_n$ has the size of the variable of the derivative before it: that of $\mathbf{y}$
 in the terms of $\mathbf{y}$ and that of $\mathbf{x}$ in those of $\mathbf{x}$ (the paper has both
-of length $n$). A right linearization leaves a remainder of order 2. Last, the difference to
-`kron_dynamics.taylor.linearized_product`.
+of length $n$).
 """
 
-PRODUCTS = {
+FIRST_ORDER = {
+    '(48)': r'$\frac{\partial\mathbf{A}}{\partial\mathbf{x}}(\mathbf{E}_p \otimes '
+    r'(\mathbf{x} - \mathbf{x}_0))$',
+    '(50)': r'$\frac{\partial\mathbf{A}}{\partial\mathbf{y}}(\mathbf{E}_p \otimes '
+    r'(\mathbf{y} - \mathbf{y}_0)) + \frac{\partial\mathbf{A}}{\partial\mathbf{x}}'
+    r'(\mathbf{E}_p \otimes (\mathbf{x} - \mathbf{x}_0))$',
     '(52)': r'$(\mathbf{A} + \frac{\partial\mathbf{A}}{\partial\mathbf{y}}'
     r'(\mathbf{y}_0 \otimes \mathbf{E}_n))(\mathbf{y} - \mathbf{y}_0) + '
     r'\frac{\partial\mathbf{A}}{\partial\mathbf{x}}'
@@ -190,4 +197,10 @@ MISPRINTS = r"""
 Those of sections 2 and 3 in exact rational numbers, those of section 4 for
 {case} with one mode, SI units. The error is the largest of all entries;
 0 is exactly 0.
+"""
+
+MIND = r"""
+## Right, but mind
+
+What is true as printed, for the model that it is of, and what more there is.
 """

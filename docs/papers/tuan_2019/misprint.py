@@ -36,15 +36,35 @@ class Misprint:
 
 
 @dataclass(frozen=True)
+class Statement:
+    """An equation that holds.
+
+    Attributes:
+        equation: its number.
+        form: what it says, LaTeX.
+        program: the functions of `kron_dynamics` that compute it.
+        error: largest error found, exactly.
+    """
+
+    equation: str
+    form: str
+    program: str
+    error: Any
+
+
+@dataclass(frozen=True)
 class Relation:
     """An equation between Hessians.
 
     Attributes:
         equation: its number.
-        squared: largest error of the printed form times (qd (x) qd).
+        squared: largest error of the printed form times (qd (x) qd) for every qd: of both its
+            columns (i, j) and (j, i) together.
         matrix: largest error of the printed form as a matrix.
         change: what makes it exact as a matrix, LaTeX.
         exact: largest error of that.
+        otherwise: the same where the term that may need K has it when it must not, and has it
+            not when it must.
     """
 
     equation: str
@@ -52,6 +72,7 @@ class Relation:
     matrix: Any
     change: str
     exact: Any
+    otherwise: Any
 
 
 def sizes_do_not_fit(function: Callable[[], Any]) -> str:

@@ -1,12 +1,13 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sections 2 and 3 of [T] on the stacker: frames a = 0, b = 2, c = 3, exact numbers."""
+"""Section 3 of [T] on the stacker with a grab: frame 0, the boom, the grab, exact numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import sympy
 
 from kron_dynamics import kinematics
 from kron_dynamics.kinematics import relative
@@ -22,8 +23,8 @@ from kron_dynamics.kronecker import (
 from .misprint import PAPER, TRANSCRIPTION, Misprint, Relation, sizes_do_not_fit
 from .stacker import State
 
-A, B, C = 'frame_0', 'mast', 'frame_3'
-N = 3
+A, B, C = 'frame_0', 'boom', 'frame_4'
+N = 4
 E, ENN = np.eye(N, dtype=int), np.eye(N * N, dtype=int)
 SQUARE = r'(\dot{\mathbf{q}} \otimes \dot{\mathbf{q}})'
 
@@ -37,6 +38,7 @@ class Motion:
 
     def __init__(self, state: State) -> None:
         """Evaluate everything."""
+        self.a, self.b, self.c = A, B, C
         self.state = state
         self.model, self.q = state.robot.model, state.q
         self.square = kronecker(state.qd, state.qd)
@@ -50,11 +52,10 @@ class Motion:
         self.A_b = state.at(relative.rotation_between(self.model, self.q, A, B))
         self.A_c = state.at(relative.rotation_between(self.model, self.q, A, C))
         self.d = self.A_b @ state.at(relative.relative_pose(self.model, self.q, C, B)[:3, 3])
-        lever = self.model.bodies[2].center_of_mass - self.model.frame(C).translation
-        self.p_c = state.at(lever)
+        self.p_c = np.array(sympy.sympify(['1/3', '-1/2', '3/4']), dtype=object)
         self.p = self.A_c @ self.p_c
-        self.J_TG = state.at(kinematics.jacobian(self.model, self.q, C, lever)[:3])
-        self.H_TG = state.at(kinematics.kinematic_hessian(self.model, self.q, C, lever)[:3])
+        self.J_TG = state.at(kinematics.jacobian(self.model, self.q, C, self.p_c)[:3])
+        self.H_TG = state.at(kinematics.kinematic_hessian(self.model, self.q, C, self.p_c)[:3])
         # Derivatives of body-axes Jacobians.
         derivative = relative.relative_jacobian_derivative
         self.H_Rb_b = self._halves(derivative, B, A, B)[1]
@@ -70,12 +71,12 @@ def misprints(state: State) -> list[Misprint]:
     """Return the misprints of sections 2 and 3, in the order of the text."""
     m = Motion(state)
     kinematic = [_eq_17(m), _eq_36(m), _eq_43(m), _eq_45(m)]
-    return [*kinematic, _eq_83(m), _eq_85(m), _eq_86(m), _eq_89(m), _eq_90(m)]
+    return [*kinematic, _eq_83(m), _eq_85(m), *_eqs_86_to_88(m), _eq_89(m), _eq_90(m)]
 
 
 def _eq_17(m: Motion) -> Misprint:
     J, qd = m.J_Tc, m.state.qd
-    right = block_skew(J) @ kronecker(E, qd)
+    right = block_skew(J) @ kronecker(np.eye(3, dtype=int), qd)
     assert (J @ qd).shape != right.shape
     return Misprint(
         '(17)',
@@ -83,7 +84,7 @@ def _eq_17(m: Motion) -> Misprint:
         r'$\widetilde{\mathbf{A}\mathbf{a}} = '
         r'\tilde{\mathbf{A}}(\mathbf{E}_3 \otimes \mathbf{a})$',
         TRANSCRIPTION,
-        r'$\mathbf{A} = \mathbf{J}_{T_3}$, $\mathbf{a} = \dot{\mathbf{q}}$',
+        r'$\mathbf{A} = \mathbf{J}_{T_c}$, $\mathbf{a} = \dot{\mathbf{q}}$',
         'sizes do not fit',
         abs(skew(J @ qd) - right).max(),
     )
@@ -101,7 +102,7 @@ def _eq_36(m: Motion) -> Misprint:
         r'$\mathbf{z}_a^T\,\partial\mathbf{x}_a/\partial\mathbf{q}$, '
         r'$\mathbf{x}_a^T\,\partial\mathbf{y}_a/\partial\mathbf{q}$',
         TRANSCRIPTION,
-        r'$\mathbf{J}_{R_3}$',
+        r'$\mathbf{J}_{R_c}$',
         abs(printed - m.J_Rc).max(),
         abs(right - m.J_Rc).max(),
     )
@@ -116,7 +117,7 @@ def _eq_43(m: Motion) -> Misprint:
         r'$\mathbf{v}_b + \dot{\mathbf{A}}_b\,\mathbf{p}_b^{(a)}$',
         r'$\mathbf{v}_b + \dot{\mathbf{A}}_b\mathbf{A}_b^T\mathbf{A}_b\,\mathbf{p}_b^{(b)}$',
         TRANSCRIPTION,
-        r'$\mathbf{v}_{G_3}$',
+        r'$\mathbf{v}_{G_c}$',
         abs(A_dot @ m.p - relative_velocity).max(),
         abs(A_dot @ m.A_c.T @ m.A_c @ m.p_c - relative_velocity).max(),
     )
@@ -129,7 +130,7 @@ def _eq_45(m: Motion) -> Misprint:
         r'$\mathbf{J}_R(\mathbf{p} \otimes \mathbf{E}_n)$',
         r'$\tilde{\mathbf{J}}_R(\mathbf{p} \otimes \mathbf{E}_n)$',
         f'one {TRANSCRIPTION}',
-        r'$\mathbf{J}_{TG_3}$',
+        r'$\mathbf{J}_{TG_c}$',
         sizes_do_not_fit(lambda: m.J_Rc @ lever),
         abs(m.J_Tc + block_skew(m.J_Rc) @ lever - m.J_TG).max(),
     )
@@ -169,17 +170,26 @@ def _eq_85(m: Motion) -> Misprint:
     )
 
 
-def _eq_86(m: Motion) -> Misprint:
-    sizes_do_not_fit(lambda: m.J_Rb @ kronecker(m.bJ_Tc, E))
-    return Misprint(
-        '(86)-(88)',
-        r'$\mathbf{J}_R(\mathbf{J} \otimes \mathbf{E}_n)$',
-        r'$\tilde{\mathbf{J}}_R(\mathbf{J} \otimes \mathbf{E}_n)$, every time',
-        f'one {TRANSCRIPTION}',
-        rf'$\mathbf{{H}}_{{T_c}}{SQUARE}$',
-        'sizes do not fit',
-        abs((sum(_parts_86(m)) - m.H_Tc) @ m.square).max(),
+def _eqs_86_to_88(m: Motion) -> list[Misprint]:
+    """Without the tilde over a block of J_R no product of the three has a value."""
+    parts_88 = _parts_88(m.H_Tc, m.H_Rc, m.J_Rc, m.p)
+    cases = (
+        ('(86)', r'\mathbf{H}_{T_c}', m.J_Rb, m.bJ_Tc, sum(_parts_86(m)) - m.H_Tc),
+        ('(87)', r'\mathbf{H}_{R_c}', m.J_Rb, m.bJ_Rc, sum(_parts_87(m)) - m.H_Rc),
+        ('(88)', r'\mathbf{H}_{TG_c}', m.J_Rc, m.J_Rc, sum(parts_88) - m.H_TG),
     )
+    return [
+        Misprint(
+            number,
+            r'$\mathbf{J}_R(\mathbf{J} \otimes \mathbf{E}_n)$',
+            r'$\tilde{\mathbf{J}}_R(\mathbf{J} \otimes \mathbf{E}_n)$, every time',
+            f'one {TRANSCRIPTION}',
+            rf'${letter}{SQUARE}$',
+            sizes_do_not_fit(lambda J_R=J_R, J=J: J_R @ kronecker(J, E)),
+            abs(difference @ m.square).max(),
+        )
+        for number, letter, J_R, J, difference in cases
+    ]
 
 
 _TILDE = r'$\mathbf{A}_b^{(c)}\,\tilde{\mathbf{J}}_{R_b}^{(b)}$, or no tilde (sizes do not fit)'
@@ -228,6 +238,10 @@ def _parts_86(m: Motion) -> tuple[Any, Any, Any]:
     return _transported(m.H_Tb, m.H_Rb, block_skew(m.J_Rb), m.bJ_Tc, m.d, m.bH_Tc)
 
 
+def _parts_87(m: Motion) -> tuple[Any, Any, Any]:
+    return m.H_Rb, m.bH_Rc, block_skew(m.J_Rb) @ kronecker(m.bJ_Rc, E)
+
+
 def _parts_89(m: Motion, turning: Any) -> tuple[Any, Any, Any]:
     to_c = m.A_c.T
     H_R, bJ = to_c @ m.A_b @ m.H_Rb_b, to_c @ m.bJ_Tc
@@ -253,17 +267,23 @@ def _parts_88(H_T: Any, H_R: Any, J_R: Any, p: Any) -> tuple[Any, Any]:
 
 
 def relations(state: State) -> list[Relation]:
-    """Return (84) and (86)-(91), misprints put right, after (qd (x) qd) and as matrices."""
+    """Return (84) and (86)-(91), misprints put right, after (qd (x) qd) and as matrices.
+
+    A matrix whose columns (i, j) and (j, i) cancel gives 0 times every (qd (x) qd).
+    """
     m = Motion(state)
 
-    def relation(number: int, parts: Any, expected: Any, change: str, exact: Any) -> Relation:
+    def relation(
+        number: int, parts: Any, expected: Any, change: str, exact: Any, otherwise: Any
+    ) -> Relation:
         printed = sum(parts)
         return Relation(
             f'({number})',
-            abs((printed - expected) @ m.square).max(),
+            abs((printed - expected) + swapped(printed - expected)).max(),
             abs(printed - expected).max(),
             change,
             abs(exact - expected).max(),
+            abs(otherwise - expected).max(),
         )
 
     omega, b_omega = m.J_Rb @ m.state.qd, m.bJ_Rc @ m.state.qd
@@ -271,28 +291,34 @@ def relations(state: State) -> list[Relation]:
     error_84 = alpha + skew(omega) @ b_omega - m.J_Rc @ m.state.qdd - m.H_Rc @ m.square
     turning = _tildes(m)[1]
     rest, coriolis, centripetal = parts_86 = _parts_86(m)
-    exact_86 = rest + (coriolis + swapped(coriolis)) / 2 + swapped(centripetal)
-    parts_87 = m.H_Rb, m.bH_Rc, block_skew(m.J_Rb) @ kronecker(m.bJ_Rc, E)
+    rest = rest + (coriolis + swapped(coriolis)) / 2
+    forms_86 = rest + swapped(centripetal), rest + centripetal
+    parts_87 = _parts_87(m)
     parts_88 = _parts_88(m.H_Tc, m.H_Rc, m.J_Rc, m.p)
     rest, coriolis, centripetal = parts_89 = _parts_89(m, turning)
-    exact_89 = rest + (coriolis + swapped(coriolis)) / 2 + centripetal
+    rest = rest + (coriolis + swapped(coriolis)) / 2
+    forms_89 = rest + centripetal, rest + swapped(centripetal)
     parts_90 = _parts_90(m, turning)
     parts_91 = _parts_88(m.A_c.T @ m.H_Tc, m.H_Rc_c, m.A_c.T @ m.J_Rc, m.p_c)
     half = r'$(\mathbf{E} + \mathbf{K})$ for 2'
+    centripetal_too = rf'{half}; centripetal term times $\mathbf{{K}}$'
     last = r'last term times $\mathbf{K}$'
     as_is = 'none'
     vectors = 'vectors'
     return [
-        Relation('(84)', abs(error_84).max(), vectors, as_is, vectors),
-        relation(
-            86, parts_86, m.H_Tc, f'{half}; centripetal term times $\\mathbf{{K}}$', exact_86
-        ),
-        relation(87, parts_87, m.H_Rc, as_is, sum(parts_87)),
-        relation(88, parts_88, m.H_TG, last, parts_88[0] + swapped(parts_88[1])),
-        relation(89, parts_89, m.A_c.T @ m.H_Tc, half, exact_89),
-        relation(90, parts_90, m.H_Rc_c, last, parts_90[0] + swapped(parts_90[1])),
-        relation(91, parts_91, m.A_c.T @ m.H_TG, as_is, sum(parts_91)),
+        Relation('(84)', abs(error_84).max(), vectors, as_is, vectors, vectors),
+        relation(86, parts_86, m.H_Tc, centripetal_too, *forms_86),
+        relation(87, parts_87, m.H_Rc, as_is, *_with_and_without(parts_87)[::-1]),
+        relation(88, parts_88, m.H_TG, last, *_with_and_without(parts_88)),
+        relation(89, parts_89, m.A_c.T @ m.H_Tc, half, *forms_89),
+        relation(90, parts_90, m.H_Rc_c, last, *_with_and_without(parts_90)),
+        relation(91, parts_91, m.A_c.T @ m.H_TG, as_is, *_with_and_without(parts_91)[::-1]),
     ]
+
+
+def _with_and_without(parts: Any) -> tuple[Any, Any]:
+    """The last term with K, and without."""
+    return sum(parts[:-1]) + swapped(parts[-1]), sum(parts)
 
 
 def swapped(matrix: Any) -> Any:

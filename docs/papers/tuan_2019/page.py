@@ -12,8 +12,8 @@ import sympy
 from kron_dynamics import dynamics
 from kron_dynamics.symbolic import SymbolicRobot
 
-from . import equations, motion
-from .misprint import Misprint, Relation
+from . import equations, frames, motion, theorems
+from .misprint import Misprint, Relation, Statement
 from .stacker import (
     LETTERS,
     Q,
@@ -44,29 +44,59 @@ The example of section 5 of [T] (N. T. M. Tuan et al., *Kinematic and dynamic an
 systems using the Kronecker product*, Vietnam J. Sci. Technol. 57(1), 2019, 112-127,
 doi 10.15625/2525-2518/57/1/12285), derived by `kron_dynamics` from
 [urdf/paper_stacker.urdf](../../urdf/paper_stacker.urdf) with symbols for its parameters, and what
-is misprinted in the text. Of the formulas, only those in the tables of misprints are typed.
+is misprinted in the text. Of the formulas, only those in the tables are typed. Which function
+computes each equation, and which test tries it: [equations.md](../equations.md).
 
 $S_i = \\sin q_i$, $C_i = \\cos q_i$. Column $(i, j)$ of an $r \\times n^2$ matrix is column
 $(i-1)n + j$ and belongs to $\\dot{q}_i \\dot{q}_j$.
 """
 
+THEOREMS = """\
+## Kronecker products and derivatives, (1)-(18)
+
+On matrices of whole numbers of different sizes, and on rational functions at a point, in exact
+rational numbers. The error is the largest of all entries; 0 is exactly 0. (17) is below.
+"""
+
+MOTIONS = """\
+## Jacobians and Hessians of a frame, (19)-(67)
+
+Frame a is frame 0, b the boom's, c that of a grab on frame 3, which [T] does not have: a fourth
+joint, askew, without which terms of relative motion are zero. Everything is evaluated at one
+state, exactly, in rational numbers: $q_1 = 2$ m, $S_2 = 3/5$, $C_2 = 4/5$, $S_3 = 5/13$,
+$C_3 = 12/13$, $S_4 = 8/17$, $C_4 = 15/17$, $\\dot{\\mathbf{q}} = [1/2, -1/3, 1/4, -2/5]^T$,
+$\\ddot{\\mathbf{q}} = [1/5, 2/3, -1/2, 3/7]^T$, with the numbers of the URDF. $\\mathbf{A}$ is
+$\\mathbf{A}_c^{(a)}$, and $\\mathbf{d}$ the place of c. The program's matrices are compared with
+derivatives of the place and of the direction cosines.
+"""
+
 MISPRINTS = """\
 ## Where the text is wrong
 
-Each printed form and each right one is evaluated on the stacker at one state, exactly, in rational
-numbers: $q_1 = 2$ m, $S_2 = 3/5$, $C_2 = 4/5$, $S_3 = 5/13$, $C_3 = 12/13$,
-$\\dot{\\mathbf{q}} = [1/2, -1/3, 1/4]^T$, $\\ddot{\\mathbf{q}} = [1/5, 2/3, -1/2]^T$, with the
-numbers of the URDF. Frame a is frame 0, b the mast's (frame 1 turned by $q_2$), c frame 3. The
-error is the largest of all entries, in SI units; 0 is exactly 0. *Transcription*: the fault is in
-the text this page works from, and most likely not in print.
+Each printed form and each right one is evaluated at that state; in the rows of section 5 without
+the grab. The error is the largest of all entries, in SI units; 0 is exactly 0. *Transcription*:
+the fault is in the text that this page works from and most likely not in print. That text is a
+machine-made one of the paper
+([doi 10.15625/2525-2518/57/1/12285](https://doi.org/10.15625/2525-2518/57/1/12285)), Markdown with
+LaTeX formulas, which lost tildes, indices and an entry of a matrix. *One transcription*: a second
+one of the same kind has it right.
+"""
+
+MIND = """\
+## Right, but mind
+
+What is true as printed and has not all that one may look for, in the numbers of the stacker.
 """
 
 RELATIONS = """\
 ## Accelerations and Hessians of relative motion, (84), (86)-(91)
 
-With the misprints put right, all hold for every $\\dot{\\mathbf{q}}$, which is what they are
-printed for; most do not hold as matrices, since $\\dot{\\mathbf{q}} \\otimes \\dot{\\mathbf{q}}$
-has equal elements. $\\mathbf{K}$ swaps columns $(i, j)$ and $(j, i)$.
+`kron_dynamics.kinematics.relative_hessian` against what the paper adds up. With the misprints put
+right, all hold for every $\\dot{\\mathbf{q}}$, which is what they are printed for: columns
+$(i, j)$ and $(j, i)$ together have no error. Most do not hold as matrices, since
+$\\dot{\\mathbf{q}} \\otimes \\dot{\\mathbf{q}}$ has equal elements. $\\mathbf{K}$ swaps columns
+$(i, j)$ and $(j, i)$. Last: the error where the centripetal term of (86) and (89), or the last
+term of the others, has $\\mathbf{K}$ when it must not, or has it not when it must.
 """
 
 
@@ -76,17 +106,23 @@ def page() -> str:
     Raises:
         AssertionError: the frames of the URDF are not those of Table 1.
     """
-    symbolic, state = load_stacker(), State()
-    misprints = [*motion.misprints(state), *equations.misprints(state, symbolic)]
+    symbolic, state, grab = load_stacker(), State(), State(grab=True)
+    misprints = [*motion.misprints(grab), *equations.misprints(state, symbolic)]
     parts = [
         INTRODUCTION,
         *_machine(symbolic),
         *_kinematics(symbolic),
         *_dynamics(symbolic),
+        THEOREMS,
+        _statement_table([*theorems.products(), *theorems.derivatives()]),
+        MOTIONS,
+        _statement_table(frames.motions(motion.Motion(grab))),
+        RELATIONS,
+        _relation_table(motion.relations(grab)),
         MISPRINTS,
         _misprint_table(misprints),
-        RELATIONS,
-        _relation_table(motion.relations(state)),
+        MIND,
+        _mind_table(equations.right_but(state)),
     ]
     return '\n'.join(part.rstrip('\n') + '\n' for part in parts)
 
@@ -103,7 +139,8 @@ def _machine(symbolic: SymbolicRobot) -> list[str]:
     ]
     table_1 = _table(('body', '$d_i$', r'$\theta_i$', '$a_i$', r'$\alpha_i$'), rows)
     values = [
-        (f'${tex(sympy.sympify(LETTERS[str(symbol)]))}$', f'`{symbol}`', f'{float(value):g}')
+        (f'${tex(sympy.sympify(LETTERS[str(symbol)]))}$', _meaning(str(symbol)), f'`{symbol}`')
+        + (f'{float(value):g}',)
         for symbol, value in symbolic.values.items()
         if str(symbol) in LETTERS
     ]
@@ -111,11 +148,31 @@ def _machine(symbolic: SymbolicRobot) -> list[str]:
         '## The machine\n\nTable 1 of [T], Denavit-Hartenberg rows; the frames of the URDF are '
         'these, entry by entry:',
         table_1,
-        "The paper's letters, the program's names for them, and the numbers of the URDF (SI):",
-        _table(('[T]', 'program', 'number'), values),
+        "The paper's letters, what they are in the URDF, the program's symbols, numbers in SI:",
+        _table(('[T]', 'in the URDF', 'symbol', 'number'), values),
         'The mass centre of the boom is at $[l_3 - a_3, 0, 0]^T$ in frame 3, that of the mast at '
         '$[0, y_{G2}, 0]^T$ in frame 2.',
     ]
+
+
+_KINDS = {
+    'm': 'mass of {}',
+    'l': 'offset of joint {}',
+    'c': 'mass centre of {}',
+    'I': 'central inertia of {}',
+    'p': 'place of {}',
+}
+
+
+def _meaning(symbol: str) -> str:
+    """Return what a symbol of the program stands for, from its parts: kind, name, component."""
+    kind, _, rest = symbol.partition('_')
+    if kind == 'g':
+        return 'gravity'
+    if kind == 'm':
+        return _KINDS[kind].format(f'`{rest}`')
+    name, component = rest.rsplit('_', 1)
+    return f'{_KINDS[kind].format(f"`{name}`")}, {component}'
 
 
 def denavit_hartenberg(d: Any, theta: Any, a: Any, alpha: Any) -> Any:
@@ -131,6 +188,7 @@ def denavit_hartenberg(d: Any, theta: Any, a: Any, alpha: Any) -> Any:
 
 
 def _kinematics(symbolic: SymbolicRobot) -> list[str]:
+    """Return [T] eqs. (102)-(105), derived."""
     frame = symbolic.frame('frame_3')
     pose, J, H = (
         in_letters(form) for form in (frame.pose(), frame.jacobian(), frame.kinematic_hessian())
@@ -150,6 +208,7 @@ def _kinematics(symbolic: SymbolicRobot) -> list[str]:
 
 
 def _dynamics(symbolic: SymbolicRobot) -> list[str]:
+    """Return [T] eqs. (106), (107), derived."""
     C_star = with_products(
         in_letters(symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q))
     )
@@ -188,6 +247,23 @@ def _misprint_table(misprints: Sequence[Misprint]) -> str:
     return _table(titles, rows)
 
 
+def _mind_table(rows: Sequence[Misprint]) -> str:
+    titles = ('where', 'printed', 'what else there is', 'compared', 'as printed', 'of the other')
+    return _table(
+        titles,
+        [
+            (m.equation, m.printed, m.right, m.check, _error(m.printed_error))
+            + (_error(m.right_error),)
+            for m in rows
+        ],
+    )
+
+
+def _statement_table(rows: Sequence[Statement]) -> str:
+    titles = ('equation', 'statement', 'program', 'error')
+    return _table(titles, [(s.equation, s.form, s.program, _error(s.error)) for s in rows])
+
+
 def _relation_table(relations: Sequence[Relation]) -> str:
     titles = (
         'equation',
@@ -195,9 +271,11 @@ def _relation_table(relations: Sequence[Relation]) -> str:
         'error as matrices',
         'change that makes the matrices equal',
         'error then',
+        r'$\mathbf{K}$ the other way',
     )
     rows = [
         (r.equation, _error(r.squared), _error(r.matrix), r.change, _error(r.exact))
+        + (_error(r.otherwise),)
         for r in relations
     ]
     return _table(titles, rows)

@@ -16,6 +16,18 @@ from kron_dynamics.symbolic import SymbolicRobot, simplified
 
 ROOT = Path(__file__).resolve().parents[3]
 URDF = ROOT / 'urdf' / 'paper_stacker.urdf'
+# A grab on frame 3, hinged askew so that no term of relative motion is zero; not in [T].
+GRAB = """
+  <joint name="q4" type="continuous">
+    <parent link="frame_3"/> <child link="grab"/>
+    <origin xyz="0.5 -0.25 0.75"/> <axis xyz="0 0.6 0.8"/>
+  </joint>
+  <link name="grab"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="jaw" type="fixed"><parent link="grab"/> <child link="frame_4"/>
+    <origin xyz="0.5 1.25 -0.75" rpy="1.5707963267948966 0 0"/></joint>
+  <link name="frame_4"/>
+</robot>"""
 # Up is -y0, so gravity pulls along +y0.
 GRAVITY = (0, 9.81, 0)
 
@@ -43,6 +55,7 @@ I2x, I2y, I2z, I3x, I3y, I3z = sympy.symbols('I2x I2y I2z I3x I3y I3z')
 P, D = sympy.symbols('P D')
 PRODUCTS = {P: m3 * l3, D: m3 * l3**2 + I3y - I3x}
 Q = sympy.symbols('q1 q2 q3')
+q4 = sympy.Symbol('q4')
 S2, C2, S3, C3 = sympy.sin(Q[1]), sympy.cos(Q[1]), sympy.sin(Q[2]), sympy.cos(Q[2])
 
 _LATEX = {
@@ -84,32 +97,38 @@ def tex(expression: Any) -> str:
 class State:
     """One state of the stacker with the numbers of the URDF, all of them rational.
 
+    Or of the stacker with a grab.
+
     Attributes:
         robot: with exact numbers.
         qd: rates.
         qdd: accelerations.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grab: bool = False) -> None:
         """Choose a state whose sines and cosines are rational."""
-        self.robot = kd.load(URDF, gravity=GRAVITY).symbolic
+        text = URDF.read_text(encoding='utf-8')
+        if grab:
+            text = text.replace('</robot>', GRAB)
+        self.robot = kd.loads(text, gravity=GRAVITY).symbolic
+        n = self.robot.model.n
         numbers = kd.load(URDF, gravity=GRAVITY).symbolic.with_parameters('symbolic').values
         self._values = {
             sympy.sympify(theirs): numbers[sympy.Symbol(ours)]
             for ours, theirs in LETTERS.items()
             if theirs.isidentifier()
         }
-        self.qd = _rationals('1/2', '-1/3', '1/4')
-        self.qdd = _rationals('1/5', '2/3', '-1/2')
-        trigonometry = zip(
-            (S2, C2, S3, C3), _rationals('3/5', '4/5', '5/13', '12/13'), strict=True
-        )
+        self.qd = _rationals('1/2', '-1/3', '1/4', '-2/5')[:n]
+        self.qdd = _rationals('1/5', '2/3', '-1/2', '3/7')[:n]
+        turns = S2, C2, S3, C3, sympy.sin(q4), sympy.cos(q4)
+        sides = _rationals('3/5', '4/5', '5/13', '12/13', '8/17', '15/17')
+        trigonometry = zip(turns, sides, strict=True)
         self._values |= {Q[0]: sympy.Integer(2), **dict(trigonometry)}
 
     @property
     def q(self) -> Any:
-        """The coordinates' symbols, shape (3,)."""
-        return np.array(Q, dtype=object)
+        """The coordinates' symbols, shape (3,), or (4,) with a grab."""
+        return np.array((*Q, q4)[: self.robot.model.n], dtype=object)
 
     def at(self, expressions: Any) -> Any:
         """Return expressions, numbers of the same shape, at this state."""

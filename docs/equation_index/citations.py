@@ -1,0 +1,96 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which equations functions and tests cite: ``[T] eqs. (77)-(82), (88)`` in their docstrings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_NUMBER = r'\((?:[AB]-)?\d+\)'
+_CITATION = re.compile(
+    rf'\[([TPNK])\]\s+(?:eqs?\.\s+)?({_NUMBER}(?:(?:\s*-\s*|[,;]?\s+(?:and\s+)?){_NUMBER})*)'
+)
+
+
+class Equation(NamedTuple):
+    """A number in a paper, such as (T, 101) or (P, A-6)."""
+
+    paper: str
+    number: str
+
+
+class Place(NamedTuple):
+    """Where an equation is cited.
+
+    Attributes:
+        name: of the function, class or module, or of the test.
+        path: of its file, from the root.
+    """
+
+    name: str
+    path: str
+
+
+def equations_in(text: str) -> set[Equation]:
+    """Return the equations that a text cites, those within ranges too."""
+    found = set()
+    for paper, numbers in _CITATION.findall(text):
+        for first, last in re.findall(r'\(([^)]+)\)(?:\s*-\s*\(([^)]+)\))?', numbers):
+            for number in _range(first, last or first):
+                found.add(Equation(paper, number))
+    return found
+
+
+def _range(first: str, last: str) -> Iterator[str]:
+    letters, digits = re.fullmatch(r'([AB]-)?(\d+)', first).groups()
+    end = re.fullmatch(r'([AB]-)?(\d+)', last)
+    if end[1] != letters or int(end[2]) < int(digits):
+        raise ValueError(f'({first})-({last}) is no range')
+    for number in range(int(digits), int(end[2]) + 1):
+        yield f'{letters or ""}{number}'
+
+
+def citing_functions(root: Path = ROOT) -> dict[Equation, list[Place]]:
+    """Return who cites what in docstrings of the package and of the pages' generators."""
+    found = defaultdict(list)
+    for folder, above in (('kron_dynamics', root), ('docs/papers', root / 'docs/papers')):
+        for path in sorted((root / folder).rglob('*.py')):
+            module = '.'.join(path.relative_to(above).with_suffix('').parts)
+            tree = ast.parse(path.read_text(encoding='utf-8'))
+            for name, node in _documented(tree, module.removesuffix('.__init__')):
+                for equation in equations_in(ast.get_docstring(node) or ''):
+                    found[equation].append(Place(name, str(path.relative_to(root))))
+    return found
+
+
+def citing_tests(root: Path = ROOT) -> dict[Equation, list[Place]]:
+    """Return which tests cite what, in their docstrings and comments."""
+    found = defaultdict(list)
+    for path in sorted((root / 'test').rglob('test_*.py')):
+        text = path.read_text(encoding='utf-8')
+        source_lines = text.split('\n')
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith('test_'):
+                source = '\n'.join(source_lines[node.lineno - 1 : node.end_lineno])
+                # A comment may go on in the next line.
+                source = source.replace('\n    # ', ' ')
+                for equation in equations_in(source):
+                    found[equation].append(Place(node.name, str(path.relative_to(root))))
+    return found
+
+
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef
+
+
+def _documented(node: _Documented, name: str) -> Iterator[tuple[str, _Documented]]:
+    yield name, node
+    for child in node.body:
+        if isinstance(child, (ast.ClassDef, ast.FunctionDef)):
+            yield from _documented(child, f'{name}.{child.name}')

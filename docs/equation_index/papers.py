@@ -1,0 +1,146 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which equations the papers have, and which of them are not simply computed as printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+
+@cache
+def numbers(*ranges: str) -> tuple[str, ...]:
+    """Return the numbers of ranges, such as '3', '5-7' and 'A-1-8'."""
+    found = []
+    for text in ranges:
+        letter = text[:2] if text[0] in 'AB' else ''
+        first, _, last = text[len(letter) :].partition('-')
+        found += [f'{letter}{k}' for k in range(int(first), int(last or first) + 1)]
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's equations; those in none of the tables are computed as printed.
+
+    Attributes:
+        title: who and what.
+        numbers: all there are, in the order of the text.
+        corrected: what the right equation has in place of what is printed, by ranges.
+        no_computation: why there is nothing to compute, by ranges.
+        not_yet: what the package does not have yet, by ranges.
+    """
+
+    title: str
+    numbers: tuple[str, ...]
+    corrected: dict[tuple[str, ...], str]
+    no_computation: dict[tuple[str, ...], str]
+    not_yet: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    @staticmethod
+    def listed(ranges: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the numbers that a key of a table stands for."""
+        return numbers(*ranges)
+
+    @classmethod
+    def note(cls, table: dict[tuple[str, ...], str], number: str) -> str | None:
+        """Return what a table says of a number; None if it is not there."""
+        for ranges, words in table.items():
+            if number in cls.listed(ranges):
+                return words
+        return None
+
+
+PAPERS = {
+    'T': Paper(
+        title='N. T. M. Tuan, P. T. Chung, D. D. Khoa, P. D. Phong, *Kinematic and dynamic '
+        'analysis of multibody systems using the Kronecker product*, 2019',
+        numbers=numbers('1-107'),
+        corrected={
+            ('17',): 'the tilde is over the whole of A a',
+            ('36',): 'rows z^T dx/dq and x^T dy/dq',
+            ('43',): 'dA/dt p^(b) = dA/dt A^T A p^(b)',
+            ('45',): 'block tilde over J_R',
+            ('83',): 'one factor d',
+            ('85',): 'alpha for mu',
+            ('86-88',): 'block tildes over all J_R',
+            ('89',): 'tilde over the whole product A J_R; both sides times qd (x) qd',
+            ('90',): 'tilde over the whole product A J_R',
+            ('103',): 'sin q_3 in (2, 9)',
+            ('106',): 'M_22 and M_33',
+            ('107',): 'the fourth entry of row 2',
+        },
+        no_computation={
+            ('6',): 'names of the columns',
+            ('22',): 'names of the axes',
+            ('25-27',): 'what depends on q',
+        },
+    ),
+    'P': Paper(
+        title="K. Parsa, *The Lagrangian derivation of Kane's equations*",
+        numbers=numbers('1-46', 'A-1-8', 'B-9-19'),
+        corrected={},
+        no_computation={
+            ('1-4',): 'principle of virtual work',
+            ('12',): "Lagrange's equations, [T] (92)",
+            ('13-16', '21', '25'): 'definitions',
+            ('29-33',): 'steps towards (34), (35)',
+        },
+        not_yet={
+            ('5-11', '39-46'): 'constraints',
+            ('17-20', '22-24'): 'derivatives of velocities by q',
+            ('A-1-8', 'B-9-19'): 'quaternions',
+        },
+    ),
+    'N': Paper(
+        title='I. Negrean, C. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
+        numbers=numbers('1-78'),
+        corrected={
+            ('20',): 'dots; 2 Vdot qdd',
+            ('21-23',): 'dots; 2 Jdot qdd; derivatives of the whole products',
+            ('51',): 'dots',
+        },
+        no_computation={('48',): 'definition of the inertia'},
+        not_yet={
+            ('1-4', '6-17'): 'matrix exponentials',
+            ('24-25',): 'components in moving axes',
+            ('26-45',): 'orientation angles',
+            ('49-50', '52-67'): 'energies of acceleration',
+            ('68-78',): 'the example 2TR',
+        },
+    ),
+    'K': Paper(
+        title='N. V. Khang, D. C. Dat, N. T. M. Tuan, *Taylor expansion for matrix functions of '
+        'vector variable using the Kronecker product*, 2019',
+        numbers=numbers('1-71'),
+        corrected={
+            ('13', '16'): 'derivatives of scalars are rows',
+            ('34',): 'E of size n^j',
+            ('49',): 'E of size p n in the last term',
+            ('51',): 'y - y_0 at the end of the last line',
+            ('54',): 'q_e for w',
+            ('62',): 'follows from (41); the text says (43)',
+        },
+        no_computation={
+            ('1',): 'one variable, (36) with n = 1',
+            ('22', '24', '37', '42'): 'a vector or a matrix by its parts',
+            ('26', '28'): 'what (27) abbreviates',
+            ('29-33', '35'): 'steps of the proof of (27)',
+            ('38-40',): 'steps towards (41)',
+            ('43-44', '46'): 'steps towards (47)',
+            ('56-59',): 'names of the deviations',
+        },
+    ),
+}
+
+# Reference vectors that no test reads yet: constraints, fields, quaternions, [N]'s matrices.
+VECTOR_KINDS_NOT_YET = (
+    'euler',
+    'fourbar',
+    'gravity_field',
+    'pfaffian',
+    'quaternion',
+    'screw_exponential',
+)
+# Their entries of which that is so in every case: energies of acceleration, [N].
+VECTOR_ENTRIES_NOT_YET = ('E_A1', 'E_A2', 'dE_A1_dqd', 'dE_A1_dqdd', 'dE_A2_dqddd')

@@ -1,0 +1,65 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The reference vectors, and a record of which of their expected entries tests have read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import ItemsView, Iterator
+from pathlib import Path
+from typing import Any
+
+VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
+# (case, entry) of what this process has read.
+READ: set[tuple[str, str]] = set()
+
+
+class Expected(dict[str, Any]):
+    """Expected entries of a case; whoever takes a value out has read it."""
+
+    def __init__(self, case: str, entries: dict[str, Any], path: str = '') -> None:
+        """Wrap the entries of a case, and those of dictionaries among them."""
+        super().__init__(
+            (key, Expected(case, value, f'{path}{key}.') if isinstance(value, dict) else value)
+            for key, value in entries.items()
+        )
+        self._case, self._path = case, path
+
+    def __getitem__(self, key: str) -> Any:
+        """Return an entry."""
+        value = super().__getitem__(key)
+        if not isinstance(value, Expected):
+            READ.add((self._case, self._path + key))
+        return value
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return all entries."""
+        return ItemsView(self)
+
+    def entries(self) -> Iterator[tuple[str, str]]:
+        """Yield case and path of every entry, unread."""
+        for key, value in super().items():
+            if isinstance(value, Expected):
+                yield from value.entries()
+            else:
+                yield self._case, self._path + key
+
+
+def _load() -> list[dict[str, Any]]:
+    cases = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
+    return [case | {'expected': Expected(case['id'], case['expected'])} for case in cases]
+
+
+CASES = _load()
+
+
+def reads_vectors(path: Path) -> bool:
+    """Return whether a file of tests reads the vectors, or looks at who has read them."""
+    return 'from public_vectors import' in path.read_text(encoding='utf-8')
+
+
+def cases_of(*kinds: str) -> list[dict[str, Any]]:
+    """Return the cases of some kinds, at least one of each."""
+    found = [case for case in CASES if case['kind'] in kinds]
+    assert {case['kind'] for case in found} == set(kinds)
+    return found
