@@ -30,7 +30,6 @@ import numpy as np
 
 from kron_dynamics.flexible.link_modes import Station
 from kron_dynamics.kinematics.forward import JointPlacement
-from kron_dynamics.kinematics.jacobian import Column
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.typing import FloatArray, ScalarArray
@@ -95,32 +94,42 @@ def place_section(state: ModalState, at: Station) -> JointPlacement:
     return JointPlacement(rotation, state.offset(at, 0), _NONE, _NONE)
 
 
-def section_columns(state: ModalState, at: Station) -> list[Column]:
-    """Return how each modal coordinate moves and turns a section: J_T and J_R, beam axes.
+def section_forces(
+    state: ModalState, at: Station, force: ScalarArray, moment: ScalarArray
+) -> list[Any]:
+    """Return the force of each modal coordinate against a force and a moment on a section.
 
-    Those of v first. J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4).
+    The section turns by J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4): the moment is taken
+    along theta once, for all coordinates.
+
+    Args:
+        state: modal coordinates.
+        at: the section.
+        force: shape (3,), beam axes, N.
+        moment: about the section, shape (3,), beam axes, N m.
+
+    Returns:
+        those of v first, N.
     """
     (theta,) = state.angles(at, 0)
-    norm = _norm(theta)
-    (v, w), columns = (state.v[0], state.w[0]), []
-    a, b = _dot(at.slopes[0], v), _dot(at.slopes[1], w)
-    twist = theta[0]
-    longer = 1 + (a * a + b * b) / 4
+    along = (moment + cross(moment, theta) / 2) / _norm(theta)
+    v, w = state.v[0], state.w[0]
+    a, b, twist = _dot(at.slopes[0], v), _dot(at.slopes[1], w), theta[0]
+    longer, mixed = 1 + (a * a + b * b) / 4, a * b / 2
     # By the slopes a and b, with the twist held, and by the twist.
-    by_slopes = (
-        np.array([0, twist / 2 - a * b / 2, longer + a * a / 2]),
-        np.array([0, -longer - b * b / 2, a * b / 2 + twist / 2]),
-    )
-    by_twist = np.array([1, a / 2, b / 2])
-    for e, shortening, shapes, slopes, twisted, across, other in (
-        (v, at.shortening[0], at.shapes[0], at.slopes[0], at.twist, 1, w),
-        (w, at.shortening[1], at.shapes[1], at.slopes[1], at.twist.T, 2, v),
+    by_a = (twist / 2 - mixed) * along[1] + (longer + a * a / 2) * along[2]
+    by_b = (mixed + twist / 2) * along[2] - (longer + b * b / 2) * along[1]
+    by_twist = along[0] + (a * along[1] + b * along[2]) / 2
+    forces = []
+    for plane, e, other, twisted, by_slope in (
+        (0, v, w, at.twist, by_a),
+        (1, w, v, at.twist.T, by_b),
     ):
+        shapes, slopes, shortening = at.shapes[plane], at.slopes[plane], at.shortening[plane]
         for i in range(len(e)):
-            moved = np.array([-_dot(shortening[i], e), 0, 0]) + shapes[i] * _unit(across)
-            turned = slopes[i] * by_slopes[across - 1] + _dot(twisted[i], other) * by_twist
-            columns.append(Column(moved, (turned + cross(theta, turned) / 2) / norm))
-    return columns
+            moved = shapes[i] * force[1 + plane] - _dot(shortening[i], e) * force[0]
+            forces.append(moved + slopes[i] * by_slope + _dot(twisted[i], other) * by_twist)
+    return forces
 
 
 def move_section(root: FrameMotion, state: ModalState, at: Station) -> FrameMotion:
@@ -159,10 +168,6 @@ def _turning(state: ModalState, at: Station) -> tuple[ScalarArray, ScalarArray, 
 
 def _norm(theta: ScalarArray) -> Any:
     return 1 + theta @ theta / 4
-
-
-def _unit(axis: int) -> FloatArray:
-    return np.asarray(np.eye(3)[axis])
 
 
 def _dot(a: FloatArray, b: ScalarArray) -> Any:

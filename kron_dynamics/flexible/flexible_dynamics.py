@@ -29,7 +29,7 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.flexible.deformation import section_columns
+from kron_dynamics.flexible.deformation import section_forces
 from kron_dynamics.flexible.flexible_kinematics import (
     Section,
     configuration,
@@ -175,9 +175,5 @@ def _newton_euler(
 def _felt_by_modes(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
     """The force of each modal coordinate against a wrench on a section, with its index."""
     axes = section.axes
-    force, moment = axes @ wrench.force, axes @ wrench.moment
-    columns = section_columns(section.state, section.at)
-    return [
-        (k, column.linear @ force + column.angular @ moment)
-        for k, column in zip(section.link.coordinates, columns, strict=True)
-    ]
+    forces = section_forces(section.state, section.at, axes @ wrench.force, axes @ wrench.moment)
+    return list(zip(section.link.coordinates, forces, strict=True))
