@@ -58,6 +58,7 @@ def test_every_method_is_checked_here() -> None:
     rest = {'frame', 'kernel_report', 'prepare', 'joint_friction'}
     rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
     rest |= {'linearization', 'linearize'}  # test_linearized.py
+    rest |= {'check_deflections'}  # flexible/test_validity.py
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,
