@@ -24,9 +24,11 @@ from kron_dynamics.typing import FloatArray
 
 # Of the largest number among the states, or in the result where there is but one state.
 _TOLERANCE = 1e-9
-# Of what another rounding of every operation changes: the order of sums is the compiler's, and
-# ill-conditioned equations make much of it.
-_ROUNDING = 1e4
+# Of the error that rounding can make of a result: the order of sums is the compiler's, functions
+# are a few units of the last place off, and terms that cancel leave nothing but rounding.
+_ROUNDING = 16.0
+# Of loops, of what another rounding of the arguments changes.
+_ARGUMENTS_ROUNDED = 1e4
 # States: two vectors of the widest kind and a rest in any kind, so that code for vectors and for
 # single states is run; of these, one far from zero and one that is not known.
 _STATES, _FAR, _UNKNOWN = 19, 9, 13
@@ -79,7 +81,8 @@ def check_kernel(
     one_by_one = [np.concatenate(results) for results in zip(*singles, strict=True)]
     with np.errstate(all='ignore'):
         if isinstance(trace, Trace):
-            expected, again = _replayed(trace, rows)
+            expected, errors = _replayed(trace, rows)
+            slacks = [_ROUNDING * _EPSILON * error for error in errors]
             compared = slice(None)
         else:
             compared = slice(0, 1)
@@ -88,13 +91,16 @@ def check_kernel(
                 _called(function, model, [row * factor for row in first])
                 for factor in (1.0, 1.0 + _EPSILON)
             )
-        for r, (right, other) in enumerate(zip(expected, again, strict=True)):
-            sensitivity = _ROUNDING * np.abs(other - right)
+            slacks = [
+                _ARGUMENTS_ROUNDED * np.abs(other - right)
+                for right, other in zip(expected, again, strict=True)
+            ]
+        for r, (right, slack) in enumerate(zip(expected, slacks, strict=True)):
             for result in (together[r], one_by_one[r]):
-                _compare(name, result[compared], right, sensitivity)
+                _compare(name, result[compared], right, slack)
             if compared != slice(None):
-                slack = np.broadcast_to(np.nanmax(sensitivity, initial=0.0), together[r].shape)
-                _compare(name, together[r], one_by_one[r], slack)
+                most = np.broadcast_to(np.nanmax(slack, initial=0.0), together[r].shape)
+                _compare(name, together[r], one_by_one[r], most)
 
 
 def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[FloatArray]:
@@ -129,26 +135,41 @@ def _run(address: int, rows: Sequence[FloatArray], widths: Sequence[int]) -> lis
 def _replayed(
     trace: Trace, rows: Sequence[FloatArray]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Results of a trace, operation by operation, and with every operation rounded otherwise."""
+    """Results of a trace, and bounds of the errors that rounding makes of them.
+
+    Shapes (count, width) each; bounds are in units of the machine epsilon, to first order: every
+    operation passes on the errors of its operands and adds that of its own rounding.
+    """
     count = len(rows[0]) if rows else 1
-    columns = [np.concatenate([row, row]).T.copy() for row in rows]
-    # Not the same for operations that stand side by side.
-    draws = np.random.default_rng(_SEED).choice([-1.0, 1.0], (61, 2 * count)) * _EPSILON + 1.0
-    draws[:, :count] = 1.0
+    columns = [row.T.copy() for row in rows]
     values: list[Any] = []
-    for number, (operation, a, b) in enumerate(trace.nodes):
-        if operation == 'const':
-            values.append(np.float64(a))
-        elif operation == 'input':
-            values.append(columns[a][b])
+    errors: list[Any] = []
+    for operation, a, b in trace.nodes:
+        if operation in ('const', 'input'):
+            values.append(np.float64(a) if operation == 'const' else columns[a][b])
+            errors.append(0.0)
+            continue
+        known = [values[a]] if b is None else [values[a], values[b]]
+        value = _OPERATIONS[operation](*known)
+        size = np.abs(value)
+        if b is None:  # functions whose slope is 1 at most
+            error = errors[a] if operation == 'neg' else errors[a] + size
+        elif operation in '+-':
+            error = errors[a] + errors[b] + size
+        elif operation == '*':
+            error = np.abs(known[1]) * errors[a] + np.abs(known[0]) * errors[b] + size
         else:
-            known = (values[a],) if b is None else (values[a], values[b])
-            values.append(_OPERATIONS[operation](*known) * draws[number % 61])
-    tables = [
-        np.array([np.broadcast_to(values[k], 2 * count) for k in numbers]).reshape(-1, 2 * count).T
-        for numbers in trace.outputs
-    ]
-    return [table[:count] for table in tables], [table[count:] for table in tables]
+            error = (errors[a] + size * errors[b]) / np.abs(known[1]) + size
+        values.append(value)
+        errors.append(error)
+
+    def tables(numbers: Sequence[Any]) -> list[FloatArray]:
+        return [
+            np.array([np.broadcast_to(numbers[k], count) for k in places]).reshape(-1, count).T
+            for places in trace.outputs
+        ]
+
+    return tables(values), tables(errors)
 
 
 def _called(
@@ -160,13 +181,13 @@ def _called(
     return [np.asarray(result, dtype=float).reshape(1, -1) for result in results]
 
 
-def _compare(name: str, result: FloatArray, right: FloatArray, sensitivity: FloatArray) -> None:
+def _compare(name: str, result: FloatArray, right: FloatArray, slack: FloatArray) -> None:
     """Compare one result: element by element where there are many states about one."""
     near = np.arange(len(right)) != _FAR
     for group in (near, ~near):
         axis = 0 if group.sum() > 1 else None
         tolerance = _TOLERANCE * _largest(right[group], axis)
-        tolerance = tolerance + _largest(sensitivity[group], axis)
+        tolerance = tolerance + _largest(slack[group], axis)
         got, expected = result[group], right[group]
         same = (got == expected) | (np.isnan(got) & np.isnan(expected))
         same |= np.abs(got - expected) <= tolerance
