@@ -290,6 +290,7 @@ class LinearizedModel:
             try:
                 answers = np.linalg.solve(dynamic, np.broadcast_to(unit, (*dynamic.shape[:-1], 1)))
             except np.linalg.LinAlgError:
+                self._require_mass()
                 raise ParameterError('omega holds a resonance without damping') from None
         response: ComplexArray = np.asarray(answers[..., row, 0], dtype=np.complex128)
         if not np.isfinite(response).all():

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance, real_array
-from kron_dynamics.exceptions import ModelError, ModelWarning
+from kron_dynamics.exceptions import (
+    InvalidInertiaError,
+    ModelError,
+    ModelWarning,
+    ParameterError,
+    ShapeError,
+)
 from kron_dynamics.flexible import DeflectionCheck, load_flexible_model
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
@@ -20,7 +26,7 @@ from kron_dynamics.kernels.batches import thread_count
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.load_arguments import check_options, check_path, check_reading
-from kron_dynamics.messages import clipped
+from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
@@ -92,6 +98,24 @@ class Robot:
             self.model.frame(link)
             self._frames[link] = RobotFrame(link, self.model, self._kernels)
         return self._frames[link]
+
+    @cached_property
+    def has_singular_mass(self) -> bool:
+        """Whether M is singular in every pose: forward dynamics and modes have no answer then."""
+        try:
+            dynamics.require_mass(self.model)
+        except InvalidInertiaError:
+            return True
+        return False
+
+    def require_mass(self) -> None:
+        """Refuse what needs the inverse of M where it has none in any pose.
+
+        Raises:
+            InvalidInertiaError: M is singular in every pose; the message names a joint.
+        """
+        if self.has_singular_mass:
+            dynamics.require_mass(self.model)
 
     def kernel_report(self) -> list[KernelReport]:
         """Return what has been compiled so far."""
@@ -215,9 +239,16 @@ class Robot:
         other methods do not.
 
         Raises:
+            ArgumentTypeError: q holds no real numbers.
+            ShapeError: q has another shape.
             ModelError: a link is bent further than its equations hold.
         """
-        self._deflections(self.model, q, stacklevel + 1)
+        state = real_array(q, 'q of check_deflections')
+        if state.shape != (self.n,):
+            raise ShapeError(
+                f'q of check_deflections has shape {state.shape}, expected ({self.n},)'
+            )
+        self._deflections(self.model, state, stacklevel + 1)
 
     @compiled
     def kinetic_energy(
@@ -300,11 +331,13 @@ def load(
     try:
         if is_xacro(text, path):
             text = expanded(text, path, xacro_args)
+        elif xacro_args:
+            raise _no_xacro(xacro_args)
         model = _model(
             text, gravity, joints, armature, flexible, payload, hold_base, strict, allow
         )
     except ModelError as error:
-        raise type(error)(f'{path}: {error}') from error.__cause__
+        raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
     _tell(model, strict)
     return Robot(model, threads=threads)
 
@@ -334,9 +367,15 @@ def loads(
     check_reading(hold_base, strict, allow, xacro_args, expand_xacro)
     if expand_xacro and is_xacro(text):
         text = expanded(text, None, xacro_args)
+    elif xacro_args:
+        raise _no_xacro(xacro_args)
     model = _model(text, gravity, joints, armature, flexible, payload, hold_base, strict, allow)
     _tell(model, strict)
     return Robot(model, threads=threads)
+
+
+def _no_xacro(xacro_args: Mapping[str, str]) -> ParameterError:
+    return ParameterError(f'xacro_args is {shown(xacro_args)}, and the description is no xacro')
 
 
 def _model(

@@ -159,5 +159,5 @@ def test_broken_xacro_names_the_file_and_the_reason(
 
 @pytest.mark.parametrize('arguments', [{'mass': 7}, {7: 'mass'}])
 def test_arguments_of_xacro_are_texts(macros: Path, arguments: Any) -> None:
-    with pytest.raises(kd.ParameterError, match='xacro_args'):
+    with pytest.raises(kd.ArgumentTypeError, match='xacro_args'):
         kd.load(macros, xacro_args=arguments)

@@ -99,10 +99,40 @@ def test_joints_that_turn_about_one_axis_are_seen_in_the_numbers(assert_close: A
         'ixz="0" iyz="0"/></inertial></link><joint name="second" type="continuous">'
         '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>',
     )
-    near = kd.loads(moved).linearize(*np.zeros((3, 4)))
-    for quantity in (near.poles, near.frequencies, near.state_space):
+    robot = kd.loads(moved)
+    near = robot.linearize(*np.zeros((3, 4)))
+    still = np.zeros(4)
+    for quantity in (
+        near.poles,
+        near.frequencies,
+        near.state_space,
+        lambda: robot.forward_dynamics(still, still, still),
+    ):
         with pytest.raises(kd.InvalidInertiaError, match=r"joint '(first|second)'"):
             quantity()
+    # The rest is prepared, and forward dynamics alone left out.
+    robot.prepare('b')
+    assert_close(robot.mass_matrix(still), dynamics.mass_matrix(robot.model, still))
+
+
+SLIDES = """<robot name="slides"><link name="base"/><link name="a"/><link name="b">
+<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+</link>
+<joint name="one" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="two" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+def test_slides_on_one_line_have_no_forward_dynamics() -> None:
+    """Their rounding left infinities once, or a compiler that was blamed."""
+    for text in (SLIDES, SLIDES.replace('prismatic', 'revolute')):
+        robot = kd.loads(text)
+        robot.prepare('b')
+        with pytest.raises(kd.InvalidInertiaError, match=r"joint '(one|two)' can move against"):
+            robot.forward_dynamics([0, 0], [0, 0], [1, 0])
+        cured = kd.loads(text, armature={'one': 0.5})
+        assert np.isfinite(cured.forward_dynamics([0, 0], [0, 0], [1, 0])).all()
 
 
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -149,6 +149,14 @@ def test_process_pools_take_robots(method: str, robot: kd.Robot) -> None:
     np.testing.assert_array_equal(model.mass, robot.mass_matrix(np.full(robot.n, 0.1)))
 
 
+@pytest.mark.parametrize('parameters', ['numeric', 'symbolic'])
+def test_closed_forms_come_back(parameters: str, robot_text: Any) -> None:
+    closed = kd.loads(robot_text('planar_2r')).symbolic.with_parameters(parameters)
+    for other in (copy.deepcopy(closed), pickle.loads(pickle.dumps(closed))):
+        assert str(other.gravity_vector()) == str(closed.gravity_vector())
+        assert other.values == closed.values
+
+
 def test_a_pickle_of_another_version_says_so(robot: kd.Robot) -> None:
     _, (kind, fingerprint, values) = robot.model.__reduce__()
     for other in (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kron_dynamics.arguments import real_number
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 
@@ -63,6 +64,7 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
         ParameterError: the period is no time, or no damping fulfils both; the message says which
             period would do.
     """
+    period = real_number(period, 'period of the states')
     if not 0.0 < period < np.inf:
         raise ParameterError(f'period of the states is {period:g} s, expected a time above 0')
     q = _poses(robot)
@@ -133,6 +135,7 @@ class GravityHold:
         lowest, highest, _ = self.range
         if damping is None:
             damping = float(np.sqrt(lowest * highest))
+        damping = real_number(damping, 'damping')
         if not lowest <= damping <= highest:
             raise ParameterError(
                 f"damping of the fault action 'hold_gravity' is {damping:g} 1/s, expected "

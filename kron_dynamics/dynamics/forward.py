@@ -4,11 +4,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kron_dynamics.dynamics.inverse import bias_forces
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.kinematics.scalars import as_scalars, span
+from kron_dynamics.messages import named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
+
+_SEED = 20190301
 
 
 def forward_dynamics(
@@ -29,6 +35,33 @@ def forward_dynamics(
         model.require_mass()
     return solve_positive_definite(
         mass_matrix(model, q), as_scalars(tau) - bias_forces(model, q, qd)
+    )
+
+
+def require_mass(model: RobotModel) -> None:
+    """Refuse what needs the inverse of M for a robot whose M is singular in every pose.
+
+    Joints about one axis with nothing between them, for instance: each moves mass, but one
+    against the other moves none. M is looked at in two poses anywhere, of the robot with stiff
+    links where links bend.
+
+    Raises:
+        InvalidInertiaError: M has no inverse; the message names a joint.
+    """
+    model.require_mass()
+    rigid = getattr(model, 'rigid', model)
+    for q in np.random.default_rng(_SEED).uniform(-1.0, 1.0, (2, rigid.n)):
+        M = np.asarray(mass_matrix(rigid, q), dtype=np.float64)
+        # Scaled, so that tonnes and kg m^2 weigh alike.
+        scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
+        if np.abs(values[0]) > 4.0 * rigid.n * np.finfo(float).eps:
+            return
+    joint = rigid.joint_names[int(np.abs(vectors[:, 0]).argmax())]
+    raise InvalidInertiaError(
+        f'{named("joint", joint)} can move against others without moving mass: the mass matrix is '
+        f'singular in every pose and has no inverse, which forward dynamics needs; give the links '
+        f'between these joints masses and inertias, or a joint an armature'
     )
 
 

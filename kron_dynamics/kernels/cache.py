@@ -31,6 +31,10 @@ from kron_dynamics.kernels.sources import Origin, changed_meanwhile, sources_dig
 _ROOM = 1 << 20
 
 
+class NoFolderError(KernelBuildError):
+    """There is no folder that compiled kernels can be kept in."""
+
+
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
     """Where a compiled kernel is, and what is worth knowing about it.
@@ -108,7 +112,8 @@ def fetch(
         origins: of the keys.
 
     Raises:
-        KernelBuildError: a kernel cannot be built, loaded, or kept anywhere.
+        KernelBuildError: a kernel cannot be built or loaded.
+        NoFolderError: it can be kept nowhere.
     """
     found: dict[str, Found] = {}
 
@@ -124,7 +129,7 @@ def fetch(
         try:
             _fetch_in(lambda: temporary_directory(reason), found, keys, build, load, lock)
         except OSError as error:
-            raise KernelBuildError(
+            raise NoFolderError(
                 f'compiled kernels can be kept nowhere: {reason}; {error}'
             ) from None
     return found

@@ -194,8 +194,8 @@ def _compare(name: str, result: FloatArray, right: FloatArray, slack: FloatArray
         if not same.all():
             state, element = np.argwhere(~same)[0]
             raise KernelBuildError(
-                f"the compiled kernel '{name}' gives {got[state, element]:.9g} where the "
-                f'equations give {expected[state, element]:.9g}'
+                f"the compiled kernel '{name}' gives {got[state, element]:.17g} where the "
+                f'equations give {expected[state, element]:.17g}'
             )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from kron_dynamics.kernels.build import (
     find_compiler,
     processor_identity,
 )
-from kron_dynamics.kernels.cache import Built, Found, cache_key, fetch
+from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.check import check_kernel
 from kron_dynamics.kernels.emit import emit_c
@@ -32,6 +33,7 @@ from kron_dynamics.kernels.prelude import symbol
 from kron_dynamics.kernels.sources import Origin, forget_changed, origins_of
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.units import in_units
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 
 _log = logging.getLogger(__name__)
@@ -105,12 +107,28 @@ def make_kernels(
 
     Raises:
         KernelBuildError: there is a compiler, and it failed or what it made computes something
-            else; or there is no folder to keep kernels in.
+            else.
     """
     compiler = find_compiler()
     if compiler is None:
-        _warn_no_compiler()
+        given = os.environ.get('CC')
+        place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
+        _warn_not_compiled(f'no C compiler found: {place}')
         return [_interpreted(recipe, model, threads) for recipe in recipes]
+    try:
+        return _compiled(recipes, model, fingerprint, threads, compiler)
+    except NoFolderError as error:
+        _warn_not_compiled(str(error))
+        return [_interpreted(recipe, model, threads) for recipe in recipes]
+
+
+def _compiled(
+    recipes: Sequence[Recipe],
+    model: RobotModel,
+    fingerprint: str,
+    threads: int,
+    compiler: tuple[str, ...],
+) -> list[Kernel]:
     machine = (compiler_identity(compiler), processor_identity())
     forget_changed()
     keys = {
@@ -224,8 +242,5 @@ def _interpreted(recipe: Recipe, model: RobotModel, threads: int) -> Kernel:
 
 
 @functools.lru_cache(maxsize=1)
-def _warn_no_compiler() -> None:
-    _log.warning(
-        'no C compiler found (looked for $CC, then cc): kernels run as NumPy code, slower for '
-        'single states'
-    )
+def _warn_not_compiled(reason: str) -> None:
+    _log.warning('%s; kernels run as NumPy code, slower for single states', reason)

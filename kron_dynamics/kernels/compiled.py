@@ -96,7 +96,7 @@ class Compiled(Generic[P, R]):
         if instance is None:
             return self.__wrapped__
         if self.inverts_mass:
-            instance.model.require_mass()
+            instance.require_mass()
         kernel: Kernel = instance._kernels.get(self.recipe(instance))
         call: Any = kernel.call
         call.__name__ = self._name
@@ -171,7 +171,7 @@ def prepare(*instances: Any) -> None:
         (instance, name, method)
         for instance in instances
         for name, method in compiled_methods(type(instance)).items()
-        if not method.on_demand and not (method.inverts_mass and instance.model.is_massless)
+        if not method.on_demand and not (method.inverts_mass and instance.has_singular_mass)
     ]
     instances[0]._kernels.prepare([method.recipe(instance) for instance, _, method in methods])
     for instance, name, _ in methods:

@@ -39,7 +39,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
             subject,
             f'its lower limit {lower:g} is above its upper limit {upper:g}; the range between '
             f'the two is taken',
-            'exchange them, or make the joint continuous if Bullet is to have no limit',
+            'exchange them, or make the joint continuous if it has none',
         )
         lower, upper = upper, lower
     elif lower == upper:

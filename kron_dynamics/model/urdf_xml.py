@@ -24,12 +24,14 @@ def read_urdf_file(path: str | Path) -> str:
     Raises:
         ModelError: the file does not exist, cannot be read or is not text.
     """
+    place = clipped(str(path))
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise ModelError(f"URDF file '{path}' does not exist") from None
+        hint = ': this is a text, which kron_dynamics.loads reads' if '<' in place else ''
+        raise ModelError(f"URDF file '{place}' does not exist{hint}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        place = clipped(str(path))
+        error = OSError(error.strerror) if isinstance(error, OSError) else error
         raise ModelError(f"URDF file '{place}' cannot be read: {error}") from None
     declared = _ENCODING.match(data)
     encodings = ['utf-8', *([declared[1].decode()] if declared else [])]
@@ -39,7 +41,7 @@ def read_urdf_file(path: str | Path) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     raise ModelError(
-        f"URDF file '{path}' cannot be read: it is not text in {' or '.join(encodings)}"
+        f"URDF file '{place}' cannot be read: it is not text in {' or '.join(encodings)}"
     )
 
 

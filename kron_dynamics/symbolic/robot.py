@@ -80,6 +80,10 @@ class SymbolicRobot:
         self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
         self.notation: Mapping[Any, str] = MappingProxyType(naming.latex)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by the constructor: symbols and exact numbers are made again."""
+        return type(self), (self._floats, 'symbolic' if self.values else 'numeric')
+
     @property
     def n(self) -> int:
         """Number of generalized coordinates."""

@@ -168,3 +168,17 @@ def test_the_simulated_plant_is_checked() -> None:
 def test_what_is_no_number_is_not_checked() -> None:
     with told(0):
         robot(0.04).check_deflections([0.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ('state', 'error'),
+    [
+        ([0.0], kd.ShapeError),
+        ([[0.0, 0.0]], kd.ShapeError),
+        (None, kd.ArgumentTypeError),
+        ([0j, 0.0], kd.ArgumentTypeError),
+    ],
+)
+def test_a_state_that_is_none_is_refused_by_name(state: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match='^q of check_deflections'):
+        robot(0.02).check_deflections(state)

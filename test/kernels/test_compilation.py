@@ -213,14 +213,14 @@ def test_without_a_compiler_there_is_one_warning_and_the_same_numbers(
     caplog: pytest.LogCaptureFixture,
     assert_close: Any,
 ) -> None:
-    compilation._warn_no_compiler.cache_clear()
+    compilation._warn_not_compiled.cache_clear()
     recipes = recipes_of_dynamics(model.n)
     with caplog.at_level(logging.WARNING):
         kernels = make_kernels(recipes, model, 'test')
         make(recipe('a'), recipe('b'))
     (record,) = caplog.records
     assert record.levelname == 'WARNING'
-    assert record.getMessage().startswith('no C compiler found (looked for $CC, then cc)')
+    assert record.getMessage().startswith('no C compiler found: $CC is ')
     for kernel, one, count in zip(kernels, recipes, DYNAMICS.values(), strict=True):
         report = kernel.report
         assert (report.name, report.source, report.cached) == (one.name, 'numpy', False)

@@ -293,7 +293,7 @@ def test_without_a_compiler_the_numbers_are_the_same_and_one_warning_says_so(
     q, qd, qdd = rng.uniform(-1, 1, (3, 5, 3))
     compiled, plain = kd.loads(robot_text('rrp')), kd.loads(robot_text('rrp'))
     expected = compiled.inverse_dynamics(q, qd, qdd), compiled.mass_matrix(q)
-    compilation._warn_no_compiler.cache_clear()
+    compilation._warn_not_compiled.cache_clear()
     monkeypatch.setenv('CC', '/nonexistent')
     with caplog.at_level(logging.WARNING):
         assert_close(plain.inverse_dynamics(q, qd, qdd), expected[0])

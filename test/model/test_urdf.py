@@ -345,3 +345,19 @@ def test_many_names_are_cut_in_messages(parts: Any) -> None:
     with pytest.raises(ModelError, match=r'5001 root links.*and 49\d\d more') as caught:
         load_model(parts.robot(*links))
     assert len(str(caught.value)) < 1000
+
+
+def test_a_text_for_a_path_says_what_reads_it() -> None:
+    with pytest.raises(
+        ModelError, match='this is a text, which kron_dynamics.loads reads'
+    ) as told:
+        kd.load('<robot name="r">\n\n<link name="a"/></robot>')
+    assert len(str(told.value).splitlines()) == 1
+    with pytest.raises(ModelError) as told:
+        kd.load('a\nb.urdf')
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_arguments_for_a_description_that_is_no_xacro(robot_text: Any) -> None:
+    with pytest.raises(kd.ParameterError, match='^xacro_args is .*, and the description is no'):
+        kd.loads(robot_text('rrp'), xacro_args={'size': '2'})
