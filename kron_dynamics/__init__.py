@@ -22,8 +22,9 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.loading import load, loads
 from kron_dynamics.model import RobotModel
-from kron_dynamics.robot import Robot, load, loads
+from kron_dynamics.robot import Robot
 
 __version__ = '0.1.0'
 

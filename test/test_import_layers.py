@@ -24,7 +24,7 @@ LAYERS = (
     ('kernels',),
     ('frame', 'linearized', 'load_arguments', 'symbolic'),
     ('robot',),
-    ('deflection', 'periodic_motion'),
+    ('deflection', 'loading', 'periodic_motion'),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'modes', 'simulation'),
     ('demo',),

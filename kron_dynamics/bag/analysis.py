@@ -12,8 +12,9 @@ from kron_dynamics.bag.reader import BagContents, read_bag
 from kron_dynamics.bag.replay import Replay, replay_run
 from kron_dynamics.bag.results import JointResult, TipResult, joint_results, tip_results
 from kron_dynamics.bag.runs import find_robot_description, find_runs
+from kron_dynamics.loading import load, loads
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
-from kron_dynamics.robot import Robot, load, loads
+from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
 
 DEFAULT_MAX_NOISE = 0.5

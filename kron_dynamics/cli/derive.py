@@ -12,7 +12,7 @@ import sympy
 
 from kron_dynamics.cli.options import Commands, add_gravity, add_urdf, description_options
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.robot import load
+from kron_dynamics.loading import load
 from kron_dynamics.symbolic import SymbolicFrame, SymbolicRobot, plain, simplified
 
 DESCRIPTION = """\

@@ -22,9 +22,10 @@ from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
+from kron_dynamics.loading import load
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import Joint, RobotModel
-from kron_dynamics.robot import Robot, load
+from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 _WARNINGS = 5

@@ -21,6 +21,7 @@ from kron_dynamics.cli.options import (
 )
 from kron_dynamics.cli.streams import require_plots, writing
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
+from kron_dynamics.loading import load
 from kron_dynamics.messages import shown
 from kron_dynamics.modes import (
     ModeMap,
@@ -31,7 +32,7 @@ from kron_dynamics.modes import (
     payload_map,
 )
 from kron_dynamics.modes.export import format_map, write_csv
-from kron_dynamics.robot import Robot, load
+from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 _MAX_POINTS = 100_000

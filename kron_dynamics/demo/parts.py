@@ -22,9 +22,9 @@ from kron_dynamics.demo.vibration_report import (
     vibration_problems,
     vibration_table,
 )
+from kron_dynamics.loading import load
 from kron_dynamics.model import RobotModel
 from kron_dynamics.resources import resource_path
-from kron_dynamics.robot import load
 from kron_dynamics.typing import FloatArray
 
 SETTLE = 3.0  # s of the machine's time that count after the end of the motion

@@ -18,8 +18,9 @@ from kron_dynamics.exceptions import (
     ParameterError,
     UnsupportedJointError,
 )
+from kron_dynamics.loading import load, loads
 from kron_dynamics.model.findings import allowed_kinds
-from kron_dynamics.robot import Robot, load, loads
+from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 
 ALLOWED = 'allowed_model_warnings'

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kron_dynamics.robot import load
+from kron_dynamics.loading import load
 
 GRAVITY = 9.80665
 

@@ -20,7 +20,7 @@ from kron_dynamics.demo.vibration_report import (
     vibration_table,
 )
 from kron_dynamics.exceptions import BagError
-from kron_dynamics.robot import load
+from kron_dynamics.loading import load
 
 ROOT = Path(__file__).parents[2]
 START = 50.0

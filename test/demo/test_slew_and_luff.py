@@ -13,8 +13,8 @@ import pytest
 from kron_dynamics.control import check_trajectory
 from kron_dynamics.demo import Stop, slew_and_luff
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.loading import load
 from kron_dynamics.model import load_model, read_urdf_file
-from kron_dynamics.robot import load
 
 ROOT = Path(__file__).parents[2]
 STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'

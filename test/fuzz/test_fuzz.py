@@ -22,7 +22,7 @@ from description_cases import close
 from guarding import Finding, guarded
 
 import kron_dynamics as kd
-from kron_dynamics import dynamics, robot
+from kron_dynamics import dynamics
 
 SEED = 9
 
@@ -83,11 +83,11 @@ def test_a_wrong_equation_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_foreign_error_and_a_dead_process_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(robot, 'load_model', fail)
+    monkeypatch.setattr(loading, 'load_model', fail)
     found = campaign.run('urdf', SEED, 8)
     assert found
     assert all('foreign error: ZeroDivisionError' in text for _, text in found)
-    monkeypatch.setattr(robot, 'load_model', lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(loading, 'load_model', lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
     found = campaign.run('urdf', SEED, 8)
     assert found
     assert all('crash: exit code -9 while it did: load' in text for _, text in found)

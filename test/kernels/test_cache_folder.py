@@ -260,8 +260,9 @@ import kron_dynamics as kd
 from kron_dynamics.kernels import cache_folder
 robot = kd.load(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-M = robot.mass_matrix([0.3, 0.7])
-print(robot.kernel_report()[0].source, abs(M - kd.dynamics.mass_matrix(robot.model, [0.3, 0.7])).max())
+q = [0.3, 0.7]
+error = abs(robot.mass_matrix(q) - kd.dynamics.mass_matrix(robot.model, q)).max()
+print(robot.kernel_report()[0].source, error)
 """
 
 
