@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance, real_array
+from kron_dynamics.dynamics.forward import require_mass
 from kron_dynamics.exceptions import (
     InvalidInertiaError,
     ShapeError,
@@ -92,7 +93,7 @@ class Robot:
     def has_singular_mass(self) -> bool:
         """Whether M is singular in every pose: forward dynamics and modes have no answer then."""
         try:
-            dynamics.require_mass(self.model)
+            require_mass(self.model)
         except InvalidInertiaError:
             return True
         return False
@@ -104,7 +105,7 @@ class Robot:
             InvalidInertiaError: M is singular in every pose; the message names a joint.
         """
         if self.has_singular_mass:
-            dynamics.require_mass(self.model)
+            require_mass(self.model)
 
     def kernel_report(self) -> list[KernelReport]:
         """Return what has been compiled so far."""

@@ -10,7 +10,7 @@ from kron_dynamics.dynamics.coriolis import (
 )
 from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
 from kron_dynamics.dynamics.external import external_wrench
-from kron_dynamics.dynamics.forward import forward_dynamics, require_mass
+from kron_dynamics.dynamics.forward import forward_dynamics
 from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
@@ -51,6 +51,5 @@ __all__ = [
     'potential_energy',
     'reduced_coriolis_matrix',
     'regressor',
-    'require_mass',
     'velocity_free_coriolis_matrix',
 ]

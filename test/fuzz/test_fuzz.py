@@ -87,7 +87,9 @@ def test_a_foreign_error_and_a_dead_process_are_found(monkeypatch: pytest.Monkey
     found = campaign.run('urdf', SEED, 8)
     assert found
     assert all('foreign error: ZeroDivisionError' in text for _, text in found)
-    monkeypatch.setattr(loading, 'load_model', lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(
+        loading, 'load_model', lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    )
     found = campaign.run('urdf', SEED, 8)
     assert found
     assert all('crash: exit code -9 while it did: load' in text for _, text in found)
