@@ -22,7 +22,7 @@ from description_cases import close
 from guarding import Finding, guarded
 
 import kron_dynamics as kd
-from kron_dynamics import dynamics
+from kron_dynamics import dynamics, loading
 
 SEED = 9
 
