@@ -278,8 +278,11 @@ class TrackingController:
         Args:
             q: measured positions, shape (n,), rad or m; NaN where not fresh.
         """
-        effort = self._resting_effort(q if np.isfinite(q).all() else self._last_q)
-        if effort is None or self._last_q is None:
+        if self._last_q is None:
+            return None
+        known = np.isfinite(q).all() and self._is_plausible(q, np.zeros(len(q)))
+        effort = self._resting_effort(q if known else self._last_q)
+        if effort is None:
             return None
         self._guard.reset(effort)
         return self._guard.apply(effort, 0.0)
