@@ -14,11 +14,10 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from lxml import etree
 
-from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.exceptions import ModelError
 
 # xacro keeps its state in its module.
 _LOCK = threading.Lock()
@@ -56,10 +55,9 @@ def expanded(
     Raises:
         ModelError: xacro is not installed, or the text cannot be expanded; the message has
             xacro's reason.
-        ParameterError: an argument is no text.
     """
     xacro = _imported()
-    mappings = _checked(arguments)
+    mappings = dict(arguments or {})  # xacro adds defaults to it
     said = io.StringIO()
     with _LOCK, contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         try:
@@ -84,13 +82,3 @@ def _imported() -> ModuleType:
         ) from None
     module: ModuleType = xacro
     return module
-
-
-def _checked(arguments: Mapping[str, Any] | None) -> dict[str, str]:
-    """The arguments as a dict, which xacro adds defaults to."""
-    for name, value in (arguments or {}).items():
-        if not isinstance(name, str) or not isinstance(value, str):
-            raise ParameterError(
-                f'xacro_args has {name!r}: {value!r}, expected texts by name of the argument'
-            )
-    return dict(arguments or {})
