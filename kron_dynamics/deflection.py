@@ -10,7 +10,7 @@ from kron_dynamics.arguments import finite_array, instance
 from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
 from kron_dynamics.flexible.validity import limit
-from kron_dynamics.messages import clipped, shown
+from kron_dynamics.messages import clipped, named, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -91,7 +91,8 @@ def deflected(
     furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
     found = ''
     if furthest.share > LARGEST_DEFLECTION:
-        found = f", flexible link '{furthest.link}' deflects by more than {limit(furthest)}"
+        link = named('flexible link', furthest.link)
+        found = f', {link} deflects by more than {limit(furthest)}'
     raise ModelError(
         f"the flexible links of '{clipped(robot.model.name)}' find no balance at q = "
         f'{shown(motion[0, joints].tolist())}: their stiffness does not carry this load{found}'

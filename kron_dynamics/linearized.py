@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import Linearization, joint_friction
+from kron_dynamics.dynamics.forward import rounding_of_mass, smallest_mass
 from kron_dynamics.dynamics.linearization import state_matrix
 from kron_dynamics.exceptions import (
     InvalidInertiaError,
@@ -301,15 +302,9 @@ class LinearizedModel:
         """Refuse a mass matrix that is not positive definite: its inverse is none of a machine."""
         if not self.n or not np.isfinite(self.mass).all():
             return
-        diagonal = self.mass.diagonal()
-        weakest = int(diagonal.argmin())
-        if diagonal[weakest] > 0:
-            # Scaled, so that tonnes and kg m^2 weigh alike.
-            scale = 1 / np.sqrt(diagonal)
-            values, vectors = np.linalg.eigh(self.mass * np.outer(scale, scale))
-            if values[0] > self.n * np.finfo(float).eps:
-                return
-            weakest = int(np.abs(vectors[:, 0]).argmax())
+        smallest, weakest = smallest_mass(self.mass)
+        if smallest > rounding_of_mass(self.n):
+            return
         raise InvalidInertiaError(
             f"joint '{self.joint_names[weakest]}' can move without moving mass: the mass matrix "
             f'is not positive definite, and the linear model has no poles; give its link a mass '

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance, real_array
-from kron_dynamics.dynamics.forward import require_mass
+from kron_dynamics.dynamics.forward import singular_mass
 from kron_dynamics.exceptions import (
-    InvalidInertiaError,
     ShapeError,
 )
 from kron_dynamics.flexible import DeflectionCheck
@@ -90,22 +89,12 @@ class Robot:
         return self._frames[link]
 
     @cached_property
-    def has_singular_mass(self) -> bool:
-        """Whether M is singular in every pose: forward dynamics and modes have no answer then."""
-        try:
-            require_mass(self.model)
-        except InvalidInertiaError:
-            return True
-        return False
+    def singular_mass(self) -> str | None:
+        """Why M has no inverse in any pose, in a sentence; None where it has one.
 
-    def require_mass(self) -> None:
-        """Refuse what needs the inverse of M where it has none in any pose.
-
-        Raises:
-            InvalidInertiaError: M is singular in every pose; the message names a joint.
+        Forward dynamics and modes have no answer without it.
         """
-        if self.has_singular_mass:
-            require_mass(self.model)
+        return singular_mass(self.model)
 
     def kernel_report(self) -> list[KernelReport]:
         """Return what has been compiled so far."""

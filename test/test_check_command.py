@@ -70,8 +70,7 @@ def test_what_is_shown(write, capsys):
         '         scale it to length 1 [axis_not_unit]',
         "warning  joint 'shoulder': its lower limit 4 is above its upper limit 3; the range "
         'between the two is taken',
-        '         exchange them, or make the joint continuous if Bullet is to have no limit '
-        '[limits_reversed]',
+        '         exchange them, or make the joint continuous if it has none [limits_reversed]',
     ]
 
 

@@ -12,7 +12,7 @@ from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.kinematics.scalars import as_scalars, span
 from kron_dynamics.messages import named
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import ArrayLike, ScalarArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 _SEED = 20190301
 
@@ -38,31 +38,48 @@ def forward_dynamics(
     )
 
 
-def require_mass(model: RobotModel) -> None:
-    """Refuse what needs the inverse of M for a robot whose M is singular in every pose.
+def singular_mass(model: RobotModel) -> str | None:
+    """Return why M has no inverse in any pose, in a sentence; None where it has one.
 
-    Joints about one axis with nothing between them, for instance: each moves mass, but one
-    against the other moves none. M is looked at in two poses anywhere, of the robot with stiff
-    links where links bend.
-
-    Raises:
-        InvalidInertiaError: M has no inverse; the message names a joint.
+    Either a joint moves no mass, or some joints move none against each other: those about one
+    axis with nothing between them, for instance. M is looked at in two poses anywhere, of the
+    robot with stiff links where links bend.
     """
-    model.require_mass()
+    try:
+        model.require_mass()
+    except InvalidInertiaError as error:
+        return str(error)
     rigid = getattr(model, 'rigid', model)
     for q in np.random.default_rng(_SEED).uniform(-1.0, 1.0, (2, rigid.n)):
-        M = np.asarray(mass_matrix(rigid, q), dtype=np.float64)
-        # Scaled, so that tonnes and kg m^2 weigh alike.
-        scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), np.finfo(float).tiny))
-        values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
-        if np.abs(values[0]) > 4.0 * rigid.n * np.finfo(float).eps:
-            return
-    joint = rigid.joint_names[int(np.abs(vectors[:, 0]).argmax())]
-    raise InvalidInertiaError(
-        f'{named("joint", joint)} can move against others without moving mass: the mass matrix is '
-        f'singular in every pose and has no inverse, which forward dynamics needs; give the links '
-        f'between these joints masses and inertias, or a joint an armature'
+        smallest, joint = smallest_mass(np.asarray(mass_matrix(rigid, q), dtype=np.float64))
+        if abs(smallest) > rounding_of_mass(rigid.n):
+            return None
+    return (
+        f'{named("joint", rigid.joint_names[joint])} can move against others without moving mass: '
+        f'the mass matrix is singular in every pose and has no inverse, which forward dynamics '
+        f'needs; give the links between these joints masses and inertias, or a joint an armature'
     )
+
+
+def smallest_mass(M: FloatArray) -> tuple[float, int]:
+    """Return the smallest eigenvalue of a mass matrix, and the coordinate that moves most in it.
+
+    Args:
+        M: shape (n, n), n > 0. It is scaled to a diagonal of ones, so that tonnes and kg m^2
+            weigh alike; where a diagonal entry is not positive, it is the answer itself.
+    """
+    diagonal = M.diagonal()
+    weakest = int(diagonal.argmin())
+    if diagonal[weakest] <= 0.0:
+        return float(diagonal[weakest]), weakest
+    scale = 1.0 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
+    return float(values[0]), int(np.abs(vectors[:, 0]).argmax())
+
+
+def rounding_of_mass(n: int) -> float:
+    """Return the eigenvalue of a scaled M, shape (n, n), that rounding can leave of 0."""
+    return 4.0 * n * float(np.finfo(float).eps)
 
 
 def solve_positive_definite(M: ScalarArray, b: ScalarArray) -> ScalarArray:

@@ -12,6 +12,7 @@ from urdf_parser_py import urdf
 from kron_dynamics.dynamics.composite import Inertia
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
 from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.messages import listed, named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.load import link_body
@@ -66,8 +67,8 @@ def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPa
     name = description.link
     if name not in robot.link_map:
         raise ModelError(
-            f"flexible link '{name}' does not exist in the URDF; its links: "
-            f'{", ".join(link.name for link in robot.links)}'
+            f'{named("flexible link", name)} does not exist in the URDF; its links: '
+            f'{listed(link.name for link in robot.links)}'
         )
     link = robot.link_map[name]
     body = link_body(link)
@@ -75,8 +76,8 @@ def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPa
     if mass is None:
         if body is None or body.mass <= 0:
             raise ModelError(
-                f"flexible link '{name}' has no mass in the URDF to spread over its length: "
-                f'mass_per_length is missing'
+                f'{named("flexible link", name)} has no mass in the URDF to spread over its '
+                f'length: mass_per_length is missing'
             )
         mass = np.full(len(description.stations), body.mass / description.length)
     beam = BeamPart(description, mass, _move_children(robot, description))
@@ -90,8 +91,8 @@ def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> d
     children = [joint for joint in robot.joints if joint.parent == name]
     if unknown := set(description.attachments) - {joint.child for joint in children}:
         raise ModelError(
-            f"flexible link '{name}': attachments name {sorted(unknown)}, expected children of "
-            f'the link: {", ".join(joint.child for joint in children)}'
+            f'{named("flexible link", name)}: attachments name {listed(sorted(unknown))}, '
+            f'expected children of the link: {listed(joint.child for joint in children)}'
         )
     for joint in children:
         _, place = placement(joint.origin)
@@ -139,7 +140,7 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: Flo
         center = rest.first / mass
     elif mass < -slack or np.abs(rest.first).max() > slack * size:
         raise InvalidInertiaError(
-            f"flexible link '{link.name}': its beam has {beam.mass:g} kg centred at "
+            f'{named("flexible link", link.name)}: its beam has {beam.mass:g} kg centred at '
             f'{np.round(beam.first / beam.mass, 6).tolist()} m; that is not part of the link, '
             f'which has {whole.mass:g} kg centred at '
             f'{np.round(whole.first / (whole.mass or 1), 6).tolist()} m'
@@ -153,8 +154,9 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: Flo
     own = np.trace(beam.second) - beam.first @ beam.first / beam.mass
     if moments[0] < -_ROUGH * own:
         raise InvalidInertiaError(
-            f"flexible link '{link.name}': its beam has more inertia than the link, of which the "
-            f'rest would have the moments of inertia {np.round(moments, 6).tolist()} kg m^2'
+            f'{named("flexible link", link.name)}: its beam has more inertia than the link, of '
+            f'which the rest would have the moments of inertia {np.round(moments, 6).tolist()} '
+            f'kg m^2'
         )
     missing = max(0.0, float(-axis @ second @ axis))
     principal, axes = np.linalg.eigh(second + missing * np.outer(axis, axis))

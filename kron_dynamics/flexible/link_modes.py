@@ -18,6 +18,7 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible.beam import Beam, BeamSection
 from kron_dynamics.flexible.integrals import beam_quadrature
 from kron_dynamics.flexible.tapered import CarriedBody, tapered_modes
+from kron_dynamics.messages import named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -99,7 +100,7 @@ def plane_modes(
             modes = tapered_modes(section, count, carried=carried if loaded else ())
         except ModelError as error:
             raise ModelError(
-                f"flexible link '{description.link}', plane '{plane}': {error}"
+                f"{named('flexible link', description.link)}, plane '{plane}': {error}"
             ) from None
         scale = 1 / modes.shapes([description.length])[:, 0]
     points, weights = beam_quadrature(np.union1d(x, knots), count + TRIAL_WAVES)

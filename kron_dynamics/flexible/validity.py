@@ -16,6 +16,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -110,7 +111,7 @@ def limit(bent: Deflection) -> str:
 
 
 def _named(bent: Deflection) -> str:
-    return f"flexible link '{bent.link}'"
+    return named('flexible link', bent.link)
 
 
 def _percent(share: float) -> str:

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.kernels.compilation import Recipe
 from kron_dynamics.kernels.kernel import Kernel
 
@@ -91,12 +92,12 @@ class Compiled(Generic[P, R]):
 
         Raises:
             KernelBuildError: there is a compiler and it failed.
-            InvalidInertiaError: it needs the inverse of M, and a joint moves no mass.
+            InvalidInertiaError: it needs the inverse of M, which has none.
         """
         if instance is None:
             return self.__wrapped__
-        if self.inverts_mass:
-            instance.require_mass()
+        if self.inverts_mass and instance.singular_mass is not None:
+            raise InvalidInertiaError(instance.singular_mass)
         kernel: Kernel = instance._kernels.get(self.recipe(instance))
         call: Any = kernel.call
         call.__name__ = self._name
@@ -171,7 +172,8 @@ def prepare(*instances: Any) -> None:
         (instance, name, method)
         for instance in instances
         for name, method in compiled_methods(type(instance)).items()
-        if not method.on_demand and not (method.inverts_mass and instance.has_singular_mass)
+        if not method.on_demand
+        and not (method.inverts_mass and instance.singular_mass is not None)
     ]
     instances[0]._kernels.prepare([method.recipe(instance) for instance, _, method in methods])
     for instance, name, _ in methods:

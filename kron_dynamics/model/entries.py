@@ -24,6 +24,8 @@ from kron_dynamics.typing import FloatArray
 # A description of flexible links has a few kB; PyYAML reads some 100 kB a second.
 _MOST_BYTES = 300_000
 _MOST_ENTRIES = 100_000
+# A description has four levels. PyYAML's time grows with their square.
+_DEEPEST = 50
 
 
 class _Loader(yaml.SafeLoader):
@@ -34,6 +36,15 @@ class _Loader(yaml.SafeLoader):
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     merged = 0
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """Open a list or mapping in brackets; refuse more inside each other than anybody means."""
+        if self.flow_level > _DEEPEST:
+            raise yaml.MarkedYAMLError(
+                problem=f'it is nested more than {_DEEPEST} levels deep',
+                problem_mark=self.get_mark(),
+            )
+        super().fetch_flow_collection_start(token)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Take over what merge keys name; refuse what would multiply without end."""

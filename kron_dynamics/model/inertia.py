@@ -21,6 +21,8 @@ from kron_dynamics.typing import FloatArray, ScalarArray
 _TOLERANCE = 1e-3
 # Square of a radius of gyration, m^2, below which an inertia is rounding: one micrometre.
 _NEGLIGIBLE = 1e-12
+# Relative to the other moments: rounding that is told.
+_ACCURACY = 1e-9
 
 
 def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
@@ -53,7 +55,8 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
             findings.warn(
                 'not_positive_semidefinite',
                 subject,
-                f'its inertia is not positive semi-definite: principal moments ({told}) kg m^2',
+                f'its inertia is not positive semi-definite: principal moments ({told}) kg m^2'
+                f'{_lost(moments[k] * scales[k])}',
                 'export the inertia again, about the centre of mass; signs of products of inertia '
                 'may be wrong',
             )
@@ -62,9 +65,22 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
                 'triangle_inequality',
                 subject,
                 f'its inertia violates the triangle inequality: principal moments ({told}) kg '
-                f'm^2, the largest exceeds the sum of the others by {excess[k] * scales[k]:.3g}',
+                f'm^2, the largest exceeds the sum of the others by {excess[k] * scales[k]:.3g}'
+                f'{_lost(moments[k] * scales[k])}',
                 'export the inertia again with more digits, or correct the moment that is off',
             )
+
+
+def _lost(moments: FloatArray) -> str:
+    """What the equations cannot tell beside a moment that dwarfs the others, for a message.
+
+    They sum integrals of x^2, y^2 and z^2: each moment is right to the rounding of the largest.
+    """
+    *others, largest = sorted(np.abs(moments))
+    rounding = np.finfo(float).eps * largest
+    if rounding <= _ACCURACY * sum(others):
+        return ''
+    return f'; moments below {rounding:.1g} kg m^2 are lost in the rounding of {largest:.3g}'
 
 
 def rotational_inertia(second_moment: ScalarArray) -> ScalarArray:

@@ -19,6 +19,7 @@ import numpy as np
 from kron_dynamics.dynamics import linearization
 from kron_dynamics.exceptions import ModelWarning, ParameterError
 from kron_dynamics.flexible import FlexibleModel
+from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.beam_section import PLANES
 from kron_dynamics.model.entries import read_yaml
@@ -124,7 +125,7 @@ def check_mode_counts(
         found.append(
             ModelWarning(
                 'too_few_modes',
-                f"flexible link '{link}'",
+                named('flexible link', link),
                 finding,
                 f'take {count} modes in plane {plane}',
             )

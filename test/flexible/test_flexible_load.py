@@ -156,7 +156,7 @@ def test_kernels_without_a_compiler_are_the_same(
         (
             {'attachments': {'moon': 1.0}},
             ModelError,
-            r"\['moon'\], expected .* lamp, bracket",
+            r'name moon, expected .* lamp, bracket',
         ),
         ({'mass_per_length': 2.0}, InvalidInertiaError, r'its beam has 4 kg .* which has 3 kg'),
         ({'origin': [0, 0, 0.1]}, InvalidInertiaError, 'is not part of the link'),
@@ -193,6 +193,12 @@ def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     file.write_text('flexible_links: {pole: {length: -1}}')
     with pytest.raises(ModelError, match=r"broken.yaml: link 'pole': .*length"):
         kd.loads(POLE, flexible=file)
+
+
+def test_names_that_no_terminal_shows_are_escaped() -> None:
+    with pytest.raises(ModelError, match=r"flexible link '\\u202e' does not exist") as caught:
+        kd.loads(POLE, flexible={'flexible_links': {'\u202e': UP}})
+    assert str(caught.value).isprintable()
 
 
 def rod(across: float, about: float) -> FlexibleModel:

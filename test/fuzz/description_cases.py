@@ -134,6 +134,9 @@ def size_of_terms(model: RobotModel, state: Any, tau: Any) -> float:
         terms.append(dynamics.coriolis_vector(model, q, qd))
         # What cancels in a term: weights at their full distance.
         reach = 1.0 + sum(np.abs(joint.translation).max() for joint in model.joints)
+        # Moments of inertia are right to the rounding of the largest.
+        moments = max((np.abs(body.inertia).max() for body in model.bodies), default=0.0)
+        terms.append([moments * max((qd**2).max(initial=0.0), np.abs(qdd).max(initial=0.0))])
         terms.append([np.abs(M).max(), model.total_mass * np.abs(model.gravity).max() * reach])
         size = max(float(np.abs(term).max()) for term in terms)
     return size if np.isfinite(size) else np.inf

@@ -123,6 +123,15 @@ def test_nesting_without_end(file: Path, opening: str) -> None:
     assert str(caught.value).startswith(str(file))
 
 
+def test_brackets_are_refused_before_they_take_time(file: Path) -> None:
+    """PyYAML's time grows with the square of their depth."""
+    file.write_text('a: ' + '[' * 50 + ']' * 50)
+    read_yaml(file)
+    file.write_text('\na: ' + '[' * 1000 + ']' * 1000)
+    with pytest.raises(ModelError, match=', line 2: it is nested more than 50 levels deep$'):
+        read_yaml(file)
+
+
 def test_file_of_any_size(file: Path) -> None:
     file.write_text('a: 1\n' + '#' * 300_000)
     with pytest.raises(ModelError, match='more than 300000 bytes'):

@@ -39,6 +39,23 @@ def test_inertia_that_violates_the_triangle_inequality(parts: Any, assert_warned
     assert model.bodies[0].inertia[2, 2] == 0.21
 
 
+def test_a_moment_that_dwarfs_the_others_hides_them(parts: Any, assert_warned: Any) -> None:
+    """M of a joint about z is izz but for the rounding of iyy, which the warning tells."""
+    lost = '; moments below 2e-07 kg m^2 are lost in the rounding of 1e+09'
+    for iyy, told in ((1e9, lost), (1e3, '')):
+        text = parts.robot(arm=parts.link('arm', moments=moments(0.1, iyy, 0.2)))
+        model = assert_warned(text, 'triangle_inequality', InvalidInertiaError, told)
+        assert ('lost' in str(model.warnings[0])) == bool(told)
+        plain = load_model(parts.robot(arm=parts.link('arm', moments=moments(0.1, 0.2, 0.2))))
+        q = np.zeros(1)
+        np.testing.assert_allclose(
+            dynamics.mass_matrix(model, q),
+            dynamics.mass_matrix(plain, q),
+            rtol=0,
+            atol=4 * np.finfo(float).eps * iyy,
+        )
+
+
 def test_triangle_inequality_holds_for_principal_moments(parts: Any, assert_warned: Any) -> None:
     # The diagonal looks fine. Principal moments with ixy = 1.5: (0.5, 3, 3.5), just allowed.
     good = parts.robot(arm=parts.link('arm', moments=moments(2, 2, 3, ixy=1.5)))
