@@ -151,7 +151,7 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     result is Khang's layout, column j*n + k being d A[:, j] / d x[k].  [K] eq. (15).
 
     Args:
-        function: A(x), of +, -, *, /, powers with whole exponents, and the functions of
+        function: a(x), of +, -, *, /, powers with whole exponents, and the functions of
             `kron_dynamics.elementary` or NumPy's of the same names. What else it computes with
             may be of any number system that goes together with that of x.
         x: the point, shape (n,).

@@ -185,7 +185,7 @@ def khang_derivative_at(
     """Return d^k A/dx^k of a function at a point, exactly but for rounding.
 
     Args:
-        function: A(x), built of +, -, *, / and functions that SymPy symbols take.
+        function: a(x), built of +, -, *, / and functions that SymPy symbols take.
         x: the point, shape (n,), floats.
         order: k, 1 or more.
 

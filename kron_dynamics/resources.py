@@ -21,10 +21,10 @@ def resource_path(*parts: str) -> Path:
     workspace), and that of the Python environment.
 
     Args:
-        parts: Path below the package's share folder: ``'urdf', 'stacker_reclaimer.urdf'``.
+        parts: path below the package's share folder: ``'urdf', 'stacker_reclaimer.urdf'``.
 
     Raises:
-        ParameterError: If it is in none of these places; the message lists them.
+        ParameterError: it is in none of these places; the message lists them.
     """
     tried = []
     for root in _roots():

@@ -214,8 +214,8 @@ class Robot:
     def check_deflections(self, q: ArrayLike, *, stacklevel: int = 2) -> None:
         """Warn once of each flexible link that a state, shape (n,), bends far.
 
-        `linearize`, `deflected`, sweeps of modes and the simulated plant check their states; the
-        other methods do not.
+        `linearize`, `quasi_static_equilibrium`, sweeps of modes and the simulated plant check
+        their states; the other methods do not.
 
         Raises:
             ArgumentTypeError: q holds no real numbers.

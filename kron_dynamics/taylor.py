@@ -39,8 +39,8 @@ def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
         array of the value's shape, () for a scalar; unit of the value.
 
     Raises:
-        ParameterError: There is not even the value.
-        ShapeError: A derivative has another shape.
+        ParameterError: there is not even the value.
+        ShapeError: a derivative has another shape.
     """
     if not len(derivatives):
         raise ParameterError('derivatives is empty, expected at least the value at x0')
@@ -91,13 +91,13 @@ def expand(
     """Return the Taylor expansion of a function.  [K] eqs. (36), (41), (47).
 
     Args:
-        function: A(x), a scalar, a vector or a matrix, built of +, -, *, / and SymPy functions.
+        function: a(x), a scalar, a vector or a matrix, built of +, -, *, / and SymPy functions.
         point: x0, shape (n,): floats for a numeric expansion, SymPy expressions for a symbolic
             one.
         order: highest power of x - x0, 0 or more.
 
     Raises:
-        ParameterError: The order is negative.
+        ParameterError: the order is negative.
         ShapeError: x0 is not a vector.
     """
     if order < 0:
@@ -164,7 +164,7 @@ class LinearizedProduct:
     """A(x, y) y to the first order: ``value + by_x @ (x - x0) + by_y @ (y - y0)``.
 
     Attributes:
-        value: A(x0, y0) y0, shape (m,).
+        value: a(x0, y0) y0, shape (m,).
         by_x: shape (m, n).
         by_y: shape (m, p).
     """
@@ -193,7 +193,7 @@ def linearized_product(
         A_y: dA/dy there, shape (m, p*p), with p the length of y; None if A does not depend on y.
 
     Raises:
-        ShapeError: A is no matrix with a column for each entry of y, or a derivative does not fit.
+        ShapeError: a is no matrix with a column for each entry of y, or a derivative does not fit.
     """
     A, y = np.asarray(A), _vector(y, 'y')
     if A.ndim != 2 or A.shape[1] != len(y):

@@ -17,7 +17,7 @@ import kron_dynamics as kd
 from kron_dynamics.arguments import real_array
 from kron_dynamics.kernels import compilation, kernel
 from kron_dynamics.messages import clipped, listed, shown
-from kron_dynamics.periodic_motion import motion_stability
+from kron_dynamics.stability import motion_stability
 
 
 class MyFloat(float):

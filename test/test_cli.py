@@ -182,7 +182,7 @@ def test_demo_gets_its_own_options(monkeypatch):
             cls.seen = arguments
             return 7
 
-    monkeypatch.setitem(sys.modules, 'kron_dynamics.ros.demo', Demo)
+    monkeypatch.setitem(sys.modules, 'kron_dynamics.ros.demo.demonstration', Demo)
     assert main(['demo', '--output', 'here', '-h', 'word']) == 7
     assert Demo.seen == ['--output', 'here', '-h', 'word']
 

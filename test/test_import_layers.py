@@ -24,7 +24,7 @@ LAYERS = (
     ('kernels',),
     ('frame', 'linearized', 'load_arguments', 'symbolic'),
     ('robot',),
-    ('deflection', 'loading', 'periodic_motion'),
+    ('equilibrium', 'loading', 'stability'),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'modes', 'simulation'),
     ('demo',),
@@ -32,7 +32,7 @@ LAYERS = (
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # The one way up: the command that starts the demo looks for ROS only when it is asked to.
-LAZY = {('cli', 'kron_dynamics.ros.demo')}
+LAZY = {('cli', 'kron_dynamics.ros.demo.demonstration')}
 ROS_ONLY = ('rclpy', 'launch', 'launch_ros', 'ament_index_python', 'rosbag2_py', 'tf2_ros')
 
 
@@ -133,9 +133,12 @@ def test_imports_go_one_way() -> None:
         ('kron_dynamics.cli.info', 'def f():\n    import kron_dynamics.ros.dynamics_node'),
         (
             'kron_dynamics.cli.demo',
-            'import importlib\nimportlib.import_module("kron_dynamics.ros.demo")',
+            'import importlib\nimportlib.import_module("kron_dynamics.ros.demo.demonstration")',
         ),
-        ('kron_dynamics.bag.x', 'def f():\n    import_module("kron_dynamics.ros.demo")'),
+        (
+            'kron_dynamics.bag.x',
+            'def f():\n    import_module("kron_dynamics.ros.demo.demonstration")',
+        ),
         ('kron_dynamics.ros.main', 'from kron_dynamics.cli import main'),
         ('kron_dynamics.robot', 'import kron_dynamics.misc'),
     ],
@@ -151,8 +154,14 @@ def test_wrong_edges_are_seen_and_named(module: str, text: str) -> None:
     [
         ('kron_dynamics.kernels.cache', 'from kron_dynamics.exceptions import ShapeError'),
         ('kron_dynamics.ros.main', 'import rclpy\nfrom kron_dynamics.control import reorder'),
-        ('kron_dynamics.cli.demo', 'def f():\n    import_module("kron_dynamics.ros.demo")'),
-        ('kron_dynamics.cli.demo', 'def f():\n    from kron_dynamics.ros.demo import main'),
+        (
+            'kron_dynamics.cli.demo',
+            'def f():\n    import_module("kron_dynamics.ros.demo.demonstration")',
+        ),
+        (
+            'kron_dynamics.cli.demo',
+            'def f():\n    from kron_dynamics.ros.demo.demonstration import main',
+        ),
         ('kron_dynamics.bag.reader', 'from rosbags.rosbag2 import Reader'),
         ('kron_dynamics.cli.info', 'from kron_dynamics import load'),
     ],

@@ -45,9 +45,9 @@ def quantities(robot: kd.Robot) -> Iterator[tuple[str, Any, Any, list[int]]]:
         for name, method in compiled_methods(type(owner)).items():
             impossible = method.inverts_mass and robot.model.is_massless
             if not (method.on_demand or impossible):
-                recipe = method.recipe(owner)
-                lengths = [length for _, length in recipe.lengths(robot.model)]
-                yield name, getattr(owner, name), recipe.function, lengths
+                specification = method.specification(owner)
+                lengths = [length for _, length in specification.lengths(robot.model)]
+                yield name, getattr(owner, name), specification.function, lengths
 
 
 def scales(name: str, robot: kd.Robot, values: list[Any]) -> float:

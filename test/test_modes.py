@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import Beam
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.modes import joint_map, joint_range, most_influential_joint, payload_map, pose
@@ -115,7 +115,7 @@ def test_frequencies_and_damping_are_those_of_the_linear_model() -> None:
     assert free.names == robot.joint_names
     assert held.names == ('boom/v1', 'boom/w1')
     for k, luff in enumerate(values):
-        q = deflected(robot, [30.0, 0.5, luff])
+        q = quasi_static_equilibrium(robot, [30.0, 0.5, luff])
         linear = robot.linearize(q, 0 * q, 0 * q)
         expected = linear.frequencies() / (2 * np.pi)
         np.testing.assert_allclose(np.sort(free.frequencies[k]), expected, rtol=1e-9, atol=1e-12)

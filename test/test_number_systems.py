@@ -13,7 +13,7 @@ import sympy
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels import KernelCollection
-from kron_dynamics.kernels.compilation import Recipe
+from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.model import RobotModel, load_model
 
@@ -44,7 +44,7 @@ def test_float_is_sympy_is_traced(
     evaluate = sympy.lambdify(list(symbols), expressions.ravel().tolist(), cse=True)
     assert_close(np.reshape(evaluate(*q), expected.shape), expected)
 
-    kernel = KernelCollection(arm).get(Recipe(quantity, ['q'], function))
+    kernel = KernelCollection(arm).get(KernelSpecification(quantity, ['q'], function))
     assert_close(kernel(q), expected)
 
 

@@ -13,9 +13,9 @@ import pytest
 from public_vectors import cases_of
 
 from kron_dynamics.dynamics import (
-    direct_coriolis_tensor,
+    direct_velocity_free_matrix,
     lagrange_coriolis_matrix,
-    lagrange_coriolis_tensor,
+    lagrange_velocity_free_matrix,
     linearization,
     reduced_coriolis_matrix,
 )
@@ -275,9 +275,9 @@ def test_stacker_coriolis_forms_of_the_paper(stacker: Case, assert_close: Any) -
 
 def test_c_star_of_eq_101_and_its_reduced_form(case: Case, assert_close: Any) -> None:
     model, expected = case.robot.model, case.expected
-    C = lagrange_coriolis_tensor(model, case.q)
+    C = lagrange_velocity_free_matrix(model, case.q)
     assert_close(C, expected['Cstar'])
-    for form in (lagrange_coriolis_tensor, direct_coriolis_tensor):
+    for form in (lagrange_velocity_free_matrix, direct_velocity_free_matrix):
         reduced = reduced_coriolis_matrix(form(model, case.q))
         assert_close(reduced, expected['Cstar_reduced'])
 

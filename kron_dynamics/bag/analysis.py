@@ -25,9 +25,9 @@ class RunAnalysis:
     """One run: its recomputed series and what they amount to.
 
     Attributes:
-        replay: The series.
-        joints: Result of each joint, in coordinate order.
-        tip: Linear and angular result of the tip; empty if its acceleration is not recorded.
+        replay: the series.
+        joints: result of each joint, in coordinate order.
+        tip: linear and angular result of the tip; empty if its acceleration is not recorded.
     """
 
     replay: Replay
@@ -40,11 +40,11 @@ class BagAnalysis:
     """A bag and its runs.
 
     Attributes:
-        contents: What was read.
-        robot: The robot it was recomputed with.
-        description: Where the robot's description is from: a file or a topic.
-        max_noise: Share of an effort above which noise is said to dominate.
-        runs: The runs, in the order their topics appear.
+        contents: what was read.
+        robot: the robot it was recomputed with.
+        description: where the robot's description is from: a file or a topic.
+        max_noise: share of an effort above which noise is said to dominate.
+        runs: the runs, in the order their topics appear.
     """
 
     contents: BagContents
@@ -69,22 +69,22 @@ def analyze_bag(
     """Return the efforts and tip accelerations of a bag's runs against the robot's model.
 
     Args:
-        path: A rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
-        urdf: The robot's description; None takes the one in the bag.
-        robot_description: Topic of the description in the bag, where there are several.
-        joint_states: Topics to analyse; empty takes each that has all joints of the robot.
-        frame: Link whose acceleration is compared; None takes the robot's tip.
-        gravity: Gravity acceleration in the root link's axes, shape (3,), m/s^2.
-        window: Length of the smoothing window in s; None chooses it from the data.
-        effort_delay: How late the stamps of recorded efforts are, in s; None finds it in the data
+        path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+        urdf: the robot's description; None takes the one in the bag.
+        robot_description: topic of the description in the bag, where there are several.
+        joint_states: topics to analyse; empty takes each that has all joints of the robot.
+        frame: link whose acceleration is compared; None takes the robot's tip.
+        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
+        window: length of the smoothing window in s; None chooses it from the data.
+        effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
             and applies it if it is about a sample.
-        max_noise: Share of a joint's effort above which its noise is said to dominate.
+        max_noise: share of a joint's effort above which its noise is said to dominate.
 
     Raises:
-        BagError: If the bag cannot be read or lacks what is needed.
-        ModelError: If the robot's description is unusable.
-        ParameterError: If the window is too short for the data.
-        UnknownFrameError: If the robot has no such link.
+        BagError: the bag cannot be read or lacks what is needed.
+        ModelError: the robot's description is unusable.
+        ParameterError: the window is too short for the data.
+        UnknownFrameError: the robot has no such link.
     """
     contents = read_bag(path)
     if urdf is not None:

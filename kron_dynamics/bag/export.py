@@ -29,8 +29,8 @@ def write_summary(analysis: BagAnalysis, path: Path) -> None:
     """Write all results as JSON; what is not known is null.
 
     Args:
-        analysis: The analysed bag.
-        path: File to write.
+        analysis: the analysed bag.
+        path: file to write.
     """
     model = analysis.robot.model
     summary = {
@@ -52,7 +52,7 @@ def write_summary(analysis: BagAnalysis, path: Path) -> None:
 def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
     replay = run.replay
     log = replay.run.log
-    companions = [item for item in (replay.run.commands, replay.run.acceleration) if item]
+    auxiliary_series = [item for item in (replay.run.commands, replay.run.acceleration) if item]
     return {
         'topic': replay.run.topic,
         'messages': log.message_count,
@@ -85,9 +85,9 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
             for part in replay.segments
         ],
         'skipped_segments': [list(interval) for interval in replay.skipped],
-        'losses': {
-            replay.run.topic: asdict(log.losses),
-            **{item.topic: asdict(item.losses) for item in companions},
+        'dropped': {
+            replay.run.topic: asdict(log.dropped),
+            **{item.topic: asdict(item.dropped) for item in auxiliary_series},
         },
         'notes': list(replay.run.notes),
     }
@@ -111,8 +111,8 @@ def write_series(replay: Replay, path: Path) -> None:
     N m or N); for the tip, its recorded and recomputed acceleration (m/s^2, rad/s^2, base axes).
 
     Args:
-        replay: The recomputed run.
-        path: File to write.
+        replay: the recomputed run.
+        path: file to write.
     """
     names = ['time', 'segment', 'compared']
     for joint in replay.robot.joint_names:

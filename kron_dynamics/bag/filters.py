@@ -49,10 +49,10 @@ class JointFilter:
     """How one joint's acceleration is obtained.
 
     Attributes:
-        from_velocity: Whether the velocity is differentiated, else the position, twice.
-        period: Usual distance of its samples in s.
-        noise: Standard deviation of the noise on a sample, in rad/s or m/s, else rad or m.
-        half_count: Samples on each side of the middle one.
+        from_velocity: whether the velocity is differentiated, else the position, twice.
+        period: usual distance of its samples in s.
+        noise: standard deviation of the noise on a sample, in rad/s or m/s, else rad or m.
+        half_count: samples on each side of the middle one.
     """
 
     from_velocity: bool
@@ -74,7 +74,7 @@ class JointFilter:
         """Return the average that the acceleration is of the true one, shape (2 m + 1,).
 
         Args:
-            step: Distance of the samples to average, in s.
+            step: distance of the samples to average, in s.
         """
         weights = averaging_weights(self.half_count, self.derivative)
         return resampled_weights(weights, max(1.0, self.period / step))
@@ -108,13 +108,13 @@ def choose_filters(
     """Return the filter of each joint.
 
     Args:
-        robot: The robot.
-        segments: Its recorded motion.
+        robot: the robot.
+        segments: its recorded motion.
         effort_scale: RMS of each joint's effort, NaN if unknown, shape (n,), in N m or N.
-        window: Length of the window in s; None chooses it from the data.
+        window: length of the window in s; None chooses it from the data.
 
     Raises:
-        ParameterError: If the given window holds fewer than five samples.
+        ParameterError: the given window holds fewer than five samples.
     """
     filters = tuple(_minimal_filter(segments, joint) for joint in range(robot.n))
     slowest = max(item.period for item in filters)

@@ -16,8 +16,8 @@ import numpy as np
 
 from kron_dynamics.bag.reader import JointStateMessage
 from kron_dynamics.bag.samples import (
+    DroppedSamples,
     IntArray,
-    Losses,
     Piece,
     Samples,
     merge_samples,
@@ -38,12 +38,12 @@ class JointSegment:
     """A stretch of recording without gaps in the positions of any joint.
 
     Attributes:
-        epoch: How often the clock had been restarted before.
-        start: First time at which every joint is known, in s.
-        end: Last such time, in s.
-        position: Positions of each model joint, in rad or m.
-        velocity: Velocities of each model joint, in rad/s or m/s; may hold no samples.
-        effort: Efforts of each model joint, in N m or N; may hold no samples.
+        epoch: how often the clock had been restarted before.
+        start: first time at which every joint is known, in s.
+        end: last such time, in s.
+        position: positions of each model joint, in rad or m.
+        velocity: velocities of each model joint, in rad/s or m/s; may hold no samples.
+        effort: efforts of each model joint, in N m or N; may hold no samples.
     """
 
     epoch: int
@@ -59,16 +59,16 @@ class JointLog:
     """Everything one JointState topic says about the model's joints.
 
     Attributes:
-        segments: Stretches without gaps, in the order of recording.
-        losses: What was not used.
-        message_count: Decoded messages.
-        origin: Stamp that is time 0, in ns.
-        epoch_starts: Recording times at which each clock epoch begins, in ns.
-        stamped: Whether times come from the headers (else from the recorder).
+        segments: stretches without gaps, in the order of recording.
+        dropped: what was not used.
+        message_count: decoded messages.
+        origin: stamp that is time 0, in ns.
+        epoch_starts: recording times at which each clock epoch begins, in ns.
+        stamped: whether times come from the headers (else from the recorder).
     """
 
     segments: tuple[JointSegment, ...]
-    losses: Losses
+    dropped: DroppedSamples
     message_count: int
     origin: int
     epoch_starts: IntArray
@@ -84,26 +84,26 @@ def build_joint_log(
     """Return the time series of the given joints.
 
     Args:
-        topic: Name used in errors.
-        messages: Messages in the order of recording.
-        joint_names: The model's joints, in coordinate order.
-        unlimited: Those that turn without end; drivers may report them modulo one turn.
+        topic: name used in errors.
+        messages: messages in the order of recording.
+        joint_names: the model's joints, in coordinate order.
+        unlimited: those that turn without end; drivers may report them modulo one turn.
 
     Raises:
-        BagError: If a joint has no position in any message.
+        BagError: a joint has no position in any message.
     """
-    losses = Losses()
+    dropped = DroppedSamples()
     stamped = any(message.stamp != 0 for message in messages)
     stamps = np.array([m.stamp if stamped else m.log_time for m in messages], dtype=np.int64)
     epochs = clock_epochs(stamps)
-    losses.restarts = int(epochs[-1]) if len(epochs) else 0
-    losses.out_of_order = sum(
+    dropped.restarts = int(epochs[-1]) if len(epochs) else 0
+    dropped.out_of_order = sum(
         int(np.count_nonzero(part < np.maximum.accumulate(part)))
-        for part in (stamps[epochs == epoch] for epoch in range(losses.restarts + 1))
+        for part in (stamps[epochs == epoch] for epoch in range(dropped.restarts + 1))
     )
     origin = int(stamps.min()) if len(stamps) else 0
     times: FloatArray = (stamps - origin) * np.float64(1e-9)
-    columns = columns_by_joint(messages, joint_names, losses)
+    columns = columns_by_joint(messages, joint_names, dropped)
     for joint in joint_names:
         if not columns.get((joint, 'position')):
             seen = sorted({name for message in messages for name in message.names})
@@ -113,19 +113,19 @@ def build_joint_log(
                 else f"topic '{topic}' names no joints"
             )
     segments: list[JointSegment] = []
-    for epoch in range(losses.restarts + 1):
+    for epoch in range(dropped.restarts + 1):
         series = {
-            key: merge_samples(columns.get(key, []), times, epochs == epoch, losses)
+            key: merge_samples(columns.get(key, []), times, epochs == epoch, dropped)
             for key in ((joint, quantity) for joint in joint_names for quantity in QUANTITIES)
         }
         for joint in unlimited:
             samples = series[joint, 'position']
             series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
-        segments += _split_into_segments(series, joint_names, epoch, losses)
+        segments += _split_into_segments(series, joint_names, epoch, dropped)
     starts = np.array([m.log_time for m in messages], dtype=np.int64)[
-        np.searchsorted(epochs, np.arange(losses.restarts + 1))
+        np.searchsorted(epochs, np.arange(dropped.restarts + 1))
     ]
-    return JointLog(tuple(segments), losses, len(messages), origin, starts, stamped)
+    return JointLog(tuple(segments), dropped, len(messages), origin, starts, stamped)
 
 
 def clock_epochs(stamps: IntArray) -> IntArray:
@@ -135,7 +135,7 @@ def clock_epochs(stamps: IntArray) -> IntArray:
     then it is one late message.
 
     Args:
-        stamps: Stamps in ns, in the order of recording, shape (N,).
+        stamps: stamps in ns, in the order of recording, shape (N,).
     """
     epochs = np.zeros(len(stamps), dtype=np.int64)
     if not np.any(np.diff(stamps) < -RESTART_STEP_NS):
@@ -153,24 +153,24 @@ def clock_epochs(stamps: IntArray) -> IntArray:
 
 
 def columns_by_joint(
-    messages: Sequence[JointStateMessage], joint_names: Sequence[str], losses: Losses
+    messages: Sequence[JointStateMessage], joint_names: Sequence[str], dropped: DroppedSamples
 ) -> dict[tuple[str, str], list[Piece]]:
     """Return, by joint and quantity, the values in messages and the indices of those messages.
 
     Args:
-        messages: Messages in the order of recording.
-        joint_names: Joints wanted.
-        losses: Where messages and samples that cannot be used are counted.
+        messages: messages in the order of recording.
+        joint_names: joints wanted.
+        dropped: where messages and samples that cannot be used are counted.
     """
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = {}
     for index, message in enumerate(messages):
         present = _present_quantities(message)
         if present is None:
-            losses.malformed += 1
+            dropped.malformed += 1
         else:
             groups.setdefault((message.names, present), []).append(index)
     wanted = set(joint_names)
-    losses.unused_joints = tuple(sorted({n for names, _ in groups for n in names} - wanted))
+    dropped.unused_joints = tuple(sorted({n for names, _ in groups for n in names} - wanted))
     columns: dict[tuple[str, str], list[Piece]] = {}
     for (names, present), indices in groups.items():
         where = np.array(indices, dtype=np.int64)
@@ -182,8 +182,8 @@ def columns_by_joint(
                 finite = np.isfinite(table[:, column])
                 if not finite.all():
                     key = f'{joint} {quantity}'
-                    count = losses.non_finite.get(key, 0) + int(np.sum(~finite))
-                    losses.non_finite[key] = count
+                    count = dropped.non_finite.get(key, 0) + int(np.sum(~finite))
+                    dropped.non_finite[key] = count
                 if finite.any():
                     piece = (where[finite], table[finite, column])
                     columns.setdefault((joint, quantity), []).append(piece)
@@ -201,7 +201,10 @@ def _present_quantities(message: JointStateMessage) -> tuple[str, ...] | None:
 
 
 def _split_into_segments(
-    series: dict[tuple[str, str], Samples], joint_names: Sequence[str], epoch: int, losses: Losses
+    series: dict[tuple[str, str], Samples],
+    joint_names: Sequence[str],
+    epoch: int,
+    dropped: DroppedSamples,
 ) -> list[JointSegment]:
     positions = [series[joint, 'position'] for joint in joint_names]
     intervals = [(-np.inf, np.inf)]
@@ -218,7 +221,7 @@ def _split_into_segments(
         segments.append(
             JointSegment(epoch, start, end, cut['position'], cut['velocity'], cut['effort'])
         )
-    losses.outside_segments += sum(len(samples.time) for samples in positions) - used
+    dropped.outside_segments += sum(len(samples.time) for samples in positions) - used
     return segments
 
 

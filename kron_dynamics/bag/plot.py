@@ -55,9 +55,9 @@ def plot_run(run: RunAnalysis, title: str, path: Path) -> None:
     """Draw each joint's effort and residual, and the tip's acceleration, into a PNG file.
 
     Args:
-        run: The analysed run.
-        title: Text above the picture.
-        path: File to write.
+        run: the analysed run.
+        title: text above the picture.
+        path: file to write.
     """
     replay = run.replay
     panels = [_joint_panel(replay, k, result) for k, result in enumerate(run.joints)]
@@ -190,7 +190,7 @@ def time_axis(segments: Sequence[SegmentReplay]) -> FloatArray:
     """Return times in s for drawing, shape (M,): each clock epoch follows the one before.
 
     Args:
-        segments: The segments; each is followed by one time more, where the line is broken.
+        segments: the segments; each is followed by one time more, where the line is broken.
     """
     pieces: list[FloatArray] = []
     shift, epoch, end = 0.0, segments[0].epoch, 0.0

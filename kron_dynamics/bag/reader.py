@@ -33,12 +33,12 @@ class JointStateMessage:
     """One sensor_msgs/JointState.
 
     Attributes:
-        log_time: Time of recording, in ns.
-        stamp: Time in the header, in ns.
-        names: Joint names, as sent.
-        position: Positions, shape (len(names),) or (0,), in rad or m.
-        velocity: Velocities, shape (len(names),) or (0,), in rad/s or m/s.
-        effort: Efforts, shape (len(names),) or (0,), in N m or N.
+        log_time: time of recording, in ns.
+        stamp: time in the header, in ns.
+        names: joint names, as sent.
+        position: positions, shape (len(names),) or (0,), in rad or m.
+        velocity: velocities, shape (len(names),) or (0,), in rad/s or m/s.
+        effort: efforts, shape (len(names),) or (0,), in N m or N.
     """
 
     log_time: int
@@ -54,10 +54,10 @@ class AccelerationMessage:
     """One geometry_msgs/AccelStamped.
 
     Attributes:
-        log_time: Time of recording, in ns.
-        stamp: Time in the header, in ns.
-        frame_id: Frame whose axes the components refer to.
-        acceleration: Linear (m/s^2) then angular (rad/s^2) components, shape (6,).
+        log_time: time of recording, in ns.
+        stamp: time in the header, in ns.
+        frame_id: frame whose axes the components refer to.
+        acceleration: linear (m/s^2) then angular (rad/s^2) components, shape (6,).
     """
 
     log_time: int
@@ -71,13 +71,13 @@ class BagContents:
     """What :func:`read_bag` found; every list is in the order of recording.
 
     Attributes:
-        path: Where the bag is.
-        message_counts: Messages of each topic of the bag, decoded or not.
-        joint_states: Decoded messages of each JointState topic.
-        accelerations: Decoded messages of each AccelStamped topic.
-        robot_descriptions: Distinct texts of each ``robot_description`` topic.
-        undecodable: Messages of each topic whose bytes do not fit their type.
-        notes: Oddities of the storage that a reader of the report should know.
+        path: where the bag is.
+        message_counts: messages of each topic of the bag, decoded or not.
+        joint_states: decoded messages of each JointState topic.
+        accelerations: decoded messages of each AccelStamped topic.
+        robot_descriptions: distinct texts of each ``robot_description`` topic.
+        undecodable: messages of each topic whose bytes do not fit their type.
+        notes: oddities of the storage that a reader of the report should know.
     """
 
     path: Path
@@ -93,10 +93,10 @@ def read_bag(path: str | Path) -> BagContents:
     """Return the joint states, accelerations and robot descriptions of a recording.
 
     Args:
-        path: A rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+        path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
 
     Raises:
-        BagError: If there is no bag, it is damaged, or the library ``rosbags`` is missing.
+        BagError: there is no bag, it is damaged, or the library ``rosbags`` is missing.
     """
     contents = BagContents(Path(path))
     for storage in _storages(contents):

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kron_dynamics.bag.effort_delay import MOST_PERIODS, effort_delay_of
 from kron_dynamics.bag.filters import JointFilter, choose_filters
 from kron_dynamics.bag.joint_log import JointSegment
 from kron_dynamics.bag.runs import Run
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.segment_replay import SegmentReplay, recorded_efforts_at, replay_segment
-from kron_dynamics.bag.timing import MOST_PERIODS, effort_delay_of
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -33,16 +33,16 @@ class Replay:
     """A run, recomputed.
 
     Attributes:
-        run: What was recorded.
-        robot: The robot it was recomputed with.
-        frame: Link whose acceleration was recomputed.
-        filters: How each joint's acceleration was obtained.
-        effort_sources: Where each joint's recorded effort is from: 'measured' (the joint states),
+        run: what was recorded.
+        robot: the robot it was recomputed with.
+        frame: link whose acceleration was recomputed.
+        filters: how each joint's acceleration was obtained.
+        effort_sources: where each joint's recorded effort is from: 'measured' (the joint states),
             'commanded' (the topic of commands) or 'none'.
-        segments: The stretches of the run, in the order of recording.
+        segments: the stretches of the run, in the order of recording.
         skipped: (start, end) in s of the stretches too short for the window.
-        effort_delay: How late the stamps of recorded efforts are taken to be, in s.
-        found_delay: How late they seem to be, in s; None if it was given, not looked for.
+        effort_delay: how late the stamps of recorded efforts are taken to be, in s.
+        found_delay: how late they seem to be, in s; None if it was given, not looked for.
     """
 
     run: Run
@@ -72,17 +72,17 @@ def replay_run(
     """Return a run's efforts and tip acceleration recomputed from its joints' motion.
 
     Args:
-        robot: The robot.
-        run: The recorded run.
-        frame: Link whose acceleration is recomputed; None takes the model's tip.
-        window: Length of the smoothing window in s; None chooses it from the data.
-        effort_delay: How late the stamps of recorded efforts are, in s; None finds it in the data
+        robot: the robot.
+        run: the recorded run.
+        frame: link whose acceleration is recomputed; None takes the model's tip.
+        window: length of the smoothing window in s; None chooses it from the data.
+        effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
             and applies it if it is about a sample.
 
     Raises:
-        BagError: If no stretch of the run is long enough.
-        ParameterError: If the window is shorter than five samples.
-        UnknownFrameError: If the model has no such link.
+        BagError: no stretch of the run is long enough.
+        ParameterError: the window is shorter than five samples.
+        UnknownFrameError: the model has no such link.
     """
     frame = robot.model.tip_link if frame is None else frame
     robot.frame(frame)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.results import JointResult, joint_results
-from kron_dynamics.bag.samples import Losses
+from kron_dynamics.bag.samples import DroppedSamples
 from kron_dynamics.bag.segment_replay import TERMS
 
 PREFIXES = ((1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'u'))
@@ -77,18 +77,18 @@ def _facts(replay: Replay) -> list[str]:
         f'efforts  {_effort_sources(replay)}',
     ]
     lines += _timing_lines(replay)
-    topics: list[tuple[str, Losses]] = [(run.topic, log.losses)]
-    topics += [(item.topic, item.losses) for item in (run.commands, run.acceleration) if item]
-    for topic, losses in topics:
-        lines += [f'lost     {topic}: {text}' for text in describe_losses(losses)]
+    topics: list[tuple[str, DroppedSamples]] = [(run.topic, log.dropped)]
+    topics += [(item.topic, item.dropped) for item in (run.commands, run.acceleration) if item]
+    for topic, dropped in topics:
+        lines += [f'lost     {topic}: {text}' for text in describe_losses(dropped)]
     if replay.skipped:
         seconds = sum(end - start for start, end in replay.skipped)
         lines.append(
             f'lost     {_count(replay.skipped, "segment")} ({seconds:.3g} s) too short for the '
             'window'
         )
-    if log.losses.unused_joints:
-        lines.append(f'unused   joints not in the model: {", ".join(log.losses.unused_joints)}')
+    if log.dropped.unused_joints:
+        lines.append(f'unused   joints not in the model: {", ".join(log.dropped.unused_joints)}')
     lines += [f'note     {note}' for note in run.notes]
     return lines
 
@@ -110,23 +110,23 @@ def _timing_lines(replay: Replay) -> list[str]:
     return []
 
 
-def describe_losses(losses: Losses) -> list[str]:
+def describe_losses(dropped: DroppedSamples) -> list[str]:
     """Return a phrase for each kind of loss that occurred."""
     phrases = [
-        (losses.undecodable, 'messages that cannot be decoded'),
-        (losses.malformed, 'messages whose arrays do not fit their names'),
-        (losses.conflicts, 'samples with the time of another but a different value'),
-        (losses.duplicates, 'repeated samples'),
-        (losses.outside_segments, 'positions where other joints are missing'),
+        (dropped.undecodable, 'messages that cannot be decoded'),
+        (dropped.malformed, 'messages whose arrays do not fit their names'),
+        (dropped.conflicts, 'samples with the time of another but a different value'),
+        (dropped.duplicates, 'repeated samples'),
+        (dropped.outside_segments, 'positions where other joints are missing'),
     ]
     found = [f'{count} {phrase} dropped' for count, phrase in phrases if count]
     found += [
-        f'{n} NaN or infinite samples of {key} dropped' for key, n in losses.non_finite.items()
+        f'{n} NaN or infinite samples of {key} dropped' for key, n in dropped.non_finite.items()
     ]
-    if losses.out_of_order:
-        found.append(f'{losses.out_of_order} messages out of order (sorted in, not dropped)')
-    if losses.restarts:
-        found.append(f'clock jumped back {losses.restarts} times (analysed separately)')
+    if dropped.out_of_order:
+        found.append(f'{dropped.out_of_order} messages out of order (sorted in, not dropped)')
+    if dropped.restarts:
+        found.append(f'clock jumped back {dropped.restarts} times (analysed separately)')
     return found
 
 

@@ -22,18 +22,18 @@ class JointResult:
     All efforts are in the joint's unit, averaged over the window. NaN where nothing was recorded.
 
     Attributes:
-        name: The joint.
+        name: the joint.
         unit: 'N' or 'N m'.
-        source: Where the recorded effort is from: 'measured', 'commanded' or 'none'.
-        sample_count: Samples compared.
+        source: where the recorded effort is from: 'measured', 'commanded' or 'none'.
+        sample_count: samples compared.
         effort_rms: RMS of the recorded effort.
-        effort_peak: Largest magnitude of it.
+        effort_peak: largest magnitude of it.
         recomputed_rms: RMS of the recomputed effort.
-        noise: Standard deviation the recomputed effort has from the noise of the samples.
-        noise_dominates: Whether that is too much for a residual to mean anything.
+        noise: standard deviation the recomputed effort has from the noise of the samples.
+        noise_dominates: whether that is too much for a residual to mean anything.
         residual_rms: RMS of recorded minus recomputed.
-        residual_peak: Largest magnitude of it.
-        residual_mean: Its mean: what a wrong mass or an unmodelled load causes.
+        residual_peak: largest magnitude of it.
+        residual_mean: its mean: what a wrong mass or an unmodelled load causes.
         term_rms: RMS of the inertia, Coriolis, gravity and friction terms by name.
     """
 
@@ -65,12 +65,12 @@ class TipResult:
 
     Attributes:
         kind: 'linear' or 'angular'.
-        sample_count: Samples compared.
+        sample_count: samples compared.
         recorded_rms: RMS of the recorded acceleration.
         recomputed_rms: RMS of the recomputed acceleration.
         difference_rms: RMS of their difference.
-        noise: Standard deviation of the recomputed acceleration by the samples' noise.
-        noise_dominates: Whether that is too much for the difference to mean anything.
+        noise: standard deviation of the recomputed acceleration by the samples' noise.
+        noise_dominates: whether that is too much for the difference to mean anything.
     """
 
     kind: str
@@ -88,9 +88,9 @@ def joint_results(
     """Return the result of each joint, in coordinate order.
 
     Args:
-        replay: The recomputed run.
-        max_noise: Share of a joint's effort above which its noise is said to dominate.
-        segments: Which of the run's segments to sum up; None takes all.
+        replay: the recomputed run.
+        max_noise: share of a joint's effort above which its noise is said to dominate.
+        segments: which of the run's segments to sum up; None takes all.
     """
     segments = replay.segments if segments is None else segments
     model = replay.robot.model
@@ -133,8 +133,8 @@ def tip_results(replay: Replay, max_noise: float) -> tuple[TipResult, ...]:
     """Return the linear and the angular result of the tip; empty if nothing was recorded.
 
     Args:
-        replay: The recomputed run.
-        max_noise: Share of the acceleration above which its noise is said to dominate.
+        replay: the recomputed run.
+        max_noise: share of the acceleration above which its noise is said to dominate.
     """
     segments = replay.segments
     valid = [part.valid & np.isfinite(part.tip_recorded).all(axis=1) for part in segments]

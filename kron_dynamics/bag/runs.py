@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.companions import Companion, collect_accelerations, collect_commands
+from kron_dynamics.bag.auxiliary_series import Companion, collect_accelerations, collect_commands
 from kron_dynamics.bag.joint_log import JointLog, build_joint_log
 from kron_dynamics.bag.reader import BagContents, JointStateMessage
 from kron_dynamics.exceptions import BagError
@@ -27,11 +27,11 @@ class Run:
     """One motion of the robot and what was recorded with it.
 
     Attributes:
-        topic: The JointState topic.
-        log: Its joints' time series.
-        commands: Commanded efforts of each joint, if recorded.
-        acceleration: The tip's acceleration in base axes, if recorded.
-        notes: Why something recorded is not used.
+        topic: the JointState topic.
+        log: its joints' time series.
+        commands: commanded efforts of each joint, if recorded.
+        acceleration: the tip's acceleration in base axes, if recorded.
+        notes: why something recorded is not used.
     """
 
     topic: str
@@ -45,11 +45,11 @@ def find_robot_description(contents: BagContents, topic: str | None = None) -> t
     """Return the URDF recorded in a bag and the topic it comes from.
 
     Args:
-        contents: The bag.
-        topic: Topic to take it from; needed when topics disagree.
+        contents: the bag.
+        topic: topic to take it from; needed when topics disagree.
 
     Raises:
-        BagError: If there is none, or more than one to choose from.
+        BagError: there is none, or more than one to choose from.
     """
     found = contents.robot_descriptions
     if topic is not None:
@@ -81,12 +81,12 @@ def find_runs(contents: BagContents, model: RobotModel, topics: Sequence[str] = 
     """Return the runs recorded in a bag.
 
     Args:
-        contents: The bag.
-        model: The robot; its joints are found by name.
+        contents: the bag.
+        model: the robot; its joints are found by name.
         topics: JointState topics to use; empty takes each that covers the model.
 
     Raises:
-        BagError: If no topic, or not each given one, has the positions of all joints.
+        BagError: no topic, or not each given one, has the positions of all joints.
     """
     if not contents.joint_states:
         raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
@@ -126,25 +126,25 @@ def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
     pairs = zip(model.joint_names, model.joint_types, strict=True)
     unlimited = [name for name, kind in pairs if kind == 'continuous']
     log = build_joint_log(topic, contents.joint_states[topic], model.joint_names, unlimited)
-    log.losses.undecodable = contents.undecodable.get(topic, 0)
+    log.dropped.undecodable = contents.undecodable.get(topic, 0)
     notes: list[str] = []
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)
     if command_topic is not None:
         messages = contents.joint_states[command_topic]
         commands = collect_commands(command_topic, messages, log, model.joint_names)
-        commands.losses.undecodable = contents.undecodable.get(command_topic, 0)
+        commands.dropped.undecodable = contents.undecodable.get(command_topic, 0)
     acceleration_topic = _acceleration_topic(contents, model, topic, notes)
     if acceleration_topic is not None:
         vectors = contents.accelerations[acceleration_topic]
         acceleration = collect_accelerations(acceleration_topic, vectors, log)
-        acceleration.losses.undecodable = contents.undecodable.get(acceleration_topic, 0)
+        acceleration.dropped.undecodable = contents.undecodable.get(acceleration_topic, 0)
     for k, joint in enumerate(model.joint_names):
         efforts = [segment.effort[k].value for segment in log.segments]
         if any(len(effort) for effort in efforts) and not any(map(np.any, efforts)):
             notes.append(f"effort of joint '{joint}' is 0 in every message: is it measured?")
     samples = sum(len(s.time) for segment in log.segments for s in segment.position)
-    if log.losses.conflicts > CONFLICT_SHARE * samples:
+    if log.dropped.conflicts > CONFLICT_SHARE * samples:
         notes.append(
             'many samples have the time of another but a different value: two motions at the '
             'same times? Was the clock reset while recording in simulated time?'

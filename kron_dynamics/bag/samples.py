@@ -23,8 +23,8 @@ class Samples:
     """One recorded quantity.
 
     Attributes:
-        time: Times in s, strictly increasing, shape (N,).
-        value: Finite values, shape (N,) or (N, k).
+        time: times in s, strictly increasing, shape (N,).
+        value: finite values, shape (N,) or (N, k).
     """
 
     time: FloatArray
@@ -38,19 +38,19 @@ class Samples:
 
 
 @dataclass
-class Losses:
+class DroppedSamples:
     """What was not used, and why.
 
     Attributes:
-        undecodable: Messages whose bytes do not fit their type.
-        malformed: Messages whose arrays do not fit their names, or that repeat a name.
+        undecodable: messages whose bytes do not fit their type.
+        malformed: messages whose arrays do not fit their names, or that repeat a name.
         non_finite: NaN or infinite samples, by 'joint quantity'.
-        duplicates: Samples whose stamp came before with the same value.
-        conflicts: Samples whose stamp came before with another value.
-        out_of_order: Messages older than one before them (used, after sorting).
-        restarts: Times the clock jumped back.
-        outside_segments: Position samples where not all joints are known.
-        unused_joints: Joints in the messages that are no coordinate of the model.
+        duplicates: samples whose stamp came before with the same value.
+        conflicts: samples whose stamp came before with another value.
+        out_of_order: messages older than one before them (used, after sorting).
+        restarts: times the clock jumped back.
+        outside_segments: position samples where not all joints are known.
+        unused_joints: joints in the messages that are no coordinate of the model.
     """
 
     undecodable: int = 0
@@ -65,17 +65,17 @@ class Losses:
 
 
 def merge_samples(
-    pieces: Sequence[Piece], times: FloatArray, wanted: BoolArray, losses: Losses
+    pieces: Sequence[Piece], times: FloatArray, wanted: BoolArray, dropped: DroppedSamples
 ) -> Samples:
     """Return one quantity from the messages that hold it: sorted by time, each time once.
 
     Of two samples with the same time the one recorded first is kept and the other counted.
 
     Args:
-        pieces: Values, shape (k,) or (k, m), with the indices of the k messages they are from.
-        times: Time of every message in s, shape (M,).
-        wanted: Which messages to take, shape (M,).
-        losses: Where dropped samples are counted.
+        pieces: values, shape (k,) or (k, m), with the indices of the k messages they are from.
+        times: time of every message in s, shape (M,).
+        wanted: which messages to take, shape (M,).
+        dropped: where dropped samples are counted.
     """
     if not pieces:
         return Samples(np.empty(0), np.empty(0))
@@ -90,8 +90,8 @@ def merge_samples(
     first_of_time = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(time))))
     differs = value[repeated] != value[first_of_time[repeated]]
     conflicts = int(np.sum(differs if value.ndim == 1 else differs.any(axis=1)))
-    losses.conflicts += conflicts
-    losses.duplicates += int(repeated.sum()) - conflicts
+    dropped.conflicts += conflicts
+    dropped.duplicates += int(repeated.sum()) - conflicts
     return Samples(time[~repeated], value[~repeated])
 
 
@@ -102,6 +102,6 @@ def sample_period(time: FloatArray) -> float:
     distance arbitrarily short.
 
     Args:
-        time: Increasing times in s, shape (N,), N >= 2.
+        time: increasing times in s, shape (N,), N >= 2.
     """
     return float(np.quantile(np.diff(time), 0.75))

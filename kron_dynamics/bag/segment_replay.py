@@ -32,20 +32,20 @@ class SegmentReplay:
     """A stretch of a run, recomputed. Columns are joints, in coordinate order.
 
     Attributes:
-        epoch: How often the clock had been restarted before.
-        time: Evenly spaced times in s, shape (N,).
-        position: Smoothed, shape (N, n), in rad or m.
-        velocity: Smoothed, shape (N, n), in rad/s or m/s.
-        acceleration: Averaged, shape (N, n), in rad/s^2 or m/s^2.
-        terms: The averaged terms of the effort by name (see TERMS), shape (N, n), in N m or N.
-        recorded: Recorded efforts, averaged, shape (N, n); NaN where there is none.
-        valid: Where the whole window lies inside the segment, shape (N,).
-        effort_noise: Standard deviation the noise of the joints' samples gives each recomputed
+        epoch: how often the clock had been restarted before.
+        time: evenly spaced times in s, shape (N,).
+        position: smoothed, shape (N, n), in rad or m.
+        velocity: smoothed, shape (N, n), in rad/s or m/s.
+        acceleration: averaged, shape (N, n), in rad/s^2 or m/s^2.
+        terms: the averaged terms of the effort by name (see TERMS), shape (N, n), in N m or N.
+        recorded: recorded efforts, averaged, shape (N, n); NaN where there is none.
+        valid: where the whole window lies inside the segment, shape (N,).
+        effort_noise: standard deviation the noise of the joints' samples gives each recomputed
             effort, RMS over the segment, shape (n,), in N m or N.
-        tip_recorded: Recorded acceleration of the tip, averaged, linear then angular, base axes,
+        tip_recorded: recorded acceleration of the tip, averaged, linear then angular, base axes,
             shape (N, 6), in m/s^2 and rad/s^2; NaN where there is none.
-        tip_recomputed: The same from the joints' motion, shape (N, 6).
-        tip_noise: Its standard deviation by the samples' noise, shape (6,).
+        tip_recomputed: the same from the joints' motion, shape (N, 6).
+        tip_noise: its standard deviation by the samples' noise, shape (6,).
     """
 
     epoch: int
@@ -82,11 +82,11 @@ def replay_segment(
     """Return a segment recomputed, its recorded efforts still unknown (NaN).
 
     Args:
-        robot: The robot.
-        frame: Link whose acceleration is recomputed.
-        segment: The recorded motion.
-        tip: Recorded accelerations of that link, or None.
-        filters: How each joint's acceleration is obtained.
+        robot: the robot.
+        frame: link whose acceleration is recomputed.
+        segment: the recorded motion.
+        tip: recorded accelerations of that link, or None.
+        filters: how each joint's acceleration is obtained.
     """
     step = min(item.period for item in filters)
     count = int((segment.end - segment.start) / step + 1e-6) + 1
@@ -197,9 +197,9 @@ def recorded_efforts_at(
     """Return recorded efforts at evenly spaced times, averaged, shape (N, n), in N m or N.
 
     Args:
-        time: Times in s, shape (N,).
-        efforts: Recorded efforts of each joint.
-        weights: The average to take for each joint.
+        time: times in s, shape (N,).
+        efforts: recorded efforts of each joint.
+        weights: the average to take for each joint.
     """
     return _average_columns(
         np.column_stack([_interpolate(samples, time) for samples in efforts]), weights

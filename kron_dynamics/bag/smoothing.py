@@ -43,10 +43,10 @@ class LocalFit:
     """Local quadratics around N times.
 
     Attributes:
-        value: Smoothed signal, shape (N,). NaN where the window holds under three samples.
-        slope: First derivative, per s, shape (N,).
-        curvature: Second derivative, per s^2, shape (N,).
-        gain: Standard deviations of the three for samples of standard deviation one, (N, 3).
+        value: smoothed signal, shape (N,). NaN where the window holds under three samples.
+        slope: first derivative, per s, shape (N,).
+        curvature: second derivative, per s^2, shape (N,).
+        gain: standard deviations of the three for samples of standard deviation one, (N, 3).
     """
 
     value: FloatArray
@@ -61,10 +61,10 @@ def fit_local_quadratics(
     """Return the quadratics that fit the samples within half_width of each time best.
 
     Args:
-        time: Sample times in s, strictly increasing, shape (M,).
-        value: Samples, shape (M,).
-        at: Times at which the quadratics are centred, in s, shape (N,).
-        half_width: Half the window in s.
+        time: sample times in s, strictly increasing, shape (M,).
+        value: samples, shape (M,).
+        at: times at which the quadratics are centred, in s, shape (N,).
+        half_width: half the window in s.
     """
     first = np.searchsorted(time, at - half_width, side='left')
     last = np.searchsorted(time, at + half_width, side='right')
@@ -144,8 +144,8 @@ def resampled_weights(weights: FloatArray, ratio: float) -> FloatArray:
     """Return averaging weights for samples that are closer, still symmetric with sum one.
 
     Args:
-        weights: Weights from :func:`averaging_weights`, shape (2 m + 1,).
-        ratio: Distance of the samples they belong to over the new distance, at least one.
+        weights: weights from :func:`averaging_weights`, shape (2 m + 1,).
+        ratio: distance of the samples they belong to over the new distance, at least one.
     """
     half_count = len(weights) // 2
     reach = int(np.floor((half_count + 1) * ratio))
@@ -158,8 +158,8 @@ def average(signal: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the moving average of columns; NaN where the weights reach past the ends.
 
     Args:
-        signal: Evenly spaced values, shape (N,) or (N, k).
-        weights: Symmetric weights, shape (2 m + 1,).
+        signal: evenly spaced values, shape (N,) or (N, k).
+        weights: symmetric weights, shape (2 m + 1,).
     """
     averaged = np.full(signal.shape, np.nan)
     reach = len(weights) // 2
@@ -183,10 +183,10 @@ def remainders(
     remainders have the noise's standard deviation at every window.
 
     Args:
-        time: Sample times in s, strictly increasing, shape (M,).
-        value: Samples, shape (M,).
-        half_width: Half the window in s.
-        stride: Every how many samples a remainder is wanted.
+        time: sample times in s, strictly increasing, shape (M,).
+        value: samples, shape (M,).
+        half_width: half the window in s.
+        stride: every how many samples a remainder is wanted.
     """
     fit = fit_local_quadratics(time, value, time[::stride], half_width)
     leverage = fit.gain[:, 0] ** 2
@@ -203,9 +203,9 @@ def noise_level(time: FloatArray, value: FloatArray, period: float) -> float:
     rest shows no spread, yet resolves no better.
 
     Args:
-        time: Sample times in s, strictly increasing, shape (M,).
-        value: Samples, shape (M,).
-        period: Usual distance of the samples in s.
+        time: sample times in s, strictly increasing, shape (M,).
+        value: samples, shape (M,).
+        period: usual distance of the samples in s.
     """
     rest = remainders(time, value, (NOISE_HALF_COUNT + 0.5) * period)
     spread = NORMAL_MAD * float(np.median(np.abs(rest - np.median(rest)))) if len(rest) else 0.0
@@ -219,7 +219,7 @@ def resolution(value: FloatArray) -> float:
     smooth signal that stands still or runs at constant speed changes its step only now and then.
 
     Args:
-        value: Samples in the order of time, shape (M,).
+        value: samples in the order of time, shape (M,).
     """
     steps = np.abs(np.diff(value))
     float_error = 1e-14 * float(np.abs(value).max(initial=0.0))

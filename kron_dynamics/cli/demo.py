@@ -26,10 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the demo and return its exit code.
 
     Raises:
-        KronDynamicsError: If ROS 2 for Python is missing.
+        KronDynamicsError: ROS 2 for Python is missing.
     """
     try:
-        demo = importlib.import_module('kron_dynamics.ros.demo')
+        demo = importlib.import_module('kron_dynamics.ros.demo.demonstration')
     except ImportError as error:
         if (error.name or '').split('.')[0] == 'kron_dynamics':
             raise

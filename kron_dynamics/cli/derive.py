@@ -83,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print closed forms.
 
     Raises:
-        ModelError: If the robot is unusable.
-        UnknownFrameError: If it does not have the link.
-        ParameterError: If a link is given, but no quantity of a link is asked for.
+        ModelError: the robot is unusable.
+        UnknownFrameError: it does not have the link.
+        ParameterError: a link is given, but no quantity of a link is asked for.
     """
     robot = load(arguments.urdf, gravity=arguments.gravity, **description_options(arguments))
     symbolic = robot.symbolic

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print everything about a robot.
 
     Raises:
-        ModelError: If the robot is unusable, or its mass matrix is not positive definite.
+        ModelError: the robot is unusable, or its mass matrix is not positive definite.
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # they are shown below
@@ -178,14 +178,14 @@ def _flexible_links(model: RobotModel) -> list[str]:
 def _kernels(robot: Robot) -> list[str]:
     rows = [('kernel', 'operations', 'code', 'made', 'one call')]
     methods = {
-        method.recipe(owner).name: (owner, name, method.recipe(owner))
+        method.specification(owner).name: (owner, name, method.specification(owner))
         for owner in (robot, robot.frame(robot.model.tip_link))
         for name, method in compiled_methods(type(owner)).items()
     }
     rng = np.random.default_rng(0)
     for report in robot.kernel_report():
-        owner, name, recipe = methods[report.name]
-        values = [rng.uniform(-1, 1, length) for _, length in recipe.lengths(robot.model)]
+        owner, name, specification = methods[report.name]
+        values = [rng.uniform(-1, 1, length) for _, length in specification.lengths(robot.model)]
         made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
         seconds = seconds_per_call(getattr(owner, name), values)
         rows.append(

@@ -11,37 +11,42 @@ from kron_dynamics.control.computed_torque import (
     ControlLaw,
     ProportionalDerivative,
 )
-from kron_dynamics.control.damped_torque import DampedTorque
-from kron_dynamics.control.damping_design import damping_schedule
 from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
-from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
 from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
-from kron_dynamics.control.held_modes import HeldModes
-from kron_dynamics.control.impulses import Shaper, convolved, residual_vibration, shaper
 from kron_dynamics.control.joint_states import (
     AssembledState,
     JointStateAssembler,
     SampleOutcome,
 )
-from kron_dynamics.control.limits import LimitViolation, check_trajectory, limit_violations
-from kron_dynamics.control.link_motion import LinkMotion
-from kron_dynamics.control.observer import Disturbances
 from kron_dynamics.control.per_joint import reorder
-from kron_dynamics.control.point_to_point import point_to_point
-from kron_dynamics.control.references import (
+from kron_dynamics.control.reference.limits import (
+    LimitViolation,
+    check_trajectory,
+    limit_violations,
+)
+from kron_dynamics.control.reference.point_to_point import point_to_point
+from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
+from kron_dynamics.control.reference_follower import (
     PlannedReference,
     Reference,
     ReferenceFollower,
     ReferenceShaping,
 )
-from kron_dynamics.control.regulator import DampingGains, DampingScales
 from kron_dynamics.control.safety import CommandGuard
-from kron_dynamics.control.shaping import shape_trajectory
-from kron_dynamics.control.trajectory import Extrema, Trajectory
-from kron_dynamics.control.vibration import GainSchedule, VibrationDamper
+from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
+from kron_dynamics.control.shaping.shape import shape_trajectory
+from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
+from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
+from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.vibration.kalman import Disturbances
+from kron_dynamics.control.vibration.law import DampedTorque
+from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
+from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
     'AssembledState',
+    'ClampedJointModes',
     'CommandGuard',
     'ComputedTorque',
     'ControlLaw',
@@ -49,19 +54,18 @@ __all__ = [
     'DampedTorque',
     'DampingGains',
     'DampingRange',
-    'DampingScales',
     'Disturbances',
     'Extrema',
     'FaultAction',
     'FaultLatch',
+    'FlexibleFeedforward',
     'FlexibleTorque',
     'GainSchedule',
     'GravityHold',
-    'HeldModes',
     'JointStateAssembler',
     'LawWithMemory',
     'LimitViolation',
-    'LinkMotion',
+    'LqrWeights',
     'PlannedReference',
     'ProportionalDerivative',
     'Reference',

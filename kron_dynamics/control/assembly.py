@@ -12,17 +12,17 @@ from kron_dynamics.control.computed_torque import (
     ControlLaw,
     ProportionalDerivative,
 )
-from kron_dynamics.control.damped_torque import DampedTorque
-from kron_dynamics.control.damping_design import damping_schedule
 from kron_dynamics.control.faults import FaultAction
-from kron_dynamics.control.flexible_torque import FlexibleTorque, LawWithMemory
 from kron_dynamics.control.gravity_hold import GravityHold
-from kron_dynamics.control.held_modes import HeldModes
-from kron_dynamics.control.link_motion import LinkMotion
-from kron_dynamics.control.references import ReferenceShaping
+from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.tracking import TrackingController
-from kron_dynamics.control.vibration import VibrationDamper
+from kron_dynamics.control.vibration.damper import VibrationDamper
+from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.vibration.law import DampedTorque
+from kron_dynamics.control.vibration.schedule import damping_schedule
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -92,7 +92,7 @@ def assembled_controller(
     friction = settings.compensate_friction
     shaping = None
     if settings.shaping != 'none':
-        shaping = ReferenceShaping(settings.shaping, HeldModes(flexible))
+        shaping = ReferenceShaping(settings.shaping, ClampedJointModes(flexible))
     law: ControlLaw | LawWithMemory
     if settings.damping:
         schedule = damping_schedule(
@@ -101,7 +101,7 @@ def assembled_controller(
         turning = [kind == 'continuous' for kind in rigid.model.joint_types]
         law = DampedTorque(
             rigid,
-            LinkMotion(flexible, vibrating=shaping is not None),
+            FlexibleFeedforward(flexible, vibrating=shaping is not None),
             VibrationDamper(schedule.at(q), effort_limit, continuous=turning),
             schedule.at,
             background,
@@ -112,7 +112,7 @@ def assembled_controller(
     else:
         law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
         if shaping is not None:
-            law = FlexibleTorque(law, rigid, LinkMotion(flexible, vibrating=True))
+            law = FlexibleTorque(law, rigid, FlexibleFeedforward(flexible, vibrating=True))
     return TrackingController(
         rigid,
         law,

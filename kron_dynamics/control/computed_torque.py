@@ -63,13 +63,13 @@ class ComputedTorque:
         """Make the law.
 
         Args:
-            robot: The machine.
-            kp: Position gains, shape (n,), in 1/s^2, above 0.
-            kd: Velocity gains, shape (n,), in 1/s, 0 or more.
-            compensate_friction: Whether to add the joint friction of the model.
+            robot: the machine.
+            kp: position gains, shape (n,), in 1/s^2, above 0.
+            kd: velocity gains, shape (n,), in 1/s, 0 or more.
+            compensate_friction: whether to add the joint friction of the model.
 
         Raises:
-            ParameterError: If a gain cannot be used; names the joint.
+            ParameterError: a gain cannot be used; names the joint.
         """
         self._robot = robot
         self._feedback = _Feedback(robot, kp, kd)
@@ -105,13 +105,13 @@ class ProportionalDerivative:
         """Make the law.
 
         Args:
-            robot: The machine; its model is not used afterwards.
-            kp: Position gains, shape (n,), in 1/s^2, above 0.
-            kd: Velocity gains, shape (n,), in 1/s, 0 or more.
-            q_nominal: The pose of the tuning, shape (n,), in rad or m.
+            robot: the machine; its model is not used afterwards.
+            kp: position gains, shape (n,), in 1/s^2, above 0.
+            kd: velocity gains, shape (n,), in 1/s, 0 or more.
+            q_nominal: the pose of the tuning, shape (n,), in rad or m.
 
         Raises:
-            ParameterError: If a gain or the pose cannot be used.
+            ParameterError: a gain or the pose cannot be used.
         """
         pose = np.array(q_nominal, dtype=np.float64)
         if pose.shape != (robot.n,) or not np.isfinite(pose).all():

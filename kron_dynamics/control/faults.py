@@ -55,7 +55,7 @@ class FaultLatch:
         """Latch a fault; return whether it is a new one, as the first reason stays.
 
         Raises:
-            ParameterError: If the reason is empty.
+            ParameterError: the reason is empty.
         """
         if not reason:
             raise ParameterError('a fault needs a reason')
@@ -68,7 +68,7 @@ class FaultLatch:
         """Return whether the latch is healthy now.
 
         Args:
-            still_bad: What is wrong at this moment; a text keeps the fault, None clears it.
+            still_bad: what is wrong at this moment; a text keeps the fault, None clears it.
         """
         if still_bad is None:
             self._reason = self._since = None

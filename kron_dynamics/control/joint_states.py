@@ -39,13 +39,13 @@ class AssembledState:
     """The joints' state as far as it is fresh; NaN stands where it is not, never a guess.
 
     Attributes:
-        joint_names: The n joints.
-        q: Positions, shape (n,), in rad or m.
-        qd: Velocities, shape (n,), in rad/s or m/s.
-        effort: Efforts, shape (n,), in N m or N.
-        ages: Age of the last value of each quantity (rows position, velocity, effort) and joint,
+        joint_names: the n joints.
+        q: positions, shape (n,), in rad or m.
+        qd: velocities, shape (n,), in rad/s or m/s.
+        effort: efforts, shape (n,), in N m or N.
+        ages: age of the last value of each quantity (rows position, velocity, effort) and joint,
             shape (3, n), in s; inf if there never was one.
-        timeout: Age, in s, above which a value is not fresh.
+        timeout: age, in s, above which a value is not fresh.
     """
 
     joint_names: tuple[str, ...]
@@ -93,13 +93,13 @@ class JointStateAssembler:
         """Make an assembler that knows nothing yet.
 
         Args:
-            joint_names: The n joints of the machine, in its order.
-            timeout: Age, in s, above which a value is not fresh; above 0.
-            restart_after: A stamp older than the joint's last by more than this, in s, is the
+            joint_names: the n joints of the machine, in its order.
+            timeout: age, in s, above which a value is not fresh; above 0.
+            restart_after: a stamp older than the joint's last by more than this, in s, is the
                 clock of a restarted simulation or replay; by less, it is a sample that is late.
 
         Raises:
-            ParameterError: If a name is repeated or a time is not a positive number.
+            ParameterError: a name is repeated or a time is not a positive number.
         """
         self.joint_names = tuple(joint_names)
         if repeated := repeated_names(self.joint_names):
@@ -148,14 +148,14 @@ class JointStateAssembler:
         """Return what became of a sample, after merging what is usable of it.
 
         Args:
-            names: Joints of the sample, in any order.
-            positions: One for each name, or empty; in rad or m.
-            velocities: One for each name, or empty; in rad/s or m/s.
-            efforts: One for each name, or empty; in N m or N.
-            stamp: Time of measurement on the publisher's clock, in s; None if it gives none, and
+            names: joints of the sample, in any order.
+            positions: one for each name, or empty; in rad or m.
+            velocities: one for each name, or empty; in rad/s or m/s.
+            efforts: one for each name, or empty; in N m or N.
+            stamp: time of measurement on the publisher's clock, in s; None if it gives none, and
                 then order and repetition cannot be checked.
-            now: Steady time of arrival, in s.
-            delay: How old the sample was on arrival, in s, where that is known.
+            now: steady time of arrival, in s.
+            delay: how old the sample was on arrival, in s, where that is known.
         """
         given = (positions, velocities, efforts)
         columns = self._columns(names, given)

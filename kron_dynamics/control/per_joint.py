@@ -19,14 +19,14 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> npt.NDAr
     ``positions[:, reorder(message_names, robot.joint_names)]`` has the robot's columns.
 
     Args:
-        names_given: Joint names as they came, one per column.
-        names_wanted: Joint names in the order wanted.
+        names_given: joint names as they came, one per column.
+        names_wanted: joint names in the order wanted.
 
     Returns:
         Indices, shape (len(names_wanted),), with names_given[index[i]] == names_wanted[i].
 
     Raises:
-        TrajectoryError: If a name given is unknown or repeated, or a name wanted is missing.
+        TrajectoryError: a name given is unknown or repeated, or a name wanted is missing.
     """
     position = {name: i for i, name in enumerate(names_given)}
     wanted = set(names_wanted)
@@ -60,17 +60,17 @@ def positive_per_joint(
     """Return a parameter with one positive number per joint as a read-only array.
 
     Args:
-        label: The parameter's name, for the message.
-        values: The numbers, shape (n,), in the order of joint_names.
-        joint_names: The n joint names.
-        zero_allowed: Whether 0 is a value that can be used.
-        infinity_allowed: Whether +inf (no limit) is a value that can be used.
+        label: the parameter's name, for the message.
+        values: the numbers, shape (n,), in the order of joint_names.
+        joint_names: the n joint names.
+        zero_allowed: whether 0 is a value that can be used.
+        infinity_allowed: whether +inf (no limit) is a value that can be used.
 
     Returns:
         A copy, shape (n,).
 
     Raises:
-        ParameterError: If the shape is wrong or an entry cannot be used; names each joint.
+        ParameterError: the shape is wrong or an entry cannot be used; names each joint.
     """
     array = np.array(values, dtype=np.float64)
     if array.shape != (len(joint_names),):

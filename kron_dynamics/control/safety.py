@@ -33,15 +33,15 @@ class CommandGuard:
         """Make a guard that has sent nothing yet.
 
         Args:
-            effort_limit: Greatest magnitudes, shape (n,), in N m or N, above 0; inf for none.
+            effort_limit: greatest magnitudes, shape (n,), in N m or N, above 0; inf for none.
                 Use the smaller of the model's limit and the parameter's.
-            rate_limit: Greatest changes, shape (n,), in N m/s or N/s, above 0; inf for none.
-            joint_names: The n joints, for messages.
-            longest_step: The most time, in s, one change is granted. After a stall of the loop
+            rate_limit: greatest changes, shape (n,), in N m/s or N/s, above 0; inf for none.
+            joint_names: the n joints, for messages.
+            longest_step: the most time, in s, one change is granted. After a stall of the loop
                 the command may not make up for it in a jump.
 
         Raises:
-            ParameterError: If a limit cannot be used; names the joint.
+            ParameterError: a limit cannot be used; names the joint.
         """
         self._joint_names = tuple(joint_names)
         self._effort_limit = positive_per_joint(
@@ -89,8 +89,8 @@ class CommandGuard:
         The counts go on.
 
         Raises:
-            ShapeError: If tau0 has another shape.
-            NonFiniteError: If tau0 is not finite; names the joints.
+            ShapeError: tau0 has another shape.
+            NonFiniteError: tau0 is not finite; names the joints.
         """
         self._last = None if tau0 is None else self._within_effort_limit(self._checked(tau0))
 
@@ -116,14 +116,14 @@ class CommandGuard:
         """Return the command to send in place of tau, shape (n,), in N m or N.
 
         Args:
-            tau: The efforts wanted, shape (n,).
-            dt: Time since the last command, in s, 0 or more.
+            tau: the efforts wanted, shape (n,).
+            dt: time since the last command, in s, 0 or more.
 
         Raises:
-            ShapeError: If tau has another shape.
-            NonFiniteError: If tau is not finite; names the joints. Nothing is to be sent then,
+            ShapeError: tau has another shape.
+            NonFiniteError: tau is not finite; names the joints. Nothing is to be sent then,
                 and the last command stays the one sent before.
-            ParameterError: If dt is negative or NaN.
+            ParameterError: dt is negative or NaN.
         """
         wanted = self._checked(tau)
         lower, upper = self.allowed(dt)

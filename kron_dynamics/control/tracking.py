@@ -10,12 +10,12 @@ import numpy as np
 
 from kron_dynamics.control.computed_torque import ControlLaw
 from kron_dynamics.control.faults import FaultAction, FaultLatch
-from kron_dynamics.control.flexible_torque import LawWithMemory
 from kron_dynamics.control.gravity_hold import GravityHold
-from kron_dynamics.control.references import ReferenceFollower, ReferenceShaping, State
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping, State
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
-from kron_dynamics.control.trajectory import Trajectory
+from kron_dynamics.control.vibration.flexible_torque import LawWithMemory
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray

@@ -12,8 +12,8 @@ import numpy as np
 
 from kron_dynamics.bag import BagContents
 from kron_dynamics.control import Trajectory
-from kron_dynamics.deflection import deflected
 from kron_dynamics.demo.motion import Motion
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -80,7 +80,7 @@ def held_periods(robot: Robot, position: ArrayLike) -> dict[str, float]:
         position: of the joints, shape (n_j,), rad or m.
     """
     count, zero = robot.model.joint_count, np.zeros(robot.n)
-    linear = robot.linearize(deflected(robot, position), zero, zero)
+    linear = robot.linearize(quasi_static_equilibrium(robot, position), zero, zero)
     squares = linear.stiffness.diagonal()[count:] / linear.mass.diagonal()[count:]
     periods = 2.0 * np.pi / np.sqrt(squares)
     return dict(zip(robot.joint_names[count:], periods.tolist(), strict=True))

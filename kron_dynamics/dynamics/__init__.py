@@ -15,11 +15,11 @@ from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.lagrange import (
-    direct_coriolis_tensor,
+    direct_velocity_free_matrix,
     kane_coriolis_matrix,
     lagrange_coriolis_matrix,
-    lagrange_coriolis_tensor,
     lagrange_mass_matrix,
+    lagrange_velocity_free_matrix,
     reduced_coriolis_matrix,
 )
 from kron_dynamics.dynamics.linearization import Linearization, linearization
@@ -33,7 +33,7 @@ __all__ = [
     'control_step',
     'coriolis_matrix',
     'coriolis_vector',
-    'direct_coriolis_tensor',
+    'direct_velocity_free_matrix',
     'external_wrench',
     'forward_dynamics',
     'gravity_vector',
@@ -43,8 +43,8 @@ __all__ = [
     'kane_coriolis_matrix',
     'kinetic_energy',
     'lagrange_coriolis_matrix',
-    'lagrange_coriolis_tensor',
     'lagrange_mass_matrix',
+    'lagrange_velocity_free_matrix',
     'linearization',
     'mass_matrix',
     'mass_matrix_derivative',

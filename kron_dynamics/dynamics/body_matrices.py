@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
 from kron_dynamics.model.robot_model import RobotModel
@@ -42,7 +42,7 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    bodies = place_bodies(model, q)
+    bodies = body_placements(model, q)
     for k, body in enumerate(model.bodies):
         R = bodies[k].rotation
         columns = body_columns(model, bodies, k, R @ body.center_of_mass)

@@ -37,12 +37,12 @@ class Wrench:
         """Return both together, at one origin in the same axes."""
         return Wrench(self.force + other.force, self.moment + other.moment)
 
-    def passed_on(self, placed: JointPlacement) -> Wrench:
+    def to_parent(self, placed: JointPlacement) -> Wrench:
         """Return what the parent body receives: its origin, its axes."""
         force = placed.rotation @ self.force
         return Wrench(force, placed.rotation @ self.moment + cross(placed.offset, force))
 
-    def felt_by(self, placed: JointPlacement) -> Any:
+    def joint_effort(self, placed: JointPlacement) -> Any:
         """Return the component along the body's joint: what its drive bears."""
         return placed.linear_axis @ self.force + placed.angular_axis @ self.moment
 
@@ -64,7 +64,7 @@ class FieldMoments:
         """Return both together, about one origin in the same axes."""
         return FieldMoments(self.force + other.force, self.matrix + other.matrix)
 
-    def passed_on(self, placed: JointPlacement) -> FieldMoments:
+    def to_parent(self, placed: JointPlacement) -> FieldMoments:
         """Return the same about the parent body's origin, in its axes."""
         R = placed.rotation
         force = R @ self.force

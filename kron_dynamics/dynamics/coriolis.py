@@ -9,7 +9,7 @@ from functools import singledispatch
 import numpy as np
 
 from kron_dynamics.dynamics.composite import subtree_momenta
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
@@ -37,7 +37,7 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     """
     n = model.n
     C = zeros_like(q, (n, n, n))
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     momenta = subtree_momenta(model, placements)
     columns = columns_in_body_axes(model, placements)
     for last, joint in model.outward():
@@ -47,22 +47,22 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
         # Gamma[k, i, a] = -Gamma[a, i, k] for a before k, i nearer the base than a or equal.
         p, Q = momenta[last].force, momenta[last].matrix
         N = np.trace(Q) * np.eye(3, dtype=int) - Q
-        for b, _, joint_i in model.before(last):
+        for b, _, joint_i in model.ancestors(last):
             i, z = joint_i.coordinate, columns[last, b].angular
             force, moment = cross(z, p), N @ z
             symbols = model.path_table()
-            for c, _, joint_a in model.along(last):
+            for c, _, joint_a in model.path_to(last):
                 a, column = joint_a.coordinate, columns[last, c]
                 symbols[c] = column.linear @ force + column.angular @ moment
                 C[a, i, k] += symbols[c]
                 C[a, k, i] += symbols[c]
             C[k, i, i] -= symbols[b]
-            for c, _, joint_a in model.before(last, b + 1):
+            for c, _, joint_a in model.ancestors(last, b + 1):
                 a = joint_a.coordinate
                 C[k, i, a] -= symbols[c]
                 C[k, a, i] -= symbols[c]
         force, moment = cross(own.angular, p), N @ own.angular
-        for c, _, joint_a in model.along(last):
+        for c, _, joint_a in model.path_to(last):
             column = columns[last, c]
             C[joint_a.coordinate, k, k] += column.linear @ force + column.angular @ moment
     return C.reshape(n, n * n)

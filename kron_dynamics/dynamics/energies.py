@@ -9,7 +9,7 @@ from typing import Any
 
 from kron_dynamics.dynamics.composite import body_inertias, composite_inertias
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
@@ -38,6 +38,6 @@ def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     composites = composite_inertias(model, placements, model.per_body(body_inertias))
     return -(composites[-1].first @ model.gravity)

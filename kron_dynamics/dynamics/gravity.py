@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from kron_dynamics.dynamics.composite import subtree_momenta
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -25,7 +25,7 @@ def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
     """
     g = zeros_like(q, (model.n,))
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     momenta = subtree_momenta(model, placements)
     down = model.table(model.gravity)  # in the axes of each body
     for k, joint in model.outward():

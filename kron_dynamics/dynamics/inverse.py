@@ -9,7 +9,7 @@ from functools import singledispatch
 import numpy as np
 
 from kron_dynamics.dynamics.composite import Wrench, regrouped_inertias
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
@@ -62,7 +62,7 @@ def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
 def _newton_euler(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
     # Gravity enters as an acceleration of the base against it.
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -gravity)
@@ -73,8 +73,8 @@ def _newton_euler(
     # In the number system of all three: some may be floats.
     tau = zeros_like(as_scalars(q) + as_scalars(qd) + as_scalars(qdd), (model.n,))
     for k, joint in model.inward():
-        tau[joint.coordinate] += wrenches[k].felt_by(placements[k])
-        wrenches[joint.parent] += wrenches[k].passed_on(placements[k])
+        tau[joint.coordinate] += wrenches[k].joint_effort(placements[k])
+        wrenches[joint.parent] += wrenches[k].to_parent(placements[k])
     accelerations = as_scalars(qdd)
     for k in model.coordinates():
         tau[k] += model.armature[k] * accelerations[k]

@@ -56,7 +56,7 @@ def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> 
     return contract_last(dM, qd) - N.T / 2
 
 
-def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
+def lagrange_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return C* = dM/dq - 1/2 (d vec M/dq)^T, shape (n, n*n).  [T] (98), (99), (101).
 
     Args:
@@ -69,7 +69,7 @@ def lagrange_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
     return dM - dM.reshape(n * n, n).T / 2
 
 
-def direct_coriolis_tensor(model: RobotModel, q: ArrayLike) -> ScalarArray:
+def direct_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return C* without dM/dq, shape (n, n*n).
 
     ``sum m J_TG^T H_TG + J_R^T I H_R + J_R^T bs(J_R)(I J_R (x) E_n)``, base axes: the kinetic

@@ -26,7 +26,7 @@ from kron_dynamics.dynamics.composite import (
 )
 from kron_dynamics.dynamics.inverse import inverse_dynamics
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.forward import JointPlacement, place_joints
+from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.motion import FrameMotion, body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, skew
@@ -145,12 +145,12 @@ class _Felt:
     rigid: Wrench
     gyroscopic: ScalarArray
 
-    def passed_on(self, placed: JointPlacement) -> _Felt:
+    def to_parent(self, placed: JointPlacement) -> _Felt:
         """Return the same at the body before."""
         return _Felt(
-            self.position.passed_on(placed),
-            self.rate.passed_on(placed),
-            self.rigid.passed_on(placed),
+            self.position.to_parent(placed),
+            self.rate.to_parent(placed),
+            self.rigid.to_parent(placed),
             placed.rotation @ self.gyroscopic,
         )
 
@@ -162,7 +162,7 @@ def _derivatives(
     n = model.n
     numbers = as_scalars(q) + as_scalars(qd) + as_scalars(qdd)
     D, K = zeros_like(numbers, (n, n)), zeros_like(numbers, (n, n))
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
     composites = composite_inertias(model, placements, inertias)
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (n,)), -model.gravity)
@@ -181,21 +181,21 @@ def _derivatives(
     for i, joint in model.inward():
         row, placed, change = joint.coordinate, placements[i], changes[i]
         own = _felt(change, placed, composites[i], momenta[i], wrenches[i])
-        K[row, row] += own.position.felt_by(placed)
-        D[row, row] += own.rate.felt_by(placed)
-        felt[i] = own.passed_on(placed)
-        for k, behind in model.behind(i):
+        K[row, row] += own.position.joint_effort(placed)
+        D[row, row] += own.rate.joint_effort(placed)
+        felt[i] = own.to_parent(placed)
+        for k, behind in model.descendants(i):
             column, there = behind.coordinate, felt[k]
-            K[row, column] += there.position.felt_by(placed)
-            D[row, column] += there.rate.felt_by(placed)
+            K[row, column] += there.position.joint_effort(placed)
+            D[row, column] += there.rate.joint_effort(placed)
             gyroscopic = there.gyroscopic
             K[column, row] += change.with_position.product(there.rigid)
             K[column, row] += change.turning @ gyroscopic
             D[column, row] += change.with_rate.product(there.rigid)
             D[column, row] += 2 * (placed.angular_axis @ gyroscopic)
-            felt[k] = there.passed_on(placed)
-        momenta[joint.parent] += momenta[i].passed_on(placed)
-        wrenches[joint.parent] += wrenches[i].passed_on(placed)
+            felt[k] = there.to_parent(placed)
+        momenta[joint.parent] += momenta[i].to_parent(placed)
+        wrenches[joint.parent] += wrenches[i].to_parent(placed)
     return D, K
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from kron_dynamics.dynamics.composite import subtree_momenta
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -27,18 +27,18 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
     """
     M = zeros_like(q, (model.n, model.n))
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     momenta = subtree_momenta(model, placements)
     carried = model.table()  # the momenta, in the axes of a body on their way
     for i, joint in model.inward():
         row, placed, own = joint.coordinate, placements[i], momenta[i].wrench
-        M[row, row] += own.felt_by(placed)
-        carried[i] = own.passed_on(placed)
-        for k, behind in model.behind(i):
-            column, value = behind.coordinate, carried[k].felt_by(placed)
+        M[row, row] += own.joint_effort(placed)
+        carried[i] = own.to_parent(placed)
+        for k, behind in model.descendants(i):
+            column, value = behind.coordinate, carried[k].joint_effort(placed)
             M[row, column] += value
             M[column, row] += value
-            carried[k] = carried[k].passed_on(placed)
+            carried[k] = carried[k].to_parent(placed)
     for k in model.coordinates():
         M[k, k] += model.armature[k]
     return M

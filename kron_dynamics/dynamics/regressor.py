@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
@@ -51,7 +51,7 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         qdd: their second derivatives, shape (n,).
     """
     accelerations = as_scalars(qdd)
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
     columns = columns_in_body_axes(model, placements)
     bodies = PARAMETERS_PER_BODY * len(model.joints)
@@ -62,7 +62,7 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         force = np.column_stack([a, motion.field(1), np.zeros((3, 6), dtype=int)])
         turning = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
         moment = np.column_stack([np.zeros(3, dtype=int), -skew(a), turning])
-        for d, _, joint in model.along(k):
+        for d, _, joint in model.path_to(k):
             column = columns[k, d]
             row = column.linear @ force + column.angular @ moment
             for parameter in range(PARAMETERS_PER_BODY):

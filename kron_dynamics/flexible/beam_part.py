@@ -11,7 +11,7 @@ from urdf_parser_py import urdf
 
 from kron_dynamics.dynamics.composite import Inertia
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError
-from kron_dynamics.flexible.integrals import beam_quadrature
+from kron_dynamics.flexible.beams.integrals import beam_quadrature
 from kron_dynamics.messages import listed, named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.model.inertia import rotational_inertia

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.flexible.link_modes import Station
+from kron_dynamics.flexible.link_modes import CrossSection
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kronecker import cross, skew
@@ -55,7 +55,7 @@ class ModalState:
             self.w, matrices[1], self.w, order
         )
 
-    def offset(self, at: Station, order: int) -> ScalarArray:
+    def offset(self, at: CrossSection, order: int) -> ScalarArray:
         """Return d of a section, or a derivative of it, shape (3,), m."""
         along = -self.squares(at.shortening, order) / 2
         across = [
@@ -63,7 +63,7 @@ class ModalState:
         ]
         return np.array([at.x + along if order == 0 else along, *across])
 
-    def angles(self, at: Station, orders: int) -> list[ScalarArray]:
+    def angles(self, at: CrossSection, orders: int) -> list[ScalarArray]:
         """Return theta of a section and its derivatives up to an order, shape (3,) each, rad."""
         a, b = (
             [_dot(slopes, e[k]) for k in range(orders + 1)]
@@ -86,7 +86,7 @@ class ModalState:
         ]
 
 
-def place_section(state: ModalState, at: Station) -> JointPlacement:
+def place_section(state: ModalState, at: CrossSection) -> JointPlacement:
     """Return a section's axes and place as seen from the root."""
     (theta,) = state.angles(at, 0)
     turn = skew(theta)
@@ -95,7 +95,7 @@ def place_section(state: ModalState, at: Station) -> JointPlacement:
 
 
 def section_forces(
-    state: ModalState, at: Station, force: ScalarArray, moment: ScalarArray
+    state: ModalState, at: CrossSection, force: ScalarArray, moment: ScalarArray
 ) -> list[Any]:
     """Return the force of each modal coordinate against a force and a moment on a section.
 
@@ -132,7 +132,7 @@ def section_forces(
     return forces
 
 
-def move_section(root: FrameMotion, state: ModalState, at: Station) -> FrameMotion:
+def move_section(root: FrameMotion, state: ModalState, at: CrossSection) -> FrameMotion:
     """Return the motion of a section, beam axes, of that of the root.
 
     The axes of the result are those of the root, not of the section.
@@ -156,7 +156,7 @@ def move_section(root: FrameMotion, state: ModalState, at: Station) -> FrameMoti
     )
 
 
-def _turning(state: ModalState, at: Station) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
+def _turning(state: ModalState, at: CrossSection) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
     """Angular velocity of a section as seen from the root, and its first two derivatives there."""
     t, t1, t2, t3 = state.angles(at, 3)
     norm, norm1, norm2 = _norm(t), t @ t1 / 2, (t1 @ t1 + t @ t2) / 2

@@ -22,7 +22,7 @@ import numpy as np
 
 from kron_dynamics.dynamics.composite import FieldMoments, Inertia
 from kron_dynamics.flexible.deformation import ModalState
-from kron_dynamics.flexible.link_modes import PlaneModes, Station
+from kron_dynamics.flexible.link_modes import CrossSection, PlaneModes
 from kron_dynamics.flexible.pair_stiffness import pairs
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kinematics.motion import FrameMotion
@@ -60,7 +60,7 @@ class FlexibleBody:
     planes: tuple[PlaneModes, PlaneModes]
     moments: FloatArray
     pair_stiffness: FloatArray
-    sections: dict[int, Station]
+    sections: dict[int, CrossSection]
     outline: FloatArray
 
     @property
@@ -189,7 +189,7 @@ def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
     return forces
 
 
-def beam_moments(sections: Sequence[Station], mass: FloatArray) -> FloatArray:
+def beam_moments(sections: Sequence[CrossSection], mass: FloatArray) -> FloatArray:
     """Return the integral of f f^T dm, shape (N, N).
 
     Args:

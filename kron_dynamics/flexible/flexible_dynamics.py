@@ -156,17 +156,17 @@ def _newton_euler(
         wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
     for link, state in zip(model.flexible_links, where.states, strict=True):
         moments, forces = link.beam_forces(state, root_motion(link, motions[link.body]))
-        wrenches[link.body] += moments.wrench.passed_on(link.root)
+        wrenches[link.body] += moments.wrench.to_parent(link.root)
         for k, force in zip(link.coordinates, forces, strict=True):
             tau[k] += force
     for k, joint in skeleton.inward():
         section = where.sections.get(k)
         if section is None:
-            tau[joint.coordinate] += wrenches[k].felt_by(where.placements[k])
+            tau[joint.coordinate] += wrenches[k].joint_effort(where.placements[k])
         else:
             for coordinate, force in _felt_by_modes(section, wrenches[k]):
                 tau[coordinate] += force
-        wrenches[joint.parent] += wrenches[k].passed_on(where.placements[k])
+        wrenches[joint.parent] += wrenches[k].to_parent(where.placements[k])
     for k in range(model.n):
         tau[k] += model.armature[k] * qdd[k]
     return tau

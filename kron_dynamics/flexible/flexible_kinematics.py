@@ -17,8 +17,8 @@ from kron_dynamics.dual import jacobian_of
 from kron_dynamics.flexible.deformation import ModalState, move_section, place_section
 from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.flexible.flexible_model import FlexibleModel
-from kron_dynamics.flexible.link_modes import Station
-from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, place_joints
+from kron_dynamics.flexible.link_modes import CrossSection
+from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, joint_placements
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
@@ -39,7 +39,7 @@ class Section(NamedTuple):
 
     link: FlexibleBody
     state: ModalState
-    at: Station
+    at: CrossSection
     placed: JointPlacement
 
     @property
@@ -69,7 +69,7 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         model: the robot.
         derivatives: the coordinates, and as many derivatives of them as there are, (n,) each.
     """
-    placements = place_joints(model.skeleton, derivatives[0])
+    placements = joint_placements(model.skeleton, derivatives[0])
     states = model.states(*derivatives)
     sections = {}
     for link, state in zip(model.flexible_links, states, strict=True):

@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.flexible.beam import Beam, BeamSection
-from kron_dynamics.flexible.integrals import beam_quadrature
-from kron_dynamics.flexible.tapered import CarriedBody, tapered_modes
+from kron_dynamics.flexible.beams.beam import Beam, BeamSection
+from kron_dynamics.flexible.beams.integrals import beam_quadrature
+from kron_dynamics.flexible.beams.tapered import CarriedBody, tapered_modes
 from kron_dynamics.messages import named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -143,15 +143,15 @@ def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Station:
+class CrossSection:
     """A section of a link: what its place and its turn depend on.
 
     Pairs are of the planes v and w, with n_v and n_w modes.
 
     Attributes:
         x: distance from the root, m.
-        shapes: Phi(x), shapes (n_v,) and (n_w,).
-        slopes: Phi'(x), likewise, 1/m.
+        shapes: phi(x), shapes (n_v,) and (n_w,).
+        slopes: phi'(x), likewise, 1/m.
         shortening: G(x) = int_0^x Phi' Phi'^T, shapes (n_v, n_v) and (n_w, n_w), 1/m: bending
             draws the section towards the root by 1/2 e^T G e.
         twist: T(x), shape (n_v, n_w), 1/m: bending in both planes turns the section about the
@@ -167,7 +167,7 @@ class Station:
 
 def stations(
     planes: tuple[PlaneModes, PlaneModes], places: ArrayLike, geometric_stiffness: bool = True
-) -> list[Station]:
+) -> list[CrossSection]:
     """Return the sections of a link at some places.
 
     Args:
@@ -190,5 +190,5 @@ def stations(
         values, slopes = (
             (v.shapes([x], order)[:, 0], w.shapes([x], order)[:, 0]) for order in (0, 1)
         )
-        found.append(Station(float(x), values, slopes, shortening, twist))
+        found.append(CrossSection(float(x), values, slopes, shortening, twist))
     return found

@@ -14,18 +14,18 @@ import numpy as np
 from kron_dynamics.dynamics.composite import Inertia, body_inertias, composite_inertias
 from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
+from kron_dynamics.flexible.beams.tapered import CarriedBody
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import (
-    Station,
+    CrossSection,
     outline,
     plane_modes,
     section_points,
     stations,
 )
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
-from kron_dynamics.flexible.tapered import CarriedBody
-from kron_dynamics.kinematics.forward import place_joints
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
@@ -161,7 +161,7 @@ def _carried(skeleton: RobotModel, beams: Sequence[BeamPart]) -> list[Inertia]:
         frame = skeleton.frame(beam.description.link)
         if frame.body >= 0:
             inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
-    return composite_inertias(skeleton, place_joints(skeleton, np.zeros(skeleton.n)), inertias)
+    return composite_inertias(skeleton, joint_placements(skeleton, np.zeros(skeleton.n)), inertias)
 
 
 def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:
@@ -177,7 +177,7 @@ def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[Carrie
     ]
 
 
-def _moments(beam: BeamPart, along: Sequence[Station], weights: FloatArray) -> FloatArray:
+def _moments(beam: BeamPart, along: Sequence[CrossSection], weights: FloatArray) -> FloatArray:
     """Integral of f f^T dm over the beam, by its sections at points of a quadrature."""
     x = np.array([at.x for at in along])
     dm = weights * np.interp(x, beam.description.stations, beam.mass_per_length)

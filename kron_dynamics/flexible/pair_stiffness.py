@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.flexible.link_modes import PlaneModes, Station
+from kron_dynamics.flexible.link_modes import CrossSection, PlaneModes
 from kron_dynamics.model.beam_section import PLANES
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.typing import FloatArray
@@ -22,7 +22,7 @@ def pairs(count: int) -> list[tuple[int, int]]:
 def pair_stiffness(
     description: FlexibleLinkDescription,
     planes: tuple[PlaneModes, PlaneModes],
-    sections: Sequence[Station],
+    sections: Sequence[CrossSection],
     weights: FloatArray,
 ) -> FloatArray:
     """Return what the elastic energy of large bending has beyond that of small bending.

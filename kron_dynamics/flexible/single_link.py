@@ -17,8 +17,8 @@ from math import cos, inf, isfinite, sin
 import numpy as np
 
 from kron_dynamics.exceptions import ModelError, NonFiniteError
-from kron_dynamics.flexible.beam import BeamModes, check_tip
-from kron_dynamics.flexible.integrals import BeamIntegrals, beam_integrals
+from kron_dynamics.flexible.beams.beam import BeamModes, check_tip
+from kron_dynamics.flexible.beams.integrals import BeamIntegrals, beam_integrals
 from kron_dynamics.typing import FloatArray
 
 
@@ -75,7 +75,7 @@ class FlexibleLink:
                 bends); False gives eq. (69) as printed, which softens instead.
 
         Raises:
-            NonFiniteError: One of the numbers is none.
+            NonFiniteError: one of the numbers is none.
         """
         given = {'q': q, 'qd': qd, 'qdd': qdd, 'torque': torque}
         for name, value in given.items():

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.model.robot_model import RobotModel
 
@@ -26,18 +26,20 @@ class KernelCollection:
         """Pickle and copy the model alone: kernels come back from the cache."""
         return KernelCollection, (self._model, self._threads)
 
-    def get(self, recipe: Recipe) -> Kernel:
-        """Return the kernel of a recipe, compiling it the first time.
+    def get(self, specification: KernelSpecification) -> Kernel:
+        """Return the kernel of a specification, compiling it the first time.
 
         Equal names must mean equal functions.
         """
-        if recipe.name not in self._kernels:
-            self.prepare([recipe])
-        return self._kernels[recipe.name]
+        if specification.name not in self._kernels:
+            self.prepare([specification])
+        return self._kernels[specification.name]
 
-    def prepare(self, recipes: Iterable[Recipe]) -> None:
+    def prepare(self, recipes: Iterable[KernelSpecification]) -> None:
         """Make all kernels that are missing, in as few compilations as there are cores."""
-        missing = [recipe for recipe in recipes if recipe.name not in self._kernels]
+        missing = [
+            specification for specification in recipes if specification.name not in self._kernels
+        ]
         if missing:
             for kernel in make_kernels(missing, self._model, self._fingerprint, self._threads):
                 self._kernels[kernel.report.name] = kernel

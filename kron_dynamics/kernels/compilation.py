@@ -28,11 +28,11 @@ from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
-from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
 from kron_dynamics.kernels.sources import Origin, forget_changed, origins_of
 from kron_dynamics.kernels.trace import Graph, Trace
-from kron_dynamics.kernels.units import in_units
+from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 
@@ -49,7 +49,7 @@ _LONG_IN_LOOPS = 4 * _LONG
 Argument = str | tuple[str, int]
 
 
-class Recipe(NamedTuple):
+class KernelSpecification(NamedTuple):
     """A kernel to be made.
 
     Attributes:
@@ -95,7 +95,7 @@ class Recipe(NamedTuple):
 
 
 def make_kernels(
-    recipes: Sequence[Recipe], model: RobotModel, fingerprint: str, threads: int = 1
+    recipes: Sequence[KernelSpecification], model: RobotModel, fingerprint: str, threads: int = 1
 ) -> list[Kernel]:
     """Return the kernels of some recipes, compiled or found compiled.
 
@@ -114,16 +114,16 @@ def make_kernels(
         given = os.environ.get('CC')
         place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
         _warn_not_compiled(f'no C compiler found: {place}')
-        return [_interpreted(recipe, model, threads) for recipe in recipes]
+        return [_interpreted(specification, model, threads) for specification in recipes]
     try:
         return _compiled(recipes, model, fingerprint, threads, compiler)
     except NoFolderError as error:
         _warn_not_compiled(str(error))
-        return [_interpreted(recipe, model, threads) for recipe in recipes]
+        return [_interpreted(specification, model, threads) for specification in recipes]
 
 
 def _compiled(
-    recipes: Sequence[Recipe],
+    recipes: Sequence[KernelSpecification],
     model: RobotModel,
     fingerprint: str,
     threads: int,
@@ -133,10 +133,10 @@ def _compiled(
     forget_changed()
     keys = {
         cache_key(
-            *(recipe.name, repr(recipe.lengths(model)), fingerprint, *machine),
-            origins=recipe.origins(model),
-        ): recipe
-        for recipe in recipes
+            *(specification.name, repr(specification.lengths(model)), fingerprint, *machine),
+            origins=specification.origins(model),
+        ): specification
+        for specification in recipes
     }
     addresses: dict[str, int] = {}
 
@@ -151,20 +151,22 @@ def _compiled(
         load,
         # Robots that share a lock wait for each other; there are not more files than that.
         lock=f'kernels_{cache_key(fingerprint)[:2]}',
-        origins=[origin for recipe in recipes for origin in recipe.origins(model)],
+        origins=[origin for specification in recipes for origin in specification.origins(model)],
     )
     kernels = []
-    for key, recipe in keys.items():
+    for key, specification in keys.items():
         _, entry, cached = found[key]
-        report = KernelReport(recipe.name, entry.operations, 'c', entry.build_seconds, cached)
+        report = KernelReport(
+            specification.name, entry.operations, 'c', entry.build_seconds, cached
+        )
         kernels.append(
             Kernel(
-                recipe.name,
-                recipe.lengths(model),
+                specification.name,
+                specification.lengths(model),
                 entry.shapes,
                 report,
                 address=addresses[key],
-                result_type=recipe.result_type,
+                result_type=specification.result_type,
                 threads=threads,
             )
         )
@@ -172,15 +174,18 @@ def _compiled(
 
 
 def _build(
-    recipes: Mapping[str, Recipe], model: RobotModel, compiler: tuple[str, ...], folder: Path
+    recipes: Mapping[str, KernelSpecification],
+    model: RobotModel,
+    compiler: tuple[str, ...],
+    folder: Path,
 ) -> dict[str, Built]:
     spent: dict[str, float] = {}
 
     def recorded() -> Iterator[tuple[str, Trace | LoopTrace]]:
         graph = Graph()
-        for key, recipe in recipes.items():
+        for key, specification in recipes.items():
             started = time.perf_counter()
-            trace = recipe.record_for_compiler(model, graph)
+            trace = specification.record_for_compiler(model, graph)
             spent[key] = time.perf_counter() - started
             yield key, trace
 
@@ -192,12 +197,12 @@ def _build(
         compile_library(compiler, emit_c(list(unit.values())) + ''.join(signatures), library)
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
-            recipe = recipes[key]
+            specification = recipes[key]
             try:
                 address = address_of(library, symbol(k), told[key])
                 check_kernel(
-                    *(address, recipe.name, recipe.lengths(model)),
-                    *(recipe.function, model, trace),
+                    *(address, specification.name, specification.lengths(model)),
+                    *(specification.function, model, trace),
                 )
             except KernelBuildError as error:
                 raise KernelBuildError(
@@ -220,23 +225,25 @@ def _build(
     with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
         # The extension that calls kernels is compiled beside them where it is missing.
         pool.submit(call_type)
-        units = [pool.submit(compile_unit, k, u) for k, u in enumerate(in_units(recorded()))]
+        units = [
+            pool.submit(compile_unit, k, u) for k, u in enumerate(in_translation_units(recorded()))
+        ]
         return {key: built for unit in units for key, built in unit.result().items()}
 
 
-def _interpreted(recipe: Recipe, model: RobotModel, threads: int) -> Kernel:
+def _interpreted(specification: KernelSpecification, model: RobotModel, threads: int) -> Kernel:
     started = time.perf_counter()
-    trace = recipe.record(model)
+    trace = specification.record(model)
     report = KernelReport(
-        recipe.name, trace.operations, 'numpy', time.perf_counter() - started, False
+        specification.name, trace.operations, 'numpy', time.perf_counter() - started, False
     )
     return Kernel(
-        recipe.name,
-        recipe.lengths(model),
+        specification.name,
+        specification.lengths(model),
         trace.shapes,
         report,
         evaluate=interpret(trace),
-        result_type=recipe.result_type,
+        result_type=specification.result_type,
         threads=threads,
     )
 

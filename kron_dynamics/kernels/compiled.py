@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kron_dynamics.exceptions import InvalidInertiaError
-from kron_dynamics.kernels.compilation import Recipe
+from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.kernels.kernel import Kernel
 
 P = ParamSpec('P')
@@ -66,7 +66,7 @@ class Compiled(Generic[P, R]):
         returned = inspect.signature(self._body, eval_str=True).return_annotation
         return returned if hasattr(returned, '_fields') else None
 
-    def recipe(self, instance: Any) -> Recipe:
+    def specification(self, instance: Any) -> KernelSpecification:
         """Return what a collection has to know to make the kernel of an instance."""
         body: Callable[..., Any] = self._body
 
@@ -77,7 +77,9 @@ class Compiled(Generic[P, R]):
             return body(other, *values)
 
         name = f'{instance._kernel_prefix}{self._name}'
-        return Recipe(name, self._arguments, function, self._result_type, self._in_body_axes)
+        return KernelSpecification(
+            name, self._arguments, function, self._result_type, self._in_body_axes
+        )
 
     @overload
     def __get__(
@@ -98,7 +100,7 @@ class Compiled(Generic[P, R]):
             return self.__wrapped__
         if self.inverts_mass and instance.singular_mass is not None:
             raise InvalidInertiaError(instance.singular_mass)
-        kernel: Kernel = instance._kernels.get(self.recipe(instance))
+        kernel: Kernel = instance._kernels.get(self.specification(instance))
         call: Any = kernel.call
         call.__name__ = self._name
         call.__module__ = self._body.__module__
@@ -175,6 +177,8 @@ def prepare(*instances: Any) -> None:
         if not method.on_demand
         and not (method.inverts_mass and instance.singular_mass is not None)
     ]
-    instances[0]._kernels.prepare([method.recipe(instance) for instance, _, method in methods])
+    instances[0]._kernels.prepare(
+        [method.specification(instance) for instance, _, method in methods]
+    )
     for instance, name, _ in methods:
         getattr(instance, name)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.emit_loops import HEADER, loop_kernel
-from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.loops.emit import HEADER, loop_kernel
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
 

@@ -66,7 +66,7 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
     return along + turn
 
 
-def place_joints(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
+def joint_placements(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
     """Return the placement of every body on its parent: a table of the model.
 
     Args:
@@ -76,12 +76,12 @@ def place_joints(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
     q = as_scalars(q)
     rest = np.zeros(3, dtype=int)
     placements = model.table()
-    for k, joint in model.turning():
+    for k, joint in model.revolute():
         position = joint.multiplier * q[joint.coordinate] + joint.offset
         rotation = joint.rotation @ joint_rotation(joint, position)
         axis = joint.multiplier * joint.axis
         placements[k] = JointPlacement(rotation, joint.translation, axis, rest)
-    for k, joint in model.sliding():
+    for k, joint in model.prismatic():
         position = joint.multiplier * q[joint.coordinate] + joint.offset
         offset = joint.translation + (joint.rotation @ joint.axis) * position
         axis = joint.multiplier * joint.axis
@@ -89,14 +89,14 @@ def place_joints(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
     return placements
 
 
-def place_bodies(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
+def body_placements(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
     """Return the placement of every body: a table of the model.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
-    placements = place_joints(model, q)
+    placements = joint_placements(model, q)
     none = np.zeros(3, dtype=int)
     bodies = model.table(BodyPlacement(np.eye(3, dtype=int), none, none, none))
     for k, joint in model.outward():
@@ -125,7 +125,7 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    bodies = place_bodies(model, q)
+    bodies = body_placements(model, q)
     positions = model.table(np.zeros(3, dtype=int))
     for k, joint in model.outward():
         positions[k] = positions[joint.parent] + bodies[k].offset

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, place_bodies
+from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, body_placements
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
@@ -57,7 +57,7 @@ def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]
     for k, joint in model.outward():
         placed = placements[k]
         columns[k, model.depth(k)] = Column(placed.linear_axis, placed.angular_axis)
-        for d, _, _ in model.before(k):
+        for d, _, _ in model.ancestors(k):
             carried = columns[joint.parent, d].shifted(placed.offset)
             columns[k, d] = carried.turned(placed.rotation.T)
     return columns
@@ -102,7 +102,7 @@ def frame_columns(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    bodies = place_bodies(model, q)
+    bodies = body_placements(model, q)
     offset = bodies[frame.body].rotation @ frame.locate(point)
     return body_columns(model, bodies, frame.body, offset)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import JointPlacement, place_bodies, place_joints
+from kron_dynamics.kinematics.forward import JointPlacement, body_placements, joint_placements
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.robot_model import RobotModel
@@ -132,8 +132,10 @@ def frame_motion(
         UnknownFrameError: the model has no such link.
     """
     frame = model.frame(link)
-    motions = body_motions(model, place_joints(model, q), qd, qdd, qddd, np.zeros(3, dtype=int))
-    rotation = place_bodies(model, q)[frame.body].rotation
+    motions = body_motions(
+        model, joint_placements(model, q), qd, qdd, qddd, np.zeros(3, dtype=int)
+    )
+    rotation = body_placements(model, q)[frame.body].rotation
     return motions[frame.body].carried(frame.locate(point)).turned(rotation)
 
 

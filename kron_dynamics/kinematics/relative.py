@@ -13,7 +13,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import BodyPlacement, place_bodies
+from kron_dynamics.kinematics.forward import BodyPlacement, body_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
@@ -87,7 +87,7 @@ def relative_columns(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    bodies = place_bodies(model, q)
+    bodies = body_placements(model, q)
     up, down = _branches(model, bodies, link, reference)
     end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
     chain, columns = [], []
@@ -114,7 +114,7 @@ def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> S
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, place_bodies(model, q), link, axes)
+    up, down = _branches(model, body_placements(model, q), link, axes)
     return up.rotation.T @ down.rotation
 
 
@@ -130,7 +130,7 @@ def relative_pose(model: RobotModel, q: ArrayLike, link: str, reference: str) ->
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, place_bodies(model, q), link, reference)
+    up, down = _branches(model, body_placements(model, q), link, reference)
     pose = zeros_like(q, (4, 4))
     pose[:3, :3] = up.rotation.T @ down.rotation
     pose[:3, 3] = up.rotation.T @ (down.end - up.end)

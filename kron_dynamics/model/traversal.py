@@ -59,15 +59,15 @@ class Traversal:
         """Yield every joint with its number, children first."""
         return reversed(list(enumerate(self.joints)))
 
-    def turning(self) -> Iterator[tuple[int, Joint]]:
+    def revolute(self) -> Iterator[tuple[int, Joint]]:
         """Yield the revolute joints with their numbers."""
         return ((k, joint) for k, joint in enumerate(self.joints) if not joint.is_prismatic)
 
-    def sliding(self) -> Iterator[tuple[int, Joint]]:
+    def prismatic(self) -> Iterator[tuple[int, Joint]]:
         """Yield the prismatic joints with their numbers."""
         return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_prismatic)
 
-    def behind(self, k: int) -> Iterator[tuple[int, Joint]]:
+    def descendants(self, k: int) -> Iterator[tuple[int, Joint]]:
         """Yield the joints that joint k carries, itself left out, with their numbers."""
         carried = {k}
         for j in range(k + 1, len(self.joints)):
@@ -79,11 +79,11 @@ class Traversal:
         """Return the position of joint k on its path: how many joints carry it."""
         return len(self.path(k)) - 1
 
-    def along(self, k: int) -> Iterator[tuple[int, int, Joint]]:
+    def path_to(self, k: int) -> Iterator[tuple[int, int, Joint]]:
         """Yield (position, number, joint) of the joints on the path to joint k, itself last."""
         return self.each(self.path(k))
 
-    def before(self, k: int, first: int = 0) -> Iterator[tuple[int, int, Joint]]:
+    def ancestors(self, k: int, first: int = 0) -> Iterator[tuple[int, int, Joint]]:
         """Yield (position, number, joint) of the joints that carry joint k, from a position on."""
         return self.each(self.path(k)[:-1], first)
 

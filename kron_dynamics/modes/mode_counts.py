@@ -41,7 +41,7 @@ class _Compared(NamedTuple):
 
     Attributes:
         free: whether the joints are free.
-        frequency: Hz.
+        frequency: hz.
         enough: the same with more modes, Hz.
     """
 

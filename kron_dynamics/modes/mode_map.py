@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kron_dynamics.deflection import deflected
 from kron_dynamics.dynamics import Linearization, linearization
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.flexible import DeflectionCheck
 from kron_dynamics.linearized import LinearizedModel
@@ -222,7 +222,7 @@ def _followed(
             )
         names = robot.joint_names[first:]
         try:
-            full = deflected(robot, q)
+            full = quasi_static_equilibrium(robot, q)
         except ModelError as error:
             raise type(error)(f'{parameter} at {value:g} {unit}: {error}') from None
         rest = np.zeros(robot.n)

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
 from kron_dynamics.control import AssembledState
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import joint_state, pose_stamped, vector_stamped
@@ -66,7 +66,7 @@ class DeflectionOutput:
         # Near the last one, which is forgotten where this one cannot be found.
         start, self._latest = self._latest, None
         try:
-            q = deflected(self._flexible, state.q, state.qd, qdd, start=start)
+            q = quasi_static_equilibrium(self._flexible, state.q, state.qd, qdd, start=start)
         except (ModelError, NonFiniteError) as error:
             self._node.get_logger().warning(
                 f'no deflection: {error}', throttle_duration_sec=_WARN_PERIOD

@@ -14,7 +14,7 @@ from rclpy.lifecycle import LifecycleNode
 
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.tracking import Command
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.linearized import LinearizedModel, Modes
 from kron_dynamics.robot import Robot
@@ -119,7 +119,7 @@ class LinearizedOutput:
         """Linear model, links bent but at rest, and what its motion leaves over of the efforts."""
         joints = slice(len(point.q))
         motion = np.zeros((3, self._robot.n))
-        motion[0] = deflected(self._robot, *point[:3])
+        motion[0] = quasi_static_equilibrium(self._robot, *point[:3])
         motion[1:, joints] = point[1:3]
         model = self._robot.linearize(*motion)
         residual = -model.effort

@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from kron_dynamics.control import reorder
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import accel, pose, twist
@@ -205,7 +205,7 @@ def _linearize(present: ConfiguredRobot, request: Any, response: Any) -> None:
         if not bent:
             states = np.zeros((len(_MOTION), robot.n))
             states[:, :joints] = motion
-            states[0] = deflected(robot, *motion)
+            states[0] = quasi_static_equilibrium(robot, *motion)
         model = robot.linearize(*states)
         # No effort was measured: that of the joints is the one that the motion takes.
         residual = -model.effort

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -65,7 +65,7 @@ class Plant:
                 f"joint '{model.joint_names[i]}' starts at {start[i]:g}, expected a position "
                 f'within [{lower[i]:g}, {upper[i]:g}]'
             )
-        self.q = deflected(robot, start)
+        self.q = quasi_static_equilibrium(robot, start)
         self.qd = np.zeros(robot.n)
         self.qdd = np.zeros(robot.n)
         self.effort = np.zeros(count)

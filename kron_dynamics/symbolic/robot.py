@@ -116,7 +116,7 @@ class SymbolicRobot:
 
         Several results come in the named tuple that the function returns.
 
-        For instance ``symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q)``.
+        For instance ``symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q)``.
 
         Args:
             function: takes a model first.

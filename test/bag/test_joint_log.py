@@ -49,7 +49,7 @@ def test_partial_messages_of_two_publishers_are_merged():
     assert segment.start == pytest.approx(0.03)
     assert segment.end == pytest.approx(2.9)
     np.testing.assert_array_equal(segment.position[1].value, -np.arange(29))
-    assert log.losses.unused_joints == ('other',)
+    assert log.dropped.unused_joints == ('other',)
 
 
 def test_missing_arrays_stay_missing():
@@ -66,7 +66,7 @@ def test_nan_samples_are_dropped_and_counted_not_zeroed():
     assert 7 not in segment.position[0].value
     assert 0.0 not in segment.position[0].value[1:]
     assert len(segment.position[1].value) == 50
-    assert log.losses.non_finite == {'a position': 1, 'a velocity': 1}
+    assert log.dropped.non_finite == {'a position': 1, 'a velocity': 1}
 
 
 def test_messages_that_contradict_themselves_are_dropped_and_counted():
@@ -74,7 +74,7 @@ def test_messages_that_contradict_themselves_are_dropped_and_counted():
     messages[3] = message(10.3, ('a', 'b'), (3,))
     messages[4] = message(10.4, ('a', 'a'), (4, 4))
     log = build_joint_log('/js', messages, ('a', 'b'))
-    assert log.losses.malformed == 2
+    assert log.dropped.malformed == 2
     assert len(log.segments[0].position[0].time) == 48
 
 
@@ -86,7 +86,7 @@ def test_duplicates_are_dropped_and_conflicts_told_apart():
     (segment,) = log.segments
     np.testing.assert_array_equal(np.sort(segment.position[1].value), 100 + np.arange(50))
     assert len(segment.position[0].time) == 50
-    assert (log.losses.duplicates, log.losses.conflicts) == (3, 1)
+    assert (log.dropped.duplicates, log.dropped.conflicts) == (3, 1)
 
 
 def test_late_messages_are_sorted_in_and_counted():
@@ -95,8 +95,8 @@ def test_late_messages_are_sorted_in_and_counted():
     log = build_joint_log('/js', messages, ('a', 'b'))
     (segment,) = log.segments
     np.testing.assert_array_equal(segment.position[0].value, np.arange(50))
-    assert log.losses.out_of_order == 1
-    assert log.losses.restarts == 0
+    assert log.dropped.out_of_order == 1
+    assert log.dropped.restarts == 0
 
 
 def test_clock_jumping_back_starts_a_new_segment():
@@ -108,8 +108,8 @@ def test_clock_jumping_back_starts_a_new_segment():
     log = build_joint_log('/js', messages, ('a', 'b'))
     assert [segment.epoch for segment in log.segments] == [0, 1]
     assert [len(segment.position[0].time) for segment in log.segments] == [30, 40]
-    assert log.losses.restarts == 1
-    assert log.losses.out_of_order == 0
+    assert log.dropped.restarts == 1
+    assert log.dropped.out_of_order == 0
     np.testing.assert_array_equal(log.epoch_starts, [0, 30])
 
 
@@ -126,7 +126,7 @@ def test_long_silence_of_one_joint_splits_all():
     ]
     log = build_joint_log('/js', silent, ('a', 'b'))
     assert [len(segment.position[1].time) for segment in log.segments] == [40, 40]
-    assert log.losses.outside_segments == 20
+    assert log.dropped.outside_segments == 20
 
 
 def test_short_silence_does_not_split():

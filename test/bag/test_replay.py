@@ -174,7 +174,7 @@ def test_nan_is_dropped_and_counted(analyze, arm, arm_motion):
     m = arm_motion()
     m.q[200, 0] = m.qd[300, 1] = m.effort[400, 2] = np.nan
     (run,) = analyze(lambda bag: bag.motion(TOPIC, m)).runs
-    assert run.replay.run.log.losses.non_finite == {
+    assert run.replay.run.log.dropped.non_finite == {
         'turn position': 1,
         'lift velocity': 1,
         'reach effort': 1,

@@ -15,12 +15,12 @@ from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.plot import plot_run, time_axis
 from kron_dynamics.bag.report import describe_losses, format_report, scale_of
-from kron_dynamics.bag.samples import Losses
+from kron_dynamics.bag.samples import DroppedSamples
 
 
 @pytest.fixture
 def analysis(make_bag, arm, arm_urdf, arm_motion):
-    """Return a bag with losses of every usual kind, a restart, commands and accelerations."""
+    """Return a bag with dropped of every usual kind, a restart, commands and accelerations."""
     first, second = arm_motion(start=50.0), arm_motion(start=3.0, duration=5.0)
     first.q[100, 0] = np.nan
     with make_bag() as bag:
@@ -91,7 +91,7 @@ def test_summary_is_strict_json_with_all_results(analysis, tmp_path):
         assert found['ratio'] == expected.ratio < 1e-3
         assert set(found['term_rms']) == {'inertia', 'coriolis', 'gravity', 'friction'}
     assert [segment['epoch'] for segment in run['segments']] == [0, 1]
-    assert run['losses']['/joint_states']['non_finite'] == {'turn position': 1}
+    assert run['dropped']['/joint_states']['non_finite'] == {'turn position': 1}
     assert [tip['kind'] for tip in run['tip']] == ['linear', 'angular']
 
 
@@ -159,14 +159,14 @@ def test_clock_restart_is_drawn_after_what_came_before(analysis):
 
 
 def test_losses_read_as_sentences():
-    losses = Losses(undecodable=2, out_of_order=3, restarts=1, conflicts=4)
-    assert describe_losses(losses) == [
+    dropped = DroppedSamples(undecodable=2, out_of_order=3, restarts=1, conflicts=4)
+    assert describe_losses(dropped) == [
         '2 messages that cannot be decoded dropped',
         '4 samples with the time of another but a different value dropped',
         '3 messages out of order (sorted in, not dropped)',
         'clock jumped back 1 times (analysed separately)',
     ]
-    assert describe_losses(Losses()) == []
+    assert describe_losses(DroppedSamples()) == []
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_every_covering_topic_is_a_run_and_others_are_not(make_bag, arm):
         record_states(bag, '/gripper/joint_states', names=('finger',))
     runs = find_runs(read_bag(bag.path), arm.model)
     assert [run.topic for run in runs] == ['/a/joint_states', '/b/states']
-    assert runs[1].log.losses.unused_joints == ('extra',)
+    assert runs[1].log.dropped.unused_joints == ('extra',)
 
 
 def test_topics_are_chosen_by_name(make_bag, arm):

@@ -14,7 +14,7 @@ from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
 from kron_dynamics.control import GravityHold, damping_range
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ParameterError
 
 STEP = 5e-4  # s, of the integration
@@ -213,7 +213,7 @@ def boom(stacker_files):
 def settle(stacker, boom, law, period):
     """Largest joint rates of the last second of 12, efforts a period late, shares of the first."""
     limit, n = stacker.model.effort_limit, stacker.n
-    q = deflected(boom, np.array([100.0, 0.5, 0.05]))
+    q = quasi_static_equilibrium(boom, np.array([100.0, 0.5, 0.05]))
     qd = np.zeros(boom.n)
     qd[:n] = first = 0.05 * stacker.model.velocity_limit
     tau = np.zeros(boom.n)

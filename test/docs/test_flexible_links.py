@@ -20,7 +20,7 @@ from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.cli import main
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import Beam, beam_integrals
 from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.model import flexible_description
@@ -116,7 +116,7 @@ def test_machine_has_the_numbers_of_its_flexible_boom() -> None:
     robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf', flexible=description)
     ((v1, w1),) = joint_map(robot, 'luff', [0.0]).frequencies
     assert f'lie at {w1:.2f} Hz (vertical) and {v1:.2f} Hz (lateral)' in machine
-    assert f'hangs {-deflected(robot, [0, 0, 0])[-1]:.2f} m below' in machine
+    assert f'hangs {-quasi_static_equilibrium(robot, [0, 0, 0])[-1]:.2f} m below' in machine
 
 
 @pytest.fixture(scope='module')
@@ -190,7 +190,7 @@ def test_errors_of_bent_links(delta: int) -> None:
     robot = uncompiled(
         text, flexible={'flexible_links': {'beam': beam}}, payload={'tip': tip_mass}
     )
-    q = deflected(robot, [0.0])
+    q = quasi_static_equilibrium(robot, [0.0])
     pose = forward_kinematics(robot.model, q, 'tip')
     bent, straight = (
         robot.linearize(at, 0 * q, 0 * q).part([1, 2, 3]).frequencies()[0] for at in (q, 0 * q)

@@ -117,7 +117,7 @@ def derived(stacker: Any) -> dict[str, tuple[Any, Matrix]]:
         '(104)': (J[3:, :], J_R3),
         '(105)': (H[3:, :], H_R3),
         '(106)': (stacker.mass_matrix(), M),
-        '(107)': (stacker.evaluate(dynamics.lagrange_coriolis_tensor, stacker.q), C_STAR),
+        '(107)': (stacker.evaluate(dynamics.lagrange_velocity_free_matrix, stacker.q), C_STAR),
         'reduced': (stacker.reduced_coriolis_matrix(), C_STAR_REDUCED),
         'gravity': (stacker.gravity_vector(), GRAVITY),
     }

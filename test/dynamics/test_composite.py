@@ -14,7 +14,7 @@ from kron_dynamics.dynamics.composite import (
     composite_inertias,
     regrouped_inertias,
 )
-from kron_dynamics.kinematics.forward import joint_rotation, place_joints
+from kron_dynamics.kinematics.forward import joint_placements, joint_rotation
 from kron_dynamics.kronecker import cross
 
 
@@ -64,7 +64,7 @@ def test_moments_of_a_field_are_those_of_the_particles(
 def test_first_subtree_holds_everything_that_hangs_on_it(
     model: Any, state: Any, assert_close: Any
 ) -> None:
-    composites = composite_inertias(model, place_joints(model, state.q), body_inertias(model))
+    composites = composite_inertias(model, joint_placements(model, state.q), body_inertias(model))
     on_base = [k for k, joint in enumerate(model.joints) if joint.parent < 0]
     assert_close(sum(composites[k].mass for k in on_base), model.total_mass)
     for composite in composites:

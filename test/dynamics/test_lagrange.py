@@ -15,13 +15,13 @@ from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import (
     coriolis_matrix,
     coriolis_vector,
-    direct_coriolis_tensor,
+    direct_velocity_free_matrix,
     inverse_dynamics,
     kane_coriolis_matrix,
     kinetic_energy,
     lagrange_coriolis_matrix,
-    lagrange_coriolis_tensor,
     lagrange_mass_matrix,
+    lagrange_velocity_free_matrix,
     mass_matrix,
     mass_matrix_derivative,
     potential_energy,
@@ -31,7 +31,11 @@ from kron_dynamics.dynamics import (
 from kron_dynamics.kinematics import jacobian, relative_jacobian
 from kron_dynamics.kronecker import contract, contract_last, kronecker, skew, swap_columns, vec
 
-TENSORS = (velocity_free_coriolis_matrix, lagrange_coriolis_tensor, direct_coriolis_tensor)
+TENSORS = (
+    velocity_free_coriolis_matrix,
+    lagrange_velocity_free_matrix,
+    direct_velocity_free_matrix,
+)
 MATRICES = (coriolis_matrix, lagrange_coriolis_matrix, kane_coriolis_matrix)
 
 
@@ -172,14 +176,14 @@ def test_lagranges_equations(
     assert_close(rate - by_q + weight, tau, 1e-8, floor=floor)
     C = lagrange_coriolis_matrix(model, s.q, s.qd)
     assert_close(M @ s.qdd + C @ s.qd + weight, tau, 1e-10, floor=floor)
-    C_star = lagrange_coriolis_tensor(model, s.q)
+    C_star = lagrange_velocity_free_matrix(model, s.q)
     assert_close(C_star, dM - 0.5 * d_vec.T, 1e-10, floor=floor)
     assert_close(M @ s.qdd + C_star @ square + weight, tau, 1e-10, floor=floor)
 
 
 def test_eq_97_from_eq_101(model: Any, state: Any, assert_close: Any) -> None:
     """(E (x) qd) contracts the one C* to the other C."""
-    tensor = lagrange_coriolis_tensor(model, state.q)
+    tensor = lagrange_velocity_free_matrix(model, state.q)
     n = model.n
     E = np.eye(n)
     dM = mass_matrix_derivative(model, state.q)

@@ -16,8 +16,8 @@ from kron_dynamics.model import load_model
 
 TENSORS = (
     dynamics.velocity_free_coriolis_matrix,
-    dynamics.lagrange_coriolis_tensor,
-    dynamics.direct_coriolis_tensor,
+    dynamics.lagrange_velocity_free_matrix,
+    dynamics.direct_velocity_free_matrix,
 )
 
 

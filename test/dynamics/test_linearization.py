@@ -80,8 +80,8 @@ def test_terms_are_those_of_the_velocity_free_coriolis_matrix(
     floor = np.abs(M).max()
     for form in (
         dynamics.velocity_free_coriolis_matrix,
-        dynamics.lagrange_coriolis_tensor,
-        dynamics.direct_coriolis_tensor,
+        dynamics.lagrange_velocity_free_matrix,
+        dynamics.direct_velocity_free_matrix,
     ):
         C, dC = jacobian_of(lambda q, C=form: C(model, q), s.q)
         assert_close(D, C @ (kronecker(column, E) + kronecker(E, column)), 1e-11, floor=floor)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kron_dynamics.dynamics import mass_matrix, mass_matrix_derivative
 from kron_dynamics.kinematics import rotational_jacobian, translational_jacobian
-from kron_dynamics.kinematics.forward import place_bodies
+from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.model import load_model
 
 
@@ -42,7 +42,7 @@ def moved_links(model: Any) -> list[str]:
 
 def test_m_is_the_sum_over_bodies(model: Any, state: Any, assert_close: Any) -> None:
     # [T] eq. (95), body by body: M = sum m J_TG^T J_TG + J_R^T I J_R.
-    placements = place_bodies(model, state.q)
+    placements = body_placements(model, state.q)
     M = np.zeros((model.n, model.n))
     for k, (body, link) in enumerate(zip(model.bodies, moved_links(model), strict=True)):
         R = placements[k].rotation

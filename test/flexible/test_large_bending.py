@@ -19,8 +19,8 @@ from segment_chain import SegmentBeam, SegmentChain, extrapolate
 from uncompiled import uncompiled
 
 from kron_dynamics import dynamics
-from kron_dynamics.deflection import deflected
 from kron_dynamics.dual import jacobian_of
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.kinematics import forward_kinematics
 
@@ -74,7 +74,7 @@ def bent(
 ) -> tuple[np.ndarray, float, float]:
     """Place and slope of the tip in the plane of x and z of the root, w1 there and if straight."""
     robot = uncompiled(text, flexible=flexible, **options)
-    q = deflected(robot, [angle])
+    q = quasi_static_equilibrium(robot, [angle])
     pose = forward_kinematics(robot.model, np.concatenate([[0.0], q[1:]]), 'load')
     tip = np.array([pose[0, 3], pose[2, 3], np.arctan2(pose[2, 0], pose[0, 0])])
     straight = frequencies(robot.model, np.concatenate([[angle], 0 * q[1:]]))[0]
@@ -207,7 +207,7 @@ def test_bending_in_both_planes(
     robot = uncompiled(
         text, flexible=entry(bending_stiffness=EI, modes={'v': 5, 'w': 5}), gravity=gravity
     )
-    q = deflected(robot, [0.0])
+    q = quasi_static_equilibrium(robot, [0.0])
     pose = forward_kinematics(robot.model, q, 'load')
     np.testing.assert_allclose(pose[:3].ravel(), expected[:12], atol=3e-4)
     change = frequencies(robot.model, q, 4) / frequencies(robot.model, 0 * q, 4) - 1

@@ -15,7 +15,7 @@ import yaml
 from uncompiled import uncompiled
 
 import kron_dynamics as kd
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import deflections
 from kron_dynamics.modes import joint_map, payload_map
 from kron_dynamics.resources import resource_path
@@ -54,7 +54,7 @@ def told(count: int) -> Iterator[None]:
 def test_a_small_deflection_passes_without_a_word() -> None:
     with told(0):
         straight = robot(0.049)
-        q = deflected(straight, [0.0])
+        q = quasi_static_equilibrium(straight, [0.0])
         straight.linearize(q, 0 * q, 0 * q)
     (bent,) = deflections(straight.model, q)
     assert (bent.link, bent.length) == ('beam', LENGTH)
@@ -66,18 +66,18 @@ def test_a_large_one_is_told_once_for_each_robot() -> None:
     for _ in range(2):
         bending = robot(0.06)
         with told(1):
-            q = deflected(bending, [0.0])
+            q = quasi_static_equilibrium(bending, [0.0])
             bending.linearize(q, 0 * q, 0 * q)
-            deflected(bending, [0.1])
+            quasi_static_equilibrium(bending, [0.1])
     with pytest.warns(kd.ModelWarning) as caught:
-        deflected(robot(0.06), [0.0])
+        quasi_static_equilibrium(robot(0.06), [0.0])
     assert caught[0].filename == __file__
     assert str(caught[0].message).startswith(
         "flexible link 'beam': deflects by 0.239 m, 5.98 % of its length of 4 m, and from 5 % on"
     )
     # A raised beam hangs less, and one that is turned aside by other coordinates as much.
     with told(0):
-        deflected(robot(0.06), [0.7])
+        quasi_static_equilibrium(robot(0.06), [0.7])
     with told(1):
         robot(0.01).linearize([0.0, 0.21], [0.0, 0.0], [0.0, 0.0])
 
@@ -109,10 +109,10 @@ def test_beyond_the_largest_there_is_no_result() -> None:
     with pytest.raises(kd.ModelError, match=said):
         bending.linearize([0.0, 1.24], [0.0, 0.0], [0.0, 0.0])
     with told(1):
-        deflected(robot(0.3), [0.0])
+        quasi_static_equilibrium(robot(0.3), [0.0])
     for share in (0.4, 1.0, 30.0, 1e6):
         with pytest.raises(kd.ModelError, match="'beam' deflects .* 30 % of its length of 4 m"):
-            deflected(robot(share), [0.0])
+            quasi_static_equilibrium(robot(share), [0.0])
 
 
 def test_a_boom_of_rubber_is_refused() -> None:
@@ -122,7 +122,7 @@ def test_a_boom_of_rubber_is_refused() -> None:
     text = resource_path('urdf', 'stacker_reclaimer.urdf').read_text()
     boom = uncompiled(text, flexible=flexible)
     with pytest.raises(kd.ModelError, match=r"'boom' deflects .* 18 m, 30 % of its length of 60"):
-        deflected(boom, [0.0, 0.0, 0.0])
+        quasi_static_equilibrium(boom, [0.0, 0.0, 0.0])
 
 
 def test_sweeps_warn_once_and_refuse_with_the_value() -> None:
@@ -147,7 +147,7 @@ def test_sweeps_warn_once_and_refuse_with_the_value() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
             carries = loaded(mass)
-            q = deflected(carries, [0.0])
+            q = quasi_static_equilibrium(carries, [0.0])
             linear = carries.linearize(q, 0 * q, 0 * q).part([1])
         assert frequency == pytest.approx(linear.frequencies()[0] / (2 * np.pi), rel=1e-12)
 

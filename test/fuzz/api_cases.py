@@ -16,7 +16,7 @@ import numpy as np
 from guarding import Finding, guarded
 
 import kron_dynamics as kd
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.kernels import compilation
 from kron_dynamics.kernels.compiled import compiled_methods
 
@@ -163,7 +163,9 @@ class ApiCase:
         method = list(methods)[int(rng.integers(len(methods)))]
         if self._robot.model.is_flexible and not hasattr_quietly(owners[0], method):
             return
-        lengths = [k for _, k in methods[method].recipe(owners[0]).lengths(self._robot.model)]
+        lengths = [
+            k for _, k in methods[method].specification(owners[0]).lengths(self._robot.model)
+        ]
         batch = () if rng.random() < 0.5 else (int(rng.choice([0, 1, 2, 7, 40])),)
         plain = [self._numbers((*batch, k)) for k in lengths]
         if batch and len(plain) > 1 and rng.random() < 0.3:  # one state beside a batch
@@ -237,7 +239,7 @@ class ApiCase:
         plain = [self._numbers((count,)) for _ in range(3)]
         given, is_bad = self._given(plain)
         self._say(f'deflected {list(map(kind_of, given))}')
-        found, error = guarded(lambda: deflected(self._robot, *given))
+        found, error = guarded(lambda: quasi_static_equilibrium(self._robot, *given))
         if error is None and (is_bad or not np.isfinite(plain).all()):
             if not any(value is None for value in given[1:]):  # at rest
                 raise Finding('silent: bad arguments of deflected gave an answer')

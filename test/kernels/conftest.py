@@ -18,7 +18,7 @@ import pytest
 from kron_dynamics.kernels import Kernel, build
 from kron_dynamics.kernels.build import compile_library, find_compiler
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
 from kron_dynamics.kernels.emit import emit_c, symbol
 from kron_dynamics.kernels.trace import Trace
 
@@ -82,9 +82,11 @@ def make_kernel() -> Callable[..., Kernel]:
     """Make the kernel of a function of traced arrays; a name is for one function only."""
 
     def make(name: str, function: Callable[..., Any], *arguments: tuple[str, int]) -> Kernel:
-        recipe = Recipe(name, arguments, lambda model, *values: function(*values))
+        specification = KernelSpecification(
+            name, arguments, lambda model, *values: function(*values)
+        )
         model: Any = SimpleNamespace(joints=())
-        (kernel,) = make_kernels([recipe], model, 'test')
+        (kernel,) = make_kernels([specification], model, 'test')
         return kernel
 
     return make

@@ -14,13 +14,13 @@ import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.kernels import cache, compilation
-from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.model import RobotModel, load_model
 
 RECIPES = [
-    Recipe('gravity_vector', ('q',), dynamics.gravity_vector),
-    Recipe('mass_matrix', ('q',), dynamics.mass_matrix),
+    KernelSpecification('gravity_vector', ('q',), dynamics.gravity_vector),
+    KernelSpecification('mass_matrix', ('q',), dynamics.mass_matrix),
 ]
 Q = np.array([0.3, -0.7])
 
@@ -31,8 +31,8 @@ def model(robot_text: Any) -> RobotModel:
 
 
 def check_numbers(kernels: list[Any], model: RobotModel, assert_close: Any) -> None:
-    for kernel, recipe in zip(kernels, RECIPES, strict=True):
-        assert_close(kernel.call(Q), recipe.function(model, Q))
+    for kernel, specification in zip(kernels, RECIPES, strict=True):
+        assert_close(kernel.call(Q), specification.function(model, Q))
 
 
 @pytest.fixture

@@ -23,10 +23,10 @@ from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.kernels import check, compilation, compiler_options
 from kron_dynamics.kernels.build import find_compiler
 from kron_dynamics.kernels.check import check_kernel
-from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
 from kron_dynamics.kernels.compiler_options import without_harm
 from kron_dynamics.kernels.library import address_of
-from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import RobotModel, load_model
 
@@ -56,8 +56,8 @@ def model(robot_text: Any) -> RobotModel:
     return load_model(robot_text('spatial_3r'))
 
 
-def recipe_of(function: Any, *arguments: str) -> Recipe:
-    return Recipe(function.__name__, arguments, function)
+def recipe_of(function: Any, *arguments: str) -> KernelSpecification:
+    return KernelSpecification(function.__name__, arguments, function)
 
 
 GRAVITY = recipe_of(dynamics.gravity_vector, 'q')

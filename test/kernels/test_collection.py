@@ -11,7 +11,7 @@ import pytest
 
 from kron_dynamics import KernelBuildError, ParameterError
 from kron_dynamics.kernels import KernelCollection, collection
-from kron_dynamics.kernels.compilation import Recipe
+from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
 
 
@@ -36,10 +36,10 @@ def halves(model: Any, q: Any) -> Any:
     return q[:1], q[1:]
 
 
-DOUBLED = Recipe('doubled', ['q'], doubled)
-TRIPLED = Recipe('threefold', ['q'], tripled)
-PUSHED = Recipe('outer product', ['q', ('force', 3)], pushed)
-HALVES = Recipe('split', ['q'], halves, Halves)
+DOUBLED = KernelSpecification('doubled', ['q'], doubled)
+TRIPLED = KernelSpecification('threefold', ['q'], tripled)
+PUSHED = KernelSpecification('outer product', ['q', ('force', 3)], pushed)
+HALVES = KernelSpecification('split', ['q'], halves, Halves)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     make_kernels = collection.make_kernels
 
     def watch(recipes: Any, *others: Any) -> Any:
-        calls.append([recipe.name for recipe in recipes])
+        calls.append([specification.name for specification in recipes])
         return make_kernels(recipes, *others)
 
     monkeypatch.setattr(collection, 'make_kernels', watch)
@@ -68,8 +68,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_kernels_are_made_once_and_reported(kernels: KernelCollection) -> None:
     assert kernels.reports == []
-    first = kernels.get(Recipe('doubled', ['q'], doubled))
-    assert kernels.get(Recipe('doubled', ['q'], doubled)) is first
+    first = kernels.get(KernelSpecification('doubled', ['q'], doubled))
+    assert kernels.get(KernelSpecification('doubled', ['q'], doubled)) is first
     np.testing.assert_array_equal(first([1.0, 2.0]), [2.0, 4.0])
     (report,) = kernels.reports
     assert (report.name, report.operations, report.source) == ('doubled', 2, 'c')
@@ -82,7 +82,7 @@ def test_models_do_not_share_kernels(robot_text: Any) -> None:
 
     for g in ((0, 0, -1), (0, 0, -2)):
         model = load_model(robot_text('planar_2r'), gravity=g)
-        kernel = KernelCollection(model).get(Recipe('gravity', ['q'], gravity))
+        kernel = KernelCollection(model).get(KernelSpecification('gravity', ['q'], gravity))
         np.testing.assert_array_equal(kernel([0.0, 0.0]), g)
 
 

@@ -16,25 +16,25 @@ import pytest
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import sin
 from kron_dynamics.kernels import Kernel, cache, caller, compilation, units
-from kron_dynamics.kernels.compilation import Recipe, make_kernels
+from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
 from kron_dynamics.kernels.trace import Graph, Trace
-from kron_dynamics.kernels.units import in_units
+from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.model import RobotModel, load_model
 
 RAN: list[str] = []
 
 
-def recipe(name: str, factor: float = 1.0) -> Recipe:
+def specification(name: str, factor: float = 1.0) -> KernelSpecification:
     """Of a function that tells when it is run."""
 
     def function(model: Any, x: Any) -> Any:
         RAN.append(name)
         return [sin(x[0]) * factor, x[1] + factor]
 
-    return Recipe(name, (('x', 2),), function)
+    return KernelSpecification(name, (('x', 2),), function)
 
 
-def make(*recipes: Recipe, fingerprint: str = 'test_compilation') -> list[Kernel]:
+def make(*recipes: KernelSpecification, fingerprint: str = 'test_compilation') -> list[Kernel]:
     RAN.clear()
     model: Any = SimpleNamespace(joints=())
     return make_kernels(recipes, model, fingerprint)
@@ -55,25 +55,27 @@ def model(robot_text: Any) -> RobotModel:
 def test_what_is_missing_is_built_and_nothing_else(
     own_cache: Path, logging_compiler: Callable[[], list[str]]
 ) -> None:
-    first = make(recipe('a', 2), recipe('b', 3))
+    first = make(specification('a', 2), specification('b', 3))
     assert (RAN, logging_compiler()) == (['a', 'b'], ['0.c'])
     assert [kernel.report.cached for kernel in first] == [False, False]
 
-    second = make(recipe('c', 4), recipe('b', 3), recipe('a', 2), recipe('d', 5))
+    second = make(
+        specification('c', 4), specification('b', 3), specification('a', 2), specification('d', 5)
+    )
     assert (RAN, logging_compiler()) == (['c', 'd'], ['0.c', '0.c'])
     assert [kernel.name for kernel in second] == ['c', 'b', 'a', 'd']
     assert [kernel.report.cached for kernel in second] == [False, True, True, False]
     for kernel, factor in zip(second, (4, 3, 2, 5), strict=True):
         np.testing.assert_array_equal(kernel([0.0, 1.0]), [0.0, 1.0 + factor])
 
-    make(recipe('d', 5), recipe('a', 2))
+    make(specification('d', 5), specification('a', 2))
     assert (RAN, len(logging_compiler())) == ([], 2)
     assert make() == []
 
 
 def test_reports_say_what_was_done(own_cache: Path) -> None:
-    (built,) = make(recipe('a', 2))
-    (found,) = make(recipe('a', 2))
+    (built,) = make(specification('a', 2))
+    (found,) = make(specification('a', 2))
     for kernel, cached in ((built, False), (found, True)):
         report = kernel.report
         assert (report.name, report.operations, report.source) == ('a', 3, 'c')
@@ -88,9 +90,9 @@ def test_time_of_a_compilation_is_shared_by_work(own_cache: Path) -> None:
         return [x[0] * k + x[1] for k in range(2, 80)]
 
     light, loaded, none = make(
-        recipe('light'),
-        Recipe('heavy', (('x', 2),), heavy),
-        Recipe('none', (('x', 2),), lambda model, x: x),
+        specification('light'),
+        KernelSpecification('heavy', (('x', 2),), heavy),
+        KernelSpecification('none', (('x', 2),), lambda model, x: x),
     )
     assert none.report.operations == 0
     assert 0 < none.report.build_seconds < loaded.report.build_seconds
@@ -103,7 +105,9 @@ class Pair(NamedTuple):
 
 
 def test_several_results_come_in_their_type(own_cache: Path) -> None:
-    both = Recipe('both', (('x', 1), ('y', 2)), lambda model, x, y: (x[0] * y, [x]), Pair)
+    both = KernelSpecification(
+        'both', (('x', 1), ('y', 2)), lambda model, x, y: (x[0] * y, [x]), Pair
+    )
     for _ in range(2):  # built, then found
         (kernel,) = make(both)
         pair = kernel([3.0], [5.0, 7.0])
@@ -117,20 +121,20 @@ def test_a_unit_that_fails_leaves_nothing_of_the_others(
 ) -> None:
     fake_compiler('case "$*" in */1.c*) echo "unit 1 burns"; exit 4;; esac\nexec cc "$@"')
     with pytest.raises(KernelBuildError, match='exit code 4: unit 1 burns'):
-        make(recipe('a', 2), recipe('b', 3))
+        make(specification('a', 2), specification('b', 3))
     assert {path.suffix for path in own_cache.iterdir()} == {'.lock'}
 
     monkeypatch.delenv('CC')
-    kernels = make(recipe('a', 2), recipe('b', 3))
+    kernels = make(specification('a', 2), specification('b', 3))
     assert [kernel.report.cached for kernel in kernels] == [False, False]
     np.testing.assert_array_equal(kernels[1]([0.0, 1.0]), [0.0, 4.0])
     assert len(list(own_cache.glob('*.so'))) == 2
 
 
 def test_a_function_that_fails_leaves_nothing(own_cache: Path) -> None:
-    branching = Recipe('branching', (('x', 2),), lambda model, x: x if x[0] else -x)
+    branching = KernelSpecification('branching', (('x', 2),), lambda model, x: x if x[0] else -x)
     with pytest.raises(TypeError, match='truth value'):
-        make(recipe('a'), branching)
+        make(specification('a'), branching)
     assert {path.suffix for path in own_cache.iterdir()} == {'.lock'}
 
 
@@ -146,7 +150,7 @@ def test_units_are_compiled_at_the_same_time(
         '  tries=$((tries + 1)); [ $tries -gt 200 ] && { echo alone; exit 5; }; sleep 0.05\n'
         'done\nexec cc "$@"'
     )
-    kernels = make(recipe('a', 2), recipe('b', 3))
+    kernels = make(specification('a', 2), specification('b', 3))
     assert len(list(meeting.iterdir())) == 2
     for kernel, factor in zip(kernels, (2, 3), strict=True):
         np.testing.assert_array_equal(kernel([0.0, 1.0]), [0.0, 1.0 + factor])
@@ -159,9 +163,9 @@ def test_the_extension_is_compiled_beside_the_first_kernel(
 ) -> None:
     # As in a new process, which has not looked for it yet.
     monkeypatch.setattr(caller, '_state', caller._State())
-    make(recipe('a'))
+    make(specification('a'))
     assert sorted(logging_compiler()) == ['0.c', 'kron_caller.c']
-    make(recipe('b'))
+    make(specification('b'))
     assert sorted(logging_compiler()) == ['0.c', '0.c', 'kron_caller.c']
 
 
@@ -176,9 +180,9 @@ DYNAMICS: dict[Callable[..., Any], int] = {
 }
 
 
-def recipes_of_dynamics(n: int) -> list[Recipe]:
+def recipes_of_dynamics(n: int) -> list[KernelSpecification]:
     return [
-        Recipe(function.__name__, (('q', n), ('v', n), ('w', n))[:count], function)
+        KernelSpecification(function.__name__, (('q', n), ('v', n), ('w', n))[:count], function)
         for function, count in DYNAMICS.items()
     ]
 
@@ -217,7 +221,7 @@ def test_without_a_compiler_there_is_one_warning_and_the_same_numbers(
     recipes = recipes_of_dynamics(model.n)
     with caplog.at_level(logging.WARNING):
         kernels = make_kernels(recipes, model, 'test')
-        make(recipe('a'), recipe('b'))
+        make(specification('a'), specification('b'))
     (record,) = caplog.records
     assert record.levelname == 'WARNING'
     assert record.getMessage().startswith('no C compiler found: $CC is ')
@@ -236,7 +240,7 @@ def test_a_library_without_the_function_is_an_error(own_cache: Path, fake_compil
         'while [ "$1" != -o ]; do shift; done\necho "int x;" | cc -shared -x c - -o "$2"'
     )
     with pytest.raises(KernelBuildError, match='a compiled kernel cannot be loaded: .*kernel_0'):
-        make(recipe('a'))
+        make(specification('a'))
 
 
 def traces_of(**operations: int) -> dict[str, Trace]:
@@ -255,7 +259,7 @@ def traces_of(**operations: int) -> dict[str, Trace]:
 
 
 def keys_of(traces: dict[str, Trace]) -> list[list[str]]:
-    return [list(unit) for unit in in_units(traces.items())]
+    return [list(unit) for unit in in_translation_units(traces.items())]
 
 
 def test_units_are_large_enough_for_a_compiler_and_grow() -> None:
@@ -278,7 +282,7 @@ def test_a_unit_is_out_before_the_next_trace_is_made() -> None:
             asked.append(key)
             yield key, trace
 
-    units = in_units(one_by_one())
+    units = in_translation_units(one_by_one())
     assert list(next(units)) == ['a']
     assert asked == ['a', 'b']  # b tells that a is alone
 
@@ -307,19 +311,19 @@ def test_key_depends_on_everything_that_makes_a_kernel(monkeypatch: pytest.Monke
     def fetch(keys: list[str], build: Any, load: Any, lock: str, origins: Any) -> None:
         raise Keys(*keys, lock)
 
-    def keys(*recipes: Recipe, fingerprint: str = 'robot') -> tuple[str, ...]:
+    def keys(*recipes: KernelSpecification, fingerprint: str = 'robot') -> tuple[str, ...]:
         with pytest.raises(Keys) as caught:
             make(*recipes, fingerprint=fingerprint)
         *found, _ = caught.value.args
         return tuple(found)
 
     monkeypatch.setattr(compilation, 'fetch', fetch)
-    base = recipe('a')
+    base = specification('a')
     (first,) = keys(base)
     assert keys(base) == (first,)
-    assert keys(recipe('b'), base)[1] == first  # whoever is with it
+    assert keys(specification('b'), base)[1] == first  # whoever is with it
     seen = {first}
-    seen.update(keys(recipe('b')))
+    seen.update(keys(specification('b')))
     seen.update(keys(base._replace(arguments=(('y', 2),))))
     seen.update(keys(base._replace(arguments=(('x', 3),))))
     seen.update(keys(base._replace(arguments=(('x', 2), ('y', 2)))))

@@ -19,7 +19,7 @@ import pytest
 
 from kron_dynamics import Robot
 from kron_dynamics.kernels import sources
-from kron_dynamics.kernels.compilation import Recipe
+from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
 from kron_dynamics.model import RobotModel
@@ -74,10 +74,10 @@ for robot, few, names in (
         for name, method in compiled_methods(type(instance)).items():
             if names is not None and name not in names:
                 continue
-            recipe = method.recipe(instance)
-            trace = recipe.record_for_compiler(robot.model, Graph())
+            specification = method.specification(instance)
+            trace = specification.record_for_compiler(robot.model, Graph())
             emit_c([trace])
-            interpret(recipe.record(robot.model))
+            interpret(specification.record(robot.model))
             loops += isinstance(trace, compilation.LoopTrace)
             made.add(name)
 sys.settrace(None)
@@ -113,7 +113,7 @@ def test_all_that_runs_or_is_imported_is_found(robot_file: Path) -> None:
     assert {'linearization', 'regressor', 'joint_friction', 'mass_matrix'} <= {*made}
     assert {
         *('kron_dynamics.flexible.flexible_dynamics', 'kron_dynamics.flexible.deformation'),
-        *('kron_dynamics.dynamics.regressor', 'kron_dynamics.kernels.loop_code'),
+        *('kron_dynamics.dynamics.regressor', 'kron_dynamics.kernels.loops.code'),
         *('kron_dynamics.kernels.interpreted', 'kron_dynamics.frame', 'kron_dynamics.elementary'),
     } <= modules
     assert modules - set(found) == set()
@@ -250,8 +250,8 @@ def test_functions_are_followed_to_where_they_are_written() -> None:
     assert outside in origins_of(wrapped)
     assert {Other.method, Other, Base} <= origins_of(other.method)
     robot: Any = types.SimpleNamespace(_kernel_prefix='')
-    recipe = compiled_methods(Robot)['mass_matrix'].recipe(robot)
-    modules = {getattr(origin, '__module__', '') for origin in origins_of(recipe.function)}
+    specification = compiled_methods(Robot)['mass_matrix'].specification(robot)
+    modules = {getattr(origin, '__module__', '') for origin in origins_of(specification.function)}
     assert 'kron_dynamics.robot' in modules
 
 
@@ -266,24 +266,24 @@ def test_a_users_own_equations_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
     text = 'def f(model, q):\n    from kron_dynamics.control import safety\n    return q\n'
     module = user_module(tmp_path, 'users_equations', text, monkeypatch)
     model: Any = types.SimpleNamespace(n=2)
-    recipe = Recipe('f', ('q',), module.f)
-    first = sources_digest(*recipe.origins(model))
+    specification = KernelSpecification('f', ('q',), module.f)
+    first = sources_digest(*specification.origins(model))
     assert 'kron_dynamics.control.safety' in closure(['users_equations'])
     sources._module.cache_clear()
     sources._closure_digest.cache_clear()
-    assert sources_digest(*recipe.origins(model)) == first
+    assert sources_digest(*specification.origins(model)) == first
     (tmp_path / 'users_equations.py').write_text(text + '\n', encoding='utf-8')
     sources._module.cache_clear()
     sources._closure_digest.cache_clear()
-    assert sources_digest(*recipe.origins(model)) != first
+    assert sources_digest(*specification.origins(model)) != first
 
 
 def test_a_model_of_ones_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'class Model:\n    n = 2\n'
     module = user_module(tmp_path, 'users_model', text, monkeypatch)
-    recipe = Recipe('f', ('q',), outside)
-    assert sources_digest(*recipe.origins(module.Model())) != sources_digest(
-        *recipe.origins(types.SimpleNamespace(n=2))  # type: ignore[arg-type]
+    specification = KernelSpecification('f', ('q',), outside)
+    assert sources_digest(*specification.origins(module.Model())) != sources_digest(
+        *specification.origins(types.SimpleNamespace(n=2))  # type: ignore[arg-type]
     )
 
 
@@ -297,7 +297,7 @@ def typed_in(factor: float) -> Any:
 def test_equations_of_no_file_count_by_their_code() -> None:
     model: Any = types.SimpleNamespace(n=2)
     digests = [
-        sources_digest(*Recipe('f', ('q',), typed_in(factor)).origins(model))
+        sources_digest(*KernelSpecification('f', ('q',), typed_in(factor)).origins(model))
         for factor in (2.0, 2.0, 3.0)
     ]
     assert digests[0] == digests[1] != digests[2]

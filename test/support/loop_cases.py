@@ -14,7 +14,7 @@ import numpy as np
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels.build import compile_library, find_compiler
 from kron_dynamics.kernels.emit import emit_c
-from kron_dynamics.kernels.loops import LoopTrace
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.model import RobotModel
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import yaml
 
 import kron_dynamics as kd
-from kron_dynamics.flexible import Beam, FlexibleLink, FloquetAnalysis
-from kron_dynamics.periodic_motion import motion_stability
+from kron_dynamics.flexible import Beam, FlexibleLink
 from kron_dynamics.resources import resource_path
+from kron_dynamics.stability import FloquetAnalysis, motion_stability
 
 URDF = resource_path('urdf', 'flexible_manipulator.urdf')
 FLEXIBLE = resource_path('config', 'flexible_manipulator_flexible.yaml')

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kron_dynamics.flexible import plot_stability_map
+from kron_dynamics.stability import plot_stability_map
 from kron_dynamics.typing import FloatArray
 
 from . import machine

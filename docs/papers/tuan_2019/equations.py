@@ -50,7 +50,7 @@ def misprints(state: State, symbolic: Any) -> list[Misprint]:
     """
     M = in_letters(symbolic.mass_matrix())
     H = in_letters(symbolic.frame('frame_3').kinematic_hessian())
-    C_star = in_letters(symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q))
+    C_star = in_letters(symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q))
 
     def error(expression: Any, derived: Any) -> Any:
         return abs(state.at([expression - derived])[0])

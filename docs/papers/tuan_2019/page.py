@@ -210,7 +210,7 @@ def _kinematics(symbolic: SymbolicRobot) -> list[str]:
 def _dynamics(symbolic: SymbolicRobot) -> list[str]:
     """Return [T] eqs. (106), (107), derived."""
     C_star = with_products(
-        in_letters(symbolic.evaluate(dynamics.lagrange_coriolis_tensor, symbolic.q))
+        in_letters(symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q))
     )
     reduced = with_products(in_letters(symbolic.reduced_coriolis_matrix()))
     symmetric = with_products(in_letters(symbolic.velocity_free_coriolis_matrix()))

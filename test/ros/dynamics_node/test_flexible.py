@@ -9,7 +9,7 @@ import pytest
 from kron_dynamics_msgs.srv import InverseDynamics
 from scipy.spatial.transform import Rotation
 
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 
 pytestmark = pytest.mark.ros
 
@@ -31,7 +31,7 @@ def test_deflection_and_tip(flexible_bench, flexible_robot, assert_close, source
     qdd = None
     if source == 'model':
         qdd = bench.robot.forward_dynamics(Q, QD, EFFORT - bench.robot.joint_friction(QD))
-    q = deflected(flexible_robot, Q, QD, qdd)
+    q = quasi_static_equilibrium(flexible_robot, Q, QD, qdd)
     assert tuple(told.name) == ('beam/v1', 'beam/w1')
     assert_close(told.position, q[3:], rel=1e-9)
     assert abs(told.position[1]) > 1e-3

@@ -11,7 +11,7 @@ import pytest
 from kron_dynamics_msgs.srv import Linearize
 from scipy.linalg import eigh
 
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 
 pytestmark = pytest.mark.ros
 
@@ -42,7 +42,9 @@ def check_model(told, model, assert_close):
 def about(robot, q, qd, qdd):
     """Linear model of a robot, links bent but not vibrating, about a motion of the joints."""
     rest = np.zeros(robot.n - len(q))
-    return robot.linearize(deflected(robot, q, qd, qdd), [*qd, *rest], [*qdd, *rest])
+    return robot.linearize(
+        quasi_static_equilibrium(robot, q, qd, qdd), [*qd, *rest], [*qdd, *rest]
+    )
 
 
 def test_a_rigid_robot_has_joints_alone(bench, assert_close):

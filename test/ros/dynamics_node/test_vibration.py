@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import control
-from kron_dynamics.deflection import deflected
+from kron_dynamics.equilibrium import quasi_static_equilibrium
 
 pytestmark = pytest.mark.ros
 
@@ -28,7 +28,7 @@ def test_a_shaped_reference_is_followed_and_the_added_time_is_told(
     """The drives carry the beam as it bends, and what they follow comes to rest at the goal."""
     bench = flexible_bench
     bench.prepare(q=HELD, reference_shaping='zv')
-    hanging = flexible_robot.gravity_vector(deflected(flexible_robot, HELD))[:3]
+    hanging = flexible_robot.gravity_vector(quasi_static_equilibrium(flexible_robot, HELD))[:3]
     bench.command()
     assert_close(bench.command(), hanging, rel=1e-6)
     assert told(bench)['reference shaping'] == 'zv'
@@ -37,7 +37,7 @@ def test_a_shaped_reference_is_followed_and_the_added_time_is_told(
     with bench.sending():  # it is shaped in the background, and taken up with a state
         assert bench.refer([0.0, DURATION], [HELD, GOAL], REST, REST, start=start) is None
     asked = control.Trajectory.from_points(JOINTS, [0.0, DURATION], [HELD, GOAL], REST, REST)
-    shaped = control.shape_trajectory(asked, control.HeldModes(flexible_robot), 'zv')
+    shaped = control.shape_trajectory(asked, control.ClampedJointModes(flexible_robot), 'zv')
     added = shaped.duration - DURATION
     assert told(bench)['time added by shaping [s]'] == f'{added:.3f}'
     # On the reference, feedback has nothing to do; the beam hardly bends sideways, so that the
@@ -53,7 +53,7 @@ def test_a_shaped_reference_is_followed_and_the_added_time_is_told(
     )
     assert abs(effort - follows) < 0.3 * abs(effort - does_not)
     end = start + shaped.duration + 20.0
-    hanging = flexible_robot.gravity_vector(deflected(flexible_robot, GOAL))[:3]
+    hanging = flexible_robot.gravity_vector(quasi_static_equilibrium(flexible_robot, GOAL))[:3]
     assert_close(bench.command(GOAL, after=end - bench.time), hanging, rel=0.05)
 
 
@@ -94,7 +94,7 @@ def test_damping_publishes_its_estimate_and_begins_with_the_weight(
     flexible_bench, flexible_robot, assert_close
 ):
     bench = flexible_bench
-    resting = deflected(flexible_robot, HELD)
+    resting = quasi_static_equilibrium(flexible_robot, HELD)
     weight = flexible_robot.gravity_vector(resting)[:3]
     bench.prepare(q=HELD, effort=weight, vibration_damping=True)
     for _ in range(3):

@@ -1,0 +1,183 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a trajectory asks of a machine, compared with what the machine may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+# Rounding allowed on top of a limit, relative: a move planned to run at a limit is not refused.
+_ROUNDING = 1e-6
+# States at which the effort is computed: in all, and at least in each piece.
+_EFFORT_SAMPLES = 2000
+_EFFORT_SAMPLES_PER_PIECE = 9
+
+_UNITS = {
+    'position': {'prismatic': 'm', 'revolute': 'rad', 'continuous': 'rad'},
+    'velocity': {'prismatic': 'm/s', 'revolute': 'rad/s', 'continuous': 'rad/s'},
+    'effort': {'prismatic': 'N', 'revolute': 'N m', 'continuous': 'N m'},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitViolation:
+    """The worst moment at which a joint's quantity is beyond one of its limits.
+
+    ``got`` and ``limit`` are in the unit of the quantity, ``time`` is in s.
+    """
+
+    joint: str
+    quantity: Literal['position', 'velocity', 'effort']
+    time: float
+    got: float
+    limit: float
+    unit: str
+
+    def __str__(self) -> str:
+        """Return the violation in words."""
+        return (
+            f'joint {self.joint!r}: {self.quantity} {self.got:.6g} {self.unit} at '
+            f't = {self.time:.4g} s is beyond the limit {self.limit:.6g} {self.unit}'
+        )
+
+
+def check_trajectory(
+    trajectory: Trajectory,
+    robot: Robot,
+    *,
+    position_tolerance: float = 1e-6,
+    effort_limit: ArrayLike | None = None,
+) -> None:
+    """Return if the trajectory stays within the limits of the machine.
+
+    Arguments as for :func:`limit_violations`.
+
+    Raises:
+        TrajectoryError: it does not; the message holds every violation: joint, quantity,
+            time, value and limit. Also if the trajectory is for other joints.
+    """
+    violations = limit_violations(
+        trajectory, robot, position_tolerance=position_tolerance, effort_limit=effort_limit
+    )
+    if violations:
+        raise TrajectoryError(
+            f'the trajectory leaves the limits of {robot.model.name!r}: '
+            + '; '.join(str(violation) for violation in violations)
+        )
+
+
+def limit_violations(
+    trajectory: Trajectory,
+    robot: Robot,
+    *,
+    position_tolerance: float = 1e-6,
+    effort_limit: ArrayLike | None = None,
+) -> tuple[LimitViolation, ...]:
+    """Return the violations of position, velocity and effort limits, at most one per limit.
+
+    Positions and velocities are compared at their exact extrema. Efforts (inverse dynamics and
+    joint friction, on both sides of every point) are compared on a grid dense in each piece.
+
+    Args:
+        trajectory: the motion, for the robot's joints in the robot's order.
+        robot: the machine; its model has the limits.
+        position_tolerance: how far beyond a position limit is still accepted, in rad or m: a
+            machine that rests on a stop measures itself a little behind it.
+        effort_limit: limits to use instead of the model's, shape (n,), in N m or N.
+
+    Raises:
+        TrajectoryError: the trajectory is for other joints or another order of them.
+        ParameterError: effort_limit cannot be used.
+    """
+    model = robot.model
+    if trajectory.joint_names != tuple(model.joint_names):
+        raise TrajectoryError(
+            f'the trajectory is for the joints {list(trajectory.joint_names)}, '
+            f'expected {list(model.joint_names)} in this order'
+        )
+    if effort_limit is None:
+        efforts = model.effort_limit
+    else:
+        efforts = positive_per_joint(
+            'effort_limit', effort_limit, model.joint_names, infinity_allowed=True
+        )
+    return (
+        *_position_violations(trajectory, robot, position_tolerance),
+        *_velocity_violations(trajectory, robot),
+        *_effort_violations(trajectory, robot, efforts),
+    )
+
+
+def _position_violations(
+    trajectory: Trajectory, robot: Robot, tolerance: float
+) -> list[LimitViolation]:
+    model, found = robot.model, trajectory.extrema(0)
+    below = found.lowest < model.position_lower - tolerance
+    above = found.highest > model.position_upper + tolerance
+    return [
+        *_violations(
+            robot, 'position', below, found.lowest_time, found.lowest, model.position_lower
+        ),
+        *_violations(
+            robot, 'position', above, found.highest_time, found.highest, model.position_upper
+        ),
+    ]
+
+
+def _velocity_violations(trajectory: Trajectory, robot: Robot) -> list[LimitViolation]:
+    limit, found = robot.model.velocity_limit, trajectory.extrema(1)
+    backward = -found.lowest > found.highest
+    fastest = np.where(backward, found.lowest, found.highest)
+    times = np.where(backward, found.lowest_time, found.highest_time)
+    bad = np.abs(fastest) > limit * (1.0 + _ROUNDING)
+    return _violations(robot, 'velocity', bad, times, fastest, np.copysign(limit, fastest))
+
+
+def _effort_violations(
+    trajectory: Trajectory, robot: Robot, limit: FloatArray
+) -> list[LimitViolation]:
+    if not np.isfinite(limit).any():
+        return []
+    pieces = trajectory.piece_count
+    samples = max(_EFFORT_SAMPLES_PER_PIECE, _EFFORT_SAMPLES // pieces)
+    times, q, qd, qdd = trajectory.grid(samples)
+    tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+    # argmax stops at the first NaN, and "not within" holds for it: doubt is a violation.
+    worst = np.abs(tau).argmax(axis=0)
+    got = tau[worst, np.arange(robot.n)]
+    bad = ~(np.abs(got) <= limit * (1.0 + _ROUNDING))
+    return _violations(robot, 'effort', bad, times[worst], got, np.copysign(limit, got))
+
+
+def _violations(
+    robot: Robot,
+    quantity: Literal['position', 'velocity', 'effort'],
+    bad: npt.NDArray[np.bool_],
+    times: FloatArray,
+    got: FloatArray,
+    limit: FloatArray,
+) -> list[LimitViolation]:
+    model = robot.model
+    return [
+        LimitViolation(
+            joint=model.joint_names[i],
+            quantity=quantity,
+            time=float(times[i]),
+            got=float(got[i]),
+            limit=float(limit[i]),
+            unit=_UNITS[quantity][model.joint_types[i]],
+        )
+        for i in np.flatnonzero(bad)
+    ]

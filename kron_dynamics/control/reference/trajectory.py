@@ -1,0 +1,191 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reference trajectories: piecewise polynomials in time, sampled by the control loop."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from kron_dynamics.control.reference.waypoints import Waypoints
+from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extrema:
+    """The least and greatest value of each joint's quantity and when they occur, each (n,)."""
+
+    lowest: FloatArray
+    lowest_time: FloatArray
+    highest: FloatArray
+    highest_time: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A motion of n joints that ends at rest; immutable, safe to share between threads.
+
+    Points with positions, velocities and accelerations are joined by quintic polynomials (C2),
+    points with positions and velocities by cubic ones (C1, the acceleration may step), points
+    with positions alone by the C2 cubic spline that ends at rest. Make one with
+    :meth:`from_points`.
+
+    Attributes:
+        joint_names: the n joints, in the order of every array.
+        duration: time of the last point, in s.
+        final_position: position held after the end, shape (n,), in rad or m; read-only.
+    """
+
+    joint_names: tuple[str, ...]
+    duration: float
+    final_position: FloatArray
+    _polynomial: PPoly
+    # Times, in s, at which the pieces begin, and the last one's end.
+    _breaks: tuple[float, ...]
+    # [piece] -> (order, 3 n): coefficients of q, qd, qdd side by side, lowest power first. The
+    # first and the last piece are the rests before and after the motion.
+    _table: FloatArray
+
+    @classmethod
+    def from_points(
+        cls,
+        joint_names: Sequence[str],
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None,
+        *,
+        start: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        continuous: ArrayLike = False,
+        start_tolerance: ArrayLike = 1e-3,
+    ) -> Trajectory:
+        """Return the trajectory through K points of n joints.
+
+        With `start`, the state (q, qd, qdd) of the reference at this moment, position and
+        velocity go on from there without a step:
+
+        - times[0] > 0: start becomes a point at time 0. Quintic pieces continue its acceleration
+          too; cubic Hermite pieces and the spline (whose end condition becomes the velocity of
+          start) may step in acceleration.
+        - times[0] == 0: the first point must agree with start in position and, where it has one,
+          velocity, and is then replaced by it. Its acceleration stays as given.
+
+        Without `start` the first point is held until its time. A single point is a hold.
+
+        Args:
+            joint_names: the n joint names, in the order of the columns.
+            times: times of the points, shape (K,), in s: 0 or later, strictly increasing.
+            positions: shape (K, n), in rad or m.
+            velocities: shape (K, n), in rad/s or m/s; the last row must be zero.
+            accelerations: shape (K, n), in rad/s^2 or m/s^2.
+            start: (q, qd, qdd), each of shape (n,).
+            continuous: which joints turn without end, shape (n,) booleans. The position of start
+                is shifted by whole turns to the one next to the first point.
+            start_tolerance: disagreement allowed at time 0, shape (n,) or one for all, in rad or
+                m, and per s.
+
+        Raises:
+            TrajectoryError: a shape, a number, the times, a name, the last velocity or the
+                agreement with start is wrong; the message names the joint.
+        """
+        points = Waypoints.checked(joint_names, times, positions, velocities, accelerations)
+        if start is not None:
+            shape = points.positions[0].shape
+            turning, tolerance = (
+                np.broadcast_to(np.asarray(values, np.float64), shape)
+                for values in (continuous, start_tolerance)
+            )
+            points = points.begun_at(start, turning, tolerance)
+        elif points.times[0] > 0.0 and points.velocities is not None:
+            if np.any(points.velocities[0]):
+                raise TrajectoryError(
+                    f'the first point, at {points.times[0]:g} s, has a velocity but no start '
+                    'state is known to reach it from'
+                )
+        with np.errstate(all='ignore'):
+            polynomial = points.interpolated()
+            table = _table_of(polynomial, points.positions[0], points.positions[-1])
+        if not np.isfinite(table).all():
+            raise TrajectoryError(
+                'the points are too close together in time for finite rates '
+                f'(least distance {np.diff(points.times).min():g} s)'
+            )
+        final = points.positions[-1]
+        final.setflags(write=False)
+        breaks = tuple(points.times.tolist())
+        return cls(points.joint_names, breaks[-1], final, polynomial, breaks, table)
+
+    @property
+    def piece_count(self) -> int:
+        """Number of polynomial pieces; 1 for a hold."""
+        return len(self._table) - 2
+
+    def sample(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return (q, qd, qdd), each (n,), at time t in s.
+
+        Before the first point its position, after the end the last position, with zero rates.
+
+        Raises:
+            NonFiniteError: t is NaN.
+        """
+        if t != t:
+            raise NonFiniteError('trajectory sampled at time NaN')
+        piece = bisect_right(self._breaks, t)
+        s = t - self._breaks[piece - 1] if 0 < piece < len(self._breaks) else 0.0
+        powers = [1.0]
+        for _ in range(self._table.shape[1] - 1):
+            powers.append(powers[-1] * s)
+        state = np.array(powers) @ self._table[piece]  # (3 n,)
+        n = len(self.joint_names)
+        return state[:n], state[n : 2 * n], state[2 * n :]
+
+    def grid(
+        self, samples_per_piece: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return times (S,) and q, qd, qdd (S, n) on an even grid of every piece.
+
+        Both ends of each piece belong to it, so a point between two pieces occurs twice, with
+        the acceleration before and after it.
+        """
+        begins = self._polynomial.x[:-1, np.newaxis]
+        s = np.diff(self._polynomial.x)[:, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
+        powers = s[..., np.newaxis] ** np.arange(self._table.shape[1])
+        states = (powers @ self._table[1:-1]).reshape(s.size, 3, len(self.joint_names))
+        return (begins + s).ravel(), states[:, 0], states[:, 1], states[:, 2]
+
+    def extrema(self, derivative: Literal[0, 1] = 0) -> Extrema:
+        """Return the exact extrema of the positions (0) or velocities (1) over the motion.
+
+        They lie where the next derivative is zero, or at a point.
+        """
+        quantity = self._polynomial.derivative(derivative)
+        stationary = self._polynomial.derivative(derivative + 1).roots(
+            discontinuity=False, extrapolate=False
+        )
+        found = np.empty((4, len(self.joint_names)))
+        for joint, roots in enumerate(stationary):
+            # A piece that is constant has a NaN among its roots.
+            times = np.concatenate((self._polynomial.x, roots[np.isfinite(roots)]))
+            values = quantity(times)[:, joint]
+            low, high = values.argmin(), values.argmax()
+            found[:, joint] = values[low], times[low], values[high], times[high]
+        return Extrema(*found)
+
+
+def _table_of(polynomial: PPoly, first: FloatArray, last: FloatArray) -> FloatArray:
+    order, pieces, n = polynomial.c.shape
+    table = np.zeros((pieces + 2, order, 3 * n))
+    for derivative in range(3):
+        columns = slice(derivative * n, (derivative + 1) * n)
+        coefficients = polynomial.derivative(derivative).c[::-1]
+        table[1:-1, : len(coefficients), columns] = coefficients.swapaxes(0, 1)
+    table[0, 0, :n] = first
+    table[-1, 0, :n] = last
+    table.setflags(write=False)
+    return table

@@ -1,0 +1,183 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The points a trajectory is given by: checked, joined to the present reference, interpolated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
+
+from kron_dynamics.control.per_joint import repeated_names
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# A speed that counts as rest: the resolution of a single-precision planner's zero.
+_REST = 1e-7
+_START_LABELS = ('start position', 'start velocity', 'start acceleration')
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waypoints:
+    """K points of n joints: times (K,) in s; the rest (K, n) in rad or m, per s, per s^2."""
+
+    joint_names: tuple[str, ...]
+    times: FloatArray
+    positions: FloatArray
+    velocities: FloatArray | None
+    accelerations: FloatArray | None
+    # Velocity, shape (n,), at the first point where `velocities` does not say it.
+    first_velocity: FloatArray
+
+    @classmethod
+    def checked(
+        cls,
+        joint_names: Sequence[str],
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None,
+        accelerations: ArrayLike | None,
+    ) -> Waypoints:
+        """Return the points if they describe a motion that ends at rest.
+
+        Raises:
+            TrajectoryError: a shape, a number, the times, a name or the last velocity is wrong.
+        """
+        names = tuple(joint_names)
+        if not names or repeated_names(names):
+            raise TrajectoryError(f'joint names must be given and differ, got {list(names)}')
+        t = _numbers('times', times)
+        _check_times(t)
+        if velocities is None and accelerations is not None:
+            raise TrajectoryError('accelerations are given without velocities')
+        arrays = [
+            None if values is None else _checked_array(label, values, t.size, names)
+            for label, values in (
+                ('positions', positions),
+                ('velocities', velocities),
+                ('accelerations', accelerations),
+            )
+        ]
+        p, v, a = arrays
+        assert p is not None
+        if v is not None and (moving := np.flatnonzero(np.abs(v[-1]) > _REST)).size:
+            speeds = ', '.join(f'{names[i]!r}: {v[-1, i]:g}' for i in moving)
+            raise TrajectoryError(
+                f'the last velocity must be 0, because the last point is held; got {speeds}'
+            )
+        return cls(names, t, p, v, a, np.zeros(len(names)))
+
+    def begun_at(
+        self,
+        start: tuple[ArrayLike, ArrayLike, ArrayLike],
+        continuous: FloatArray,
+        tolerance: FloatArray,
+    ) -> Waypoints:
+        """Return the points with the state `start` = (q, qd, qdd), each (n,), as their beginning.
+
+        See :meth:`Trajectory.from_points` for the rules.
+
+        Raises:
+            TrajectoryError: start is malformed or the first point, at time 0, is elsewhere.
+        """
+        q, qd, qdd = (
+            _checked_array(label, _numbers(label, values)[np.newaxis], 1, self.joint_names)[0]
+            for label, values in zip(_START_LABELS, start, strict=True)
+        )
+        turns = np.rint((q - self.positions[0]) / (2.0 * np.pi))
+        q = q - 2.0 * np.pi * turns * continuous
+        if self.times[0] > 0.0:
+            return replace(
+                self,
+                times=np.concatenate(([0.0], self.times)),
+                positions=np.vstack((q, self.positions)),
+                velocities=None if self.velocities is None else np.vstack((qd, self.velocities)),
+                accelerations=None
+                if self.accelerations is None
+                else np.vstack((qdd, self.accelerations)),
+                first_velocity=qd,
+            )
+        self._check_agreement('position', self.positions[0], q, tolerance)
+        positions = self.positions.copy()
+        positions[0] = q
+        velocities = self.velocities
+        if velocities is not None:
+            self._check_agreement('velocity', velocities[0], qd, tolerance)
+            velocities = velocities.copy()
+            velocities[0] = qd
+        if self.times.size == 1:
+            self._check_agreement('velocity', np.zeros_like(qd), qd, np.full_like(qd, _REST))
+        return replace(self, positions=positions, velocities=velocities, first_velocity=qd)
+
+    def interpolated(self) -> PPoly:
+        """Return the piecewise polynomial through the points (see :class:`Trajectory`)."""
+        t = self.times
+        if t.size == 1:
+            return PPoly(self.positions[np.newaxis], [t[0], t[0] + 1.0])
+        if self.velocities is None:
+            at_rest = np.zeros(len(self.joint_names))
+            return CubicSpline(t, self.positions, bc_type=((1, self.first_velocity), (1, at_rest)))
+        if self.accelerations is None:
+            return CubicHermiteSpline(t, self.positions, self.velocities)
+        derivatives = np.stack((self.positions, self.velocities, self.accelerations), axis=1)
+        quintic: PPoly = PPoly.from_bernstein_basis(BPoly.from_derivatives(t, derivatives))
+        return quintic
+
+    def _check_agreement(
+        self, quantity: str, given: FloatArray, present: FloatArray, tolerance: FloatArray
+    ) -> None:
+        apart = np.flatnonzero(np.abs(given - present) > tolerance)
+        if apart.size:
+            details = ', '.join(
+                f'{self.joint_names[i]!r}: {given[i]:g} instead of {present[i]:g}, '
+                f'tolerance {tolerance[i]:g}'
+                for i in apart
+            )
+            raise TrajectoryError(
+                f'the first point is at time 0 but its {quantity} is not that of the reference '
+                f'now ({details})'
+            )
+
+
+def _check_times(t: FloatArray) -> None:
+    if t.ndim != 1 or t.size == 0:
+        raise TrajectoryError(f'times has shape {t.shape}, expected (K,) with at least one point')
+    if not np.isfinite(t).all():
+        raise TrajectoryError(f'times must be finite, got {t[~np.isfinite(t)][0]} among them')
+    if t[0] < 0.0:
+        raise TrajectoryError(f'times[0] is {t[0]:g} s, expected 0 s or later')
+    if (late := np.flatnonzero(np.diff(t) <= 0.0)).size:
+        i = int(late[0])
+        raise TrajectoryError(
+            f'times must increase strictly, but times[{i + 1}] = {t[i + 1]:g} s '
+            f'follows times[{i}] = {t[i]:g} s'
+        )
+
+
+def _checked_array(
+    label: str, values: ArrayLike, points: int, names: tuple[str, ...]
+) -> FloatArray:
+    array = _numbers(label, values)
+    if array.shape != (points, len(names)):
+        raise TrajectoryError(
+            f'{label} has shape {array.shape}, expected ({points}, {len(names)}) '
+            f'for {points} points of {len(names)} joints'
+        )
+    bad = ~np.isfinite(array)
+    if bad.any():
+        first = bad.argmax(axis=0)
+        details = ', '.join(
+            f'{names[j]!r} at point {first[j]}: {array[first[j], j]:g}'
+            for j in np.flatnonzero(bad.any(axis=0))
+        )
+        raise TrajectoryError(f'{label} must be finite, got {details}')
+    return array
+
+
+def _numbers(label: str, values: ArrayLike) -> FloatArray:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TrajectoryError(f'{label} is not an array of numbers: {error}') from error

@@ -1,0 +1,255 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""References one after the other: each goes on from the one before, shaped or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.control.reference.limits import check_trajectory
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.shaping.shape import ModesOf, shape_trajectory
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
+# starts at once. An older one would begin with a jump.
+_LATEST_START = 0.5
+
+State = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceShaping:
+    """How references are shaped: kind of the `shaper`, modes as for `shape_trajectory`."""
+
+    kind: str
+    modes_of: ModesOf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """What is followed from a time on.
+
+    Attributes:
+        start: on the states' clock, s.
+        asked: the trajectory that was asked for.
+        followed: what is followed for it: shaped, or the same.
+    """
+
+    start: float
+    asked: Trajectory
+    followed: Trajectory
+
+    @property
+    def added_time(self) -> float:
+        """By how much shaping made it longer, s."""
+        return self.followed.duration - self.asked.duration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedReference:
+    """A reference that is to be shaped and checked, in any thread, before it is followed.
+
+    Attributes:
+        start: on the states' clock, s.
+        asked: the trajectory that was asked for.
+        finish: makes the reference of it; raises TrajectoryError where the machine cannot
+            follow it, ModelError where its links give way.
+    """
+
+    start: float
+    asked: Trajectory
+    finish: Callable[[], Reference]
+    _after: Reference
+    _stops: int
+
+
+class ReferenceFollower:
+    """The reference followed now, the one that waits for its start, and those still arriving.
+
+    For one thread; what it plans may be finished in another.
+
+    Attributes:
+        now: stamp of the last state, s, or None before the first.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        start_tolerance: FloatArray,
+        effort_limit: FloatArray,
+        shaping: ReferenceShaping | None = None,
+    ) -> None:
+        """Make a follower that follows nothing yet.
+
+        Args:
+            robot: the machine.
+            start_tolerance: as for `TrackingController`.
+            effort_limit: what references may ask for, shape (n,), N m or N.
+            shaping: of all references; None to follow them as they are.
+        """
+        self._robot = robot
+        self._start_tolerance = start_tolerance
+        self._effort_limit = effort_limit
+        self._shaping = shaping
+        self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
+        self.now: float | None = None
+        self._past: list[Reference] = []
+        self._present: Reference | None = None
+        self._next: Reference | None = None
+        self._stops = 0
+
+    @property
+    def shaping(self) -> ReferenceShaping | None:
+        """How references are shaped; None where they are followed as they are."""
+        return self._shaping
+
+    @property
+    def added_time(self) -> float:
+        """By how much shaping made the last reference longer, s."""
+        latest = self._next or self._present
+        return 0.0 if latest is None else latest.added_time
+
+    def hold(self, q: FloatArray) -> None:
+        """Follow a position, shape (n,), from now on; drop all that was asked for before."""
+        self._stops += 1
+        trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
+        self._present, self._next = Reference(0.0, trajectory, trajectory), None
+        self._past, self.now = [], None
+
+    def sample(self, time: float) -> State:
+        """Return (q, qd, qdd), each (n,), at a time not before the last.
+
+        Raises:
+            TrajectoryError: there is no reference.
+        """
+        self._promote(time)
+        present = self._followed()
+        return present.followed.sample(time - present.start)
+
+    def plan(
+        self,
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None,
+        accelerations: ArrayLike | None,
+        *,
+        start_time: float,
+        lead: float = 0.0,
+    ) -> PlannedReference:
+        """Plan a reference that goes on from the present one at its start.
+
+        A first point at time 0 must be near what was asked for so far, a later one is reached
+        from it.
+
+        Args:
+            times: of the points after start_time, shape (K,), s.
+            positions: shape (K, n), rad or m.
+            velocities: shape (K, n), or None.
+            accelerations: shape (K, n), or None.
+            start_time: on the states' clock, s.
+            lead: earliest start after now, s: time to finish it.
+
+        Raises:
+            TrajectoryError: malformed, in the past, or not where the present reference is.
+        """
+        if self.now is not None:
+            late = self.now - start_time
+            if late > _LATEST_START:
+                raise TrajectoryError(
+                    f'reference starts {late:.3g} s in the past, expected at most '
+                    f'{_LATEST_START:g} s'
+                )
+            start_time = max(start_time, self.now + lead)
+        self._promote(start_time if self.now is None else self.now)
+        present = self._followed()
+        asked = Trajectory.from_points(
+            self._robot.joint_names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            start=present.asked.sample(start_time - present.start),
+            continuous=self._continuous,
+            start_tolerance=self._start_tolerance,
+        )
+        past = self._still_arriving(start_time)
+        return PlannedReference(
+            start_time,
+            asked,
+            lambda: self._finished(start_time, asked, past),
+            present,
+            self._stops,
+        )
+
+    def follow(self, planned: PlannedReference, reference: Reference) -> bool:
+        """Follow a finished reference from its start on; return whether it still can be.
+
+        Not if that start is over, or the machine follows another reference than when it was
+        planned: plan anew. One that waits for its start is replaced.
+
+        Args:
+            planned: what was planned.
+            reference: what it was finished to.
+
+        Raises:
+            TrajectoryError: there is no reference to go on from, or the machine was told to hold
+                its position after this one was planned.
+        """
+        if planned._stops != self._stops:
+            raise TrajectoryError('the machine was stopped after this reference was planned')
+        late = self.now is not None and self.now > planned.start
+        if late or self._followed() is not planned._after:
+            return False
+        self._next = reference
+        return True
+
+    def _followed(self) -> Reference:
+        if self._present is None:
+            raise TrajectoryError('there is no reference: the controller is not active')
+        return self._present
+
+    def _promote(self, time: float) -> None:
+        """Follow the waiting reference once its start has come."""
+        if self._next is not None and time >= self._next.start:
+            self._past = self._still_arriving(self._next.start)
+            self._present, self._next = self._next, None
+
+    def _still_arriving(self, time: float) -> list[Reference]:
+        """References followed before a time whose parts may be still to come, in their order."""
+        followed = [*self._past, self._followed()]
+        # Frequencies vary, so a delay may be longer than that at the end of a motion.
+        longest = 2.0 * max(reference.added_time for reference in followed)
+        arriving: list[Reference] = []
+        until = time
+        for reference in reversed(followed):
+            if min(until, reference.start + reference.asked.duration) + longest <= time:
+                break
+            arriving.insert(0, reference)
+            until = reference.start
+        return arriving
+
+    def _finished(self, start: float, asked: Trajectory, past: list[Reference]) -> Reference:
+        followed = asked
+        if self._shaping is not None:
+            state = None
+            if past:
+                q, qd, qdd = past[-1].followed.sample(start - past[-1].start)
+                # The new one may be whole turns of a joint without end away.
+                turns = asked.sample(0.0)[0] - past[-1].asked.sample(start - past[-1].start)[0]
+                state = q + turns, qd, qdd
+            followed = shape_trajectory(
+                asked,
+                self._shaping.modes_of,
+                self._shaping.kind,
+                past=[(reference.start - start, reference.asked) for reference in past],
+                start=state,
+            )
+        check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
+        return Reference(start, asked, followed)

@@ -1,0 +1,136 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocity and acceleration of a reference that went from trajectory to trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import FloatArray
+
+# A step that counts as none: against the greatest rate, and the resolution of "rest" of a
+# trajectory, rad or m, per s or s^2.
+_STEP = 1e-6
+_REST = 1e-7
+# Times that are the same but for rounding, s.
+_SAME = 1e-9
+# Quintic positions have quartic velocities: 5 coefficients.
+_ORDER = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceRates:
+    """Piecewise polynomial rates of n joints at any time; zero before and after the motion.
+
+    Attributes:
+        velocity: gives (K, n) at times (K,).
+        acceleration: likewise.
+        knots: times at which pieces meet, from the first to the last, s.
+        starts_moving: whether the first piece begins with a velocity.
+        smooth: whether the acceleration has no steps.
+    """
+
+    velocity: PPoly
+    acceleration: PPoly
+    knots: FloatArray
+    starts_moving: bool
+    smooth: bool
+
+    @classmethod
+    def of(cls, segments: Sequence[tuple[float, Trajectory]]) -> ReferenceRates:
+        """Return the rates of trajectories that each are followed until the next starts.
+
+        Args:
+            segments: (start, trajectory), starts in s, ascending.
+
+        Raises:
+            TrajectoryError: the starts do not ascend, the joints differ, or the velocity steps
+                from one to the next.
+        """
+        starts = [start for start, _ in segments]
+        if not np.isfinite(starts).all() or np.any(np.diff(starts) <= 0.0):
+            raise TrajectoryError(
+                f'past starts at {starts[:-1]} s, expected negative times that ascend'
+            )
+        names = segments[-1][1].joint_names
+        for _, trajectory in segments:
+            if trajectory.joint_names != names:
+                raise TrajectoryError(
+                    f'past moves the joints {trajectory.joint_names}, expected {names}'
+                )
+        rest = np.zeros((_ORDER, len(names)))
+        breaks, coefficients = [starts[0] - 1.0], [rest]
+        end = starts[0]
+        for (start, trajectory), until in zip(segments, [*starts[1:], inf], strict=True):
+            for begin, finish, piece in _pieces(start, trajectory, until):
+                if begin > end + _SAME:  # at rest between two segments, or before the first point
+                    breaks.append(end)
+                    coefficients.append(rest)
+                breaks.append(begin)
+                coefficients.append(piece)
+                end = finish
+        finish = starts[-1] + segments[-1][1].duration
+        if finish > end + _SAME:  # a hold
+            breaks.append(end)
+            coefficients.append(rest)
+            end = finish
+        breaks += [end, end + 1.0]
+        coefficients.append(rest)
+        velocity = PPoly(np.stack(coefficients, axis=1), breaks)
+        acceleration = velocity.derivative()
+        steps = _steps(velocity)
+        starts_moving = bool(np.any(steps[0] > 0.0))
+        if np.any(steps[1:] > 0.0):
+            knot, joint = np.unravel_index(steps[1:].argmax(), steps[1:].shape)
+            raise TrajectoryError(
+                f'the velocity of {names[joint]!r} steps at {velocity.x[knot + 2]:.4g} s, '
+                'expected a trajectory that goes on from the unshaped one before'
+            )
+        return cls(
+            velocity,
+            acceleration,
+            velocity.x[1:-1],
+            starts_moving,
+            # Such a start has to be so long ago that nothing of it is still to arrive.
+            bool(np.all(_steps(acceleration)[int(starts_moving) :] <= 0.0)),
+        )
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing moves at any time."""
+        return not self.velocity.c.any()
+
+
+def _pieces(
+    start: float, trajectory: Trajectory, until: float
+) -> list[tuple[float, float, FloatArray]]:
+    """Begin, end and coefficients (order, n) of each piece of the velocity before `until`."""
+    times, _, qd, _ = trajectory.grid(_ORDER)
+    ends = times.reshape(-1, _ORDER)[:, [0, -1]]
+    powers = np.vander(np.linspace(0.0, 1.0, _ORDER))
+    scale = np.diff(ends)[..., np.newaxis] ** np.arange(_ORDER - 1, -1, -1)[:, np.newaxis]
+    coefficients = np.linalg.solve(powers, qd.reshape(len(ends), _ORDER, -1)) / scale
+    return [
+        (start + begin, min(start + end, until), piece)
+        for (begin, end), piece in zip(ends, coefficients, strict=True)
+        # A hold has a piece that begins when the trajectory has ended.
+        if start + begin < until - _SAME and begin < trajectory.duration
+    ]
+
+
+def _steps(rates: PPoly) -> FloatArray:
+    """By how much each joint's rate steps at the inner breaks beyond rounding, (K, n)."""
+    size = np.diff(rates.x)[:-1, np.newaxis]
+    before, bound = np.zeros_like(rates.c[0, 1:]), np.zeros_like(rates.c[0, 1:])
+    for coefficient in rates.c[:, :-1]:
+        before = before * size + coefficient
+        bound = bound * size + np.abs(coefficient)
+    steps: FloatArray = np.abs(rates.c[-1, 1:] - before) - _STEP * bound.max(axis=0) - _REST
+    return steps

@@ -1,0 +1,219 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Input shaping of reference trajectories by modes whose frequencies follow the pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.interpolate import BPoly
+
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.shaping.reference_rates import ReferenceRates
+from kron_dynamics.control.shaping.shaped_motion import ModeClock, ShapedMotion
+from kron_dynamics.control.shaping.shapers import check_mode, impulses
+from kron_dynamics.exceptions import ShapeError, TrajectoryError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+ModesOf = Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
+
+# Errors allowed: of the velocity, against the greatest of the joint; of the frequencies between
+# the poses they are taken at, against themselves; of the poses, by what it does to the frequency.
+_VELOCITY_ERROR = 1e-5
+_BETWEEN_POSES = 1e-5
+_AT_POSES = 1e-6
+# How far a start may be off, against the travel and the greatest velocity of the joint.
+_START_GAP = 0.02
+_POSES, _MOST_POSES, _MOST_ROUNDS = 33, 1025, 60
+
+
+def shape_trajectory(
+    trajectory: Trajectory,
+    modes_of: ModesOf,
+    kind: str = 'zv',
+    tolerated_vibration: float = 0.05,
+    *,
+    past: Sequence[tuple[float, Trajectory]] = (),
+    start: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+) -> Trajectory:
+    r"""Return the trajectory that leaves no vibration of the modes behind.
+
+    What the reference r gains at a time s arrives in parts, A_i at the times a_i(s):
+
+    .. math:: r_{shaped}(t) = r(0) + \sum_i \int A_i(s) \dot r(s) H(t - a_i(s)) ds
+
+    a_i(s) is when the phase of the mode, the integral of its damped frequency wd along the shaped
+    motion itself, has grown by that of impulse i: ``phase(a_i) = phase(s) + wd t_i``. With a
+    constant frequency this is the plain convolution with the `shaper`. With a varying one the
+    impulses still meet the vibration in the right phase, and no part overtakes another: monotone
+    motions stay so. The amplitudes are those of the damping ratio at the time s, weighed by
+    ``sqrt(wd(s) / wd(a_i))``, as the vibration of a mode that the motion drives equally
+    at all poses changes in size with its frequency. What is left is of second order in the change
+    of the frequency over a period. Several modes are shaped for one after the other; all joints
+    get the same shaper, so they stay coordinated.
+
+    The motion starts and ends where r does, and ends at rest, later by the last delay at its end.
+    With constant frequencies positions, velocities and accelerations stay within the extremes of
+    those of r; with varying ones the velocity of a part grows by the ratio of the frequency at
+    its arrival to that at its start. Check the limits of what is returned.
+
+    Where r has a continuous acceleration, from rest to rest, so has the result: quintic pieces.
+    Else its acceleration steps where a part of such a step arrives: cubic pieces. They meet where
+    a piece of r arrives, and are halved until their velocity is right, at three places of each,
+    to 1e-5 of the joint's greatest. For constant frequencies quintic pieces are right at once.
+    The frequencies are tabulated over time, denser until a spline finds those between to 1e-5.
+
+    A trajectory that starts in motion cannot be shaped alone: part of what it goes on from has
+    still to arrive. Tell the references that were followed before, unshaped; the new one has to
+    go on from the *unshaped* state. The result then goes on from the shaped one; if frequencies
+    vary only nearly so, as the first parts were made for other arrivals than now come. Tell that
+    state too, as start: the difference then fades within the last delay, that of the
+    acceleration only where the result has a continuous one.
+
+    Args:
+        trajectory: r, of n joints.
+        modes_of: gives the natural frequencies (m,) in rad/s and damping ratios (m,) of the m
+            modes at a pose (n,), always in the same order; smooth.
+        kind: 'zv', 'zvd' or 'ei', see `shaper`.
+        tolerated_vibration: of 'ei'.
+        past: (start, unshaped trajectory) of those followed before, in their order; start in s
+            against the start of the new one, so negative. Each was followed until the next. The
+            first starts at rest, or longer ago than the last delay.
+        start: (q, qd, qdd), each (n,), of the shaped reference at this moment.
+
+    Raises:
+        TrajectoryError: r starts in motion and the past does not reach back far enough, steps in
+            velocity, start is elsewhere, or the modes change too fast along the motion.
+        ParameterError: there is no such kind, or a mode is out of its range.
+        NonFiniteError: a mode is NaN or infinite.
+        ShapeError: modes_of gives arrays of wrong shapes.
+    """
+    impulses(kind, 0.0, tolerated_vibration)
+    segments = [*past, (0.0, trajectory)]
+    reference = ReferenceRates.of(segments)
+    if reference.resting:
+        return trajectory
+    first = segments[0][1].sample(0.0)[0]
+    motion = _shaped(reference, first, modes_of, kind, tolerated_vibration)
+    begun = reference.knots[0]
+    late = motion.arrivals(reference.knots[:1])[-1]
+    if reference.starts_moving and late > 0.0:
+        joint = int(np.abs(reference.velocity(begun)).argmax())
+        raise TrajectoryError(
+            f'{trajectory.joint_names[joint]!r} is in motion where what is to be shaped starts, '
+            f'expected rest, or a past that reaches back {late - begun:.4g} s, got {-begun:.4g} s'
+        )
+    knots, gained, velocities, accelerations = motion.interpolated(0.0, _VELOCITY_ERROR)
+    positions = trajectory.final_position - (gained[-1] - gained)
+    if not past:
+        positions[0] = first
+    if start is not None:
+        fading = _fading(start, (positions, velocities, accelerations), trajectory.joint_names)
+        if not reference.smooth:
+            # It may step at this very moment: neither side of the step is a difference to fade.
+            fading[2] = 0.0
+        end = max(1, int(np.searchsorted(knots, motion.arrivals(np.zeros(1))[-1])))
+        span = BPoly.from_derivatives(knots[[0, end]], [fading, np.zeros_like(fading)])
+        for order, values in enumerate((positions, velocities, accelerations)):
+            values[:end] += span.derivative(order)(knots[:end])
+    velocities[-1] = 0.0
+    return Trajectory.from_points(
+        trajectory.joint_names,
+        knots,
+        positions,
+        velocities,
+        accelerations if reference.smooth else None,
+    )
+
+
+def _shaped(
+    reference: ReferenceRates,
+    first: FloatArray,
+    modes_of: ModesOf,
+    kind: str,
+    tolerated_vibration: float,
+) -> ShapedMotion:
+    """Return the reference shaped for the modes along the shaped motion itself.
+
+    What arrives at a time depends on the poses before it only, so that taking the modes at the
+    poses found and shaping anew leads there.
+    """
+
+    def clocks_of(motion: ShapedMotion, times: FloatArray) -> list[ModeClock]:
+        poses = first + motion.displacements(times)
+        frequencies, ratios = _modes_at(modes_of, poses, times)
+        return [
+            ModeClock.of(times, w, z, kind, tolerated_vibration)
+            for w, z in zip(frequencies.T, ratios.T, strict=True)
+        ]
+
+    begin = reference.knots[0]
+    motion = ShapedMotion(reference, ())
+    clocks: list[ModeClock] | None = None
+    count = min(max(_POSES, 2 * len(reference.knots) + 1), _MOST_POSES // 4 + 1)
+    for _ in range(_MOST_ROUNDS):
+        times = np.linspace(begin, motion.end, count)
+        before, clocks = clocks, clocks_of(motion, times)
+        motion = ShapedMotion(reference, clocks)
+        if before is None or _largest_change(before, clocks, times) > _AT_POSES:
+            continue
+        times = np.linspace(begin, motion.end, 2 * count - 1)
+        if _largest_change(clocks, clocks_of(motion, times), times[1::2]) <= _BETWEEN_POSES:
+            return motion
+        count = 2 * count - 1
+        if count > _MOST_POSES:
+            break
+    raise TrajectoryError(
+        f'frequencies or damping ratios jump along the motion: {count} poses do not say what they '
+        'are between, expected modes_of to be smooth and to keep the order of the modes'
+    )
+
+
+def _fading(
+    start: tuple[ArrayLike, ArrayLike, ArrayLike],
+    motion: tuple[FloatArray, FloatArray, FloatArray],
+    names: tuple[str, ...],
+) -> FloatArray:
+    """By how much start differs from the first state of a motion, shape (3, n)."""
+    found = np.array([values[0] for values in motion])
+    given = np.array([np.asarray(values, dtype=np.float64) for values in start])
+    if given.shape != found.shape:
+        raise ShapeError(f'start has shape {given.shape}, expected {found.shape}')
+    gap: FloatArray = given - found
+    allowed = np.array([_START_GAP * np.ptp(motion[0], axis=0), np.abs(motion[1]).max(axis=0)])
+    allowed[1] *= _START_GAP
+    wrong = np.flatnonzero(~np.all(np.abs(gap[:2]) <= allowed + 1e-6, axis=0))
+    if wrong.size or not np.isfinite(gap).all():
+        at = int(wrong[0]) if wrong.size else int((~np.isfinite(gap)).any(axis=0).argmax())
+        raise TrajectoryError(
+            f'start is not where the shaped motion of {names[at]!r} is: q, qd, qdd are '
+            f'{given[:, at].tolist()}, expected about {found[:, at].tolist()}'
+        )
+    return gap
+
+
+def _largest_change(
+    before: Sequence[ModeClock], after: Sequence[ModeClock], times: FloatArray
+) -> float:
+    return max(old.change_to(new, times) for old, new in zip(before, after, strict=True))
+
+
+def _modes_at(
+    modes_of: ModesOf, poses: FloatArray, times: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Frequencies and damping ratios, each (K, m), at the poses (K, n)."""
+    found: list[tuple[FloatArray, FloatArray]] = []
+    for q, t in zip(poses, times, strict=True):
+        w, z = (np.array(values, dtype=np.float64) for values in modes_of(q.copy()))
+        expected = found[0][0].shape if found else w.shape
+        if w.shape != expected or z.shape != expected or w.ndim != 1 or not w.size:
+            raise ShapeError(
+                f'modes_of gives frequencies of shape {w.shape} and damping ratios of shape '
+                f'{z.shape} at q = {q.tolist()}, expected (m,) both, the same m at every pose'
+            )
+        for mode, (frequency, ratio) in enumerate(zip(w, z, strict=True)):
+            check_mode(frequency, ratio, f' for mode {mode} at {t:.4g} s, q = {q.tolist()}')
+        found.append((w, z))
+    frequencies, ratios = zip(*found, strict=True)
+    return np.array(frequencies), np.array(ratios)

@@ -1,0 +1,249 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damping of elastic links by the joints' drives, from measurements of the joints alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.vibration.lqg import DampingGains
+from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+_TURN = 2.0 * np.pi
+
+
+class VibrationDamper:
+    r"""Linear-quadratic-Gaussian law: a Kalman filter sees the modes, the drives damp them.
+
+    .. math:: \tau = \tau_{ff} - F \hat x, \quad \hat x = (\delta q, \delta \dot q, d)
+
+    Deviations of the joints are from the reference; those of the modes from the quasi-static
+    deflection e_ref and from rate 0. Where e_ref carries the modes' part of inverse dynamics at
+    (q_ref, e_ref), modal rates and accelerations 0, and the joints' part is the feedforward,
+    they obey the linear model. A leap of the acceleration then makes e_ref leap: the estimated
+    deflection stays, and the difference is damped like any other vibration. Joint references
+    are taken to be smooth; a step of position is understood, one of rate is a disturbance.
+
+    The filter predicts with the effort that was applied. It stays right while a drive saturates,
+    and nothing winds up. Friction and errors of the weight show up as a slow effort d, which is
+    estimated and taken off, so that joints come to their reference.
+
+    Unlike other laws this one has a state: call `update` once per period, from one thread.
+    """
+
+    def __init__(
+        self, gains: DampingGains, effort_limit: ArrayLike, *, continuous: ArrayLike | None = None
+    ) -> None:
+        """Make a damper that has seen nothing yet.
+
+        Args:
+            gains: for the first operating point.
+            effort_limit: of the n_j drives, shape (n_j,), N m or N; inf for none.
+            continuous: whether a joint turns without end, so that whole turns of error do not
+                count, shape (n_j,); None for no such joint.
+
+        Raises:
+            ParameterError: a limit cannot be used, or continuous has another shape.
+        """
+        self._n, self._n_j = len(gains.joint_names), gains.input.shape[1]
+        self._joints = gains.joint_names[: self._n_j]
+        self._limit = positive_per_joint(
+            'effort_limit', effort_limit, self._joints, infinity_allowed=True
+        )
+        turning = np.zeros(self._n_j) if continuous is None else np.asarray(continuous)
+        if turning.shape != (self._n_j,):
+            raise ParameterError(
+                f'continuous has shape {turning.shape}, expected ({self._n_j},): one for each of '
+                f'{list(self._joints)}'
+            )
+        self._turn = np.where(turning, _TURN, 0.0)
+        self._gains = gains
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the state: the next update takes the links to be at rest where they hang."""
+        self._started = False
+        self._x = np.zeros(2 * self._n + self._n_j)
+        self._reference = np.zeros(self._n)
+        self._rate, self._feedforward, self._applied = np.zeros((3, self._n_j))
+
+    @property
+    def gains(self) -> DampingGains:
+        """The gains in use. New ones may be set at any time; the estimate carries over.
+
+        Raises:
+            ParameterError: new ones are for other coordinates or another period.
+        """
+        return self._gains
+
+    @gains.setter
+    def gains(self, gains: DampingGains) -> None:
+        old = self._gains
+        if (gains.joint_names, gains.period) != (old.joint_names, old.period):
+            raise ParameterError(
+                f'gains are for {list(gains.joint_names)} every {gains.period:g} s, expected '
+                f'{list(old.joint_names)} every {old.period:g} s'
+            )
+        self._gains = gains
+
+    def update(
+        self,
+        q: FloatArray,
+        qd: FloatArray | None,
+        q_ref: FloatArray,
+        qd_ref: FloatArray,
+        deflection_ref: FloatArray,
+        feedforward: FloatArray,
+    ) -> FloatArray:
+        """Return the efforts of this period, within the limits, shape (n_j,), N m or N.
+
+        A call that raises leaves the damper as it was.
+
+        Args:
+            q: measured joint positions, shape (n_j,), rad or m.
+            qd: measured joint rates, shape (n_j,); not used, and may be None, where the gains
+                were made without `Disturbances.rate_noise`.
+            q_ref: reference, shape (n_j,), rad or m.
+            qd_ref: its rate, shape (n_j,).
+            deflection_ref: quasi-static modal deflections of the reference, shape (n_m,).
+            feedforward: efforts that the reference takes, shape (n_j,), N m or N.
+
+        Raises:
+            ShapeError: an array has another shape.
+            NonFiniteError: an entry is NaN or infinite, which the state would never lose.
+        """
+        gains, n, n_j = self._gains, self._n, self._n_j
+        measured = gains.filter.measured
+        q, q_ref = self._vector('q', q, n_j), self._vector('q_ref', q_ref, n_j)
+        qd_ref = self._vector('qd_ref', qd_ref, n_j)
+        deflection_ref = self._vector('deflection_ref', deflection_ref, n - n_j)
+        feedforward = self._vector('feedforward', feedforward, n_j)
+        y = self._shorter_way(q - q_ref)
+        if len(measured) > n_j:
+            y = np.concatenate((y, self._vector('qd', qd, n_j) - qd_ref))
+        reference = np.concatenate((q_ref, deflection_ref))
+        if self._started:
+            x = gains.transition @ self._x + gains.input @ (self._applied - self._feedforward)
+            leap = reference - self._reference
+            # What the joints' reference moved beyond its own rate.
+            leap[:n_j] -= gains.period / 2.0 * (qd_ref + self._rate)
+            leap[:n_j] = self._shorter_way(leap[:n_j])
+            x[:n] -= leap
+        else:
+            x = self._x.copy()
+            x[measured] = y
+        innovation = y - x[measured]
+        innovation[:n_j] = self._shorter_way(innovation[:n_j])
+        x += gains.filter.gain @ innovation
+        effort: FloatArray = np.clip(feedforward - gains.feedback @ x, -self._limit, self._limit)
+        self._x, self._reference, self._rate = x, reference, qd_ref.copy()
+        self._feedforward, self._applied = feedforward.copy(), effort.copy()
+        self._started = True
+        return effort
+
+    def set_applied_effort(self, effort: FloatArray) -> None:
+        """Tell the efforts, shape (n_j,), that really move the joints, if not those of `update`.
+
+        A guard may have limited them, friction have taken a part that is known: untold, the
+        filter would take the difference for a disturbance.
+
+        Raises:
+            ShapeError: effort has another shape.
+            NonFiniteError: an entry is NaN or infinite.
+        """
+        self._applied = self._vector('effort', effort, self._n_j).copy()
+
+    @property
+    def deflection(self) -> FloatArray:
+        """Estimated modal coordinates, shape (n_m,), as of the last update."""
+        deflection: FloatArray = (self._reference + self._x[: self._n])[self._n_j :]
+        return deflection
+
+    @property
+    def deflection_rate(self) -> FloatArray:
+        """Estimated rates of the modal coordinates, shape (n_m,), per s."""
+        return self._x[self._n + self._n_j : 2 * self._n].copy()
+
+    @property
+    def rate_deviation(self) -> FloatArray:
+        """Estimated rates of the joints beyond the reference, shape (n_j,), rad/s or m/s."""
+        return self._x[self._n : self._n + self._n_j].copy()
+
+    @property
+    def disturbance(self) -> FloatArray:
+        """Estimated slow efforts d on the joints, shape (n_j,), N m or N: minus the friction."""
+        return self._x[2 * self._n :].copy()
+
+    def _shorter_way(self, angle: FloatArray) -> FloatArray:
+        shorter: FloatArray = angle - self._turn * np.rint(angle / _TURN)
+        return shorter
+
+    def _vector(self, label: str, value: FloatArray | None, size: int) -> FloatArray:
+        array = np.asarray(value, dtype=np.float64)
+        if array.shape != (size,):
+            raise ShapeError(f'{label} has shape {array.shape}, expected ({size},)')
+        if not np.isfinite(array).all():
+            modal = label == 'deflection_ref'
+            names = self._gains.joint_names[self._n_j :] if modal else self._joints
+            raise NonFiniteError(
+                f'{label} is {array.tolist()} for {list(names)}, expected finite numbers'
+            )
+        return array
+
+
+class GainSchedule:
+    """Gains for the pose the machine is in, made anew once it has moved on.
+
+    Not for the control cycle: at a new pose a linearization and two Riccati equations are due.
+    """
+
+    def __init__(
+        self,
+        linearize: Callable[[FloatArray], LinearizedModel],
+        design: Callable[[LinearizedModel], DampingGains],
+        tolerance: ArrayLike,
+    ) -> None:
+        """Make a schedule without gains yet.
+
+        Args:
+            linearize: makes the model about rest at joint positions of shape (n_j,).
+            design: makes its gains.
+            tolerance: how far a joint may be from the pose of the gains, shape (n_j,), rad or m,
+                above 0; inf for a joint that changes nothing.
+
+        Raises:
+            ParameterError: a tolerance cannot be used.
+        """
+        names = [f'joint {i}' for i in range(np.size(tolerance))]
+        self._tolerance = positive_per_joint('tolerance', tolerance, names, infinity_allowed=True)
+        self._linearize = linearize
+        self._design = design
+        self._latest: tuple[FloatArray, DampingGains] | None = None
+
+    def at(self, q: ArrayLike) -> DampingGains:
+        """Return the gains for a pose: the same object while the pose stays within tolerance.
+
+        Where they cannot be made it raises what `linearize` or `design` does; the schedule then
+        still holds the former ones.
+
+        Args:
+            q: joint positions, shape (n_j,), rad or m.
+
+        Raises:
+            ShapeError: q has another shape.
+            NonFiniteError: q holds a NaN or an infinity.
+        """
+        pose: npt.NDArray[np.float64] = np.array(q, dtype=np.float64)
+        if pose.shape != self._tolerance.shape:
+            raise ShapeError(f'q has shape {pose.shape}, expected {self._tolerance.shape}')
+        if not np.isfinite(pose).all():
+            raise NonFiniteError(f'q is {pose.tolist()}, expected finite positions')
+        if self._latest is None or (np.abs(pose - self._latest[0]) > self._tolerance).any():
+            self._latest = pose, self._design(self._linearize(pose))
+        return self._latest[1]

@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How far the links of a robot bend while its joints move steadily."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array, instance
+from kron_dynamics.exceptions import ModelError, ShapeError
+from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
+from kron_dynamics.flexible.validity import limit
+from kron_dynamics.messages import clipped, named, shown
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+_ROUNDS = 20
+# Relative to the largest modal coordinate. Newton's steps shrink quadratically: after a step of
+# this size there is nothing left but rounding.
+_CLOSE = 1e-8
+# Deflection over length that no step goes beyond: equations mean nothing out there.
+_FURTHEST = 0.5
+
+
+def quasi_static_equilibrium(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike | None = None,
+    qdd: ArrayLike | None = None,
+    *,
+    start: ArrayLike | None = None,
+) -> FloatArray:
+    """Return all coordinates of a robot whose links are bent but do not vibrate, shape (n,).
+
+    The modal coordinates are those at which, held constant, elastic forces balance gravity and
+    the inertia of the joints' motion: where vibrations go to when they die out. A rigid robot has
+    none, and its q is returned.
+
+    Args:
+        robot: the robot.
+        q: positions of the joints, shape (n_j,), rad or m.
+        qd: their rates, shape (n_j,); None at rest.
+        qdd: their accelerations, shape (n_j,); None for none.
+        start: modal coordinates to begin from, shape (n - n_j,): those of a state nearby save
+            time. None begins with straight links.
+
+    Raises:
+        ArgumentTypeError: robot is none, or an argument holds no real numbers.
+        ShapeError: an argument has another shape.
+        NonFiniteError: an argument holds a NaN or an infinity.
+        ModelError: the links give way: their stiffness does not carry this load, or bends them
+            further than their equations hold.
+    """
+    instance(robot, Robot, 'robot', 'a Robot')
+    count = robot.model.joint_count
+    joints, modal = slice(count), slice(count, robot.n)
+    motion = np.zeros((3, robot.n))
+    full: FloatArray = motion[0]
+    for name, values, place in (
+        ('q', q, motion[0, joints]),
+        ('qd', qd, motion[1, joints]),
+        ('qdd', qdd, motion[2, joints]),
+        ('start', start, motion[0, modal]),
+    ):
+        if values is not None or name == 'q':
+            given = finite_array(values, name)
+            if given.shape != place.shape:
+                raise ShapeError(f'{name} has shape {given.shape}, expected {place.shape}')
+            place[:] = given
+    if count == robot.n:
+        return full
+    terms, e = None, full[modal]
+    for _ in range(_ROUNDS):
+        terms = robot.linearization(*motion, out=terms)
+        K = terms.stiffness_matrix[modal, modal]
+        try:
+            step = np.linalg.solve(K, terms.effort[modal])
+        except np.linalg.LinAlgError:  # stiffness and load just cancel
+            break
+        e -= step
+        if not np.isfinite(e).all():  # the motion is out of all proportion
+            break
+        if np.abs(step).max() <= _CLOSE * np.abs(e).max():
+            if _holds(K):
+                robot.check_deflections(full, stacklevel=3)
+                return full
+            break
+        furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+        if furthest.share > _FURTHEST:
+            e *= _FURTHEST / furthest.share
+    furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+    found = ''
+    if furthest.share > LARGEST_DEFLECTION:
+        link = named('flexible link', furthest.link)
+        found = f', {link} deflects by more than {limit(furthest)}'
+    raise ModelError(
+        f"the flexible links of '{clipped(robot.model.name)}' find no balance at q = "
+        f'{shown(motion[0, joints].tolist())}: their stiffness does not carry this load{found}'
+    )
+
+
+def _holds(stiffness: FloatArray) -> bool:
+    """Whether every small deflection meets a force against it."""
+    try:
+        np.linalg.cholesky(stiffness + stiffness.T)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,132 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The frequency equation of a uniform beam with a body at its tip, for clean high modes.
+
+With b = beta l, c = cos b, s = sin b, ch = cosh b, sh = sinh b, alpha = mE/(rhoA l) and
+gamma = JE/(rhoA l^3), the tip's shear force and moment
+
+    X'''(l) = -alpha b beta^3 X(l),    X''(l) = gamma b^3 beta X'(l)
+
+and the two conditions at the root have a solution where, with a = alpha b and g = gamma b^3,
+
+    clamped  1 + c ch + a (c sh - s ch) - g (c sh + s ch) + a g (1 - c ch) = 0
+    pinned   (1 - a g)(c sh - s ch) - 2 g c ch - 2 a s sh = 0
+    guided   (1 - a g)(c sh + s ch) - 2 g s sh + 2 a c ch = 0
+
+All are taken times exp(-b), in which no term overflows and none cancels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+
+from kron_dynamics.typing import FloatArray
+
+ROOTS = ('clamped', 'pinned', 'guided')
+
+
+def frequency_function(beta_l: FloatArray, alpha: float, gamma: float, root: str) -> FloatArray:
+    """Return the left-hand side of the frequency equation times a positive factor.
+
+    Args:
+        beta_l: beta times the length, above 0, shape (k,).
+        alpha: mass of the tip over that of the beam.
+        gamma: tip inertia over rho A l^3.
+        root: 'clamped', 'pinned' or 'guided'.
+
+    Returns:
+        shape (k,), of order 1.
+    """
+    c, s = np.cos(beta_l), np.sin(beta_l)
+    E, ch, sh = _scaled(beta_l)
+    a, g = alpha * beta_l, gamma * beta_l**3
+    if root == 'clamped':
+        value = E + c * ch + a * (c * sh - s * ch) - g * (c * sh + s * ch) + a * g * (E - c * ch)
+    elif root == 'pinned':
+        value = (1 - a * g) * (c * sh - s * ch) - 2 * g * c * ch - 2 * a * s * sh
+    else:
+        value = (1 - a * g) * (c * sh + s * ch) - 2 * g * s * sh + 2 * a * c * ch
+    return np.asarray(value / ((1 + a) * (1 + g)))
+
+
+def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> FloatArray:
+    """Return the lowest roots of the frequency equation but the rigid one at 0, shape (count,).
+
+    Args:
+        count: how many, 1 or more.
+        alpha: mass of the tip over that of the beam.
+        gamma: tip inertia over rho A l^3.
+        root: 'clamped', 'pinned' or 'guided'.
+    """
+    # A body at the tip only lowers the roots, and without one the last is at most
+    # (count + 1/4) pi. Heavy bodies bring the first ones down to (1/ratio)^(1/4). Whatever the
+    # tip, roots above 1 keep a distance of 0.5 and those below a factor of 1.9: none is missed.
+    lowest = 0.1 * min(1.0, (1 + alpha + gamma) ** -0.25)
+    grid = np.concatenate(
+        [np.geomspace(lowest, 1.0, 200)[:-1], np.arange(1.0, (count + 0.5) * np.pi, 0.02)]
+    )
+    values = frequency_function(grid, alpha, gamma, root)
+    crossings = np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:]))[:count]
+
+    def at(beta_l: float) -> float:
+        return float(frequency_function(np.array([beta_l]), alpha, gamma, root)[0])
+
+    resolution = 4 * float(np.finfo(np.float64).eps)
+    return np.array(
+        [brentq(at, grid[k], grid[k + 1], xtol=1e-300, rtol=resolution) for k in crossings]
+    )
+
+
+def mode_sigma(beta_l: FloatArray, alpha: float, root: str) -> FloatArray:
+    """Return the factor sigma in the shapes of modes, shape (n,).
+
+    From the shear force at the tip: its denominator is a sum of positive terms, whereas the
+    moment's vanishes for some tips.
+
+    Args:
+        beta_l: roots of the frequency equation, shape (n,).
+        alpha: mass of the tip over that of the beam.
+        root: 'clamped', 'pinned' or 'guided'.
+    """
+    c, s = np.cos(beta_l), np.sin(beta_l)
+    E, ch, sh = _scaled(beta_l)
+    a = alpha * beta_l
+    if root == 'clamped':
+        sigma = (sh - E * s + a * (ch - E * c)) / (ch + E * c + a * (sh - E * s))
+    elif root == 'pinned':
+        sigma = E * (c - a * s) / (ch + a * sh)
+    else:
+        sigma = -E * (s + a * c) / (sh + a * ch)
+    return np.asarray(sigma)
+
+
+def mode_coefficients(beta_l: FloatArray, alpha: float, root: str) -> FloatArray:
+    """Return A, B, C, D in A exp(-beta (l-x)) + B exp(-beta x) + C cos(beta x) + D sin(beta x).
+
+    Args:
+        beta_l: roots of the frequency equation, shape (n,).
+        alpha: mass of the tip over that of the beam.
+        root: 'clamped', 'pinned' or 'guided'.
+
+    Returns:
+        shape (4, n), of order 1, in the normalisation of `kron_dynamics.flexible.beams.beam`.
+    """
+    c, s = np.cos(beta_l), np.sin(beta_l)
+    E, ch, sh = _scaled(beta_l)
+    a = alpha * beta_l
+    sigma = mode_sigma(beta_l, alpha, root)
+    one, zero = np.ones_like(beta_l), np.zeros_like(beta_l)
+    if root == 'clamped':
+        # (1 - sigma)/2 exp(b), with the difference taken before anything is rounded.
+        A = (E + c + s + a * (c - s - E)) / (2 * (ch + E * c + a * (sh - E * s)))
+        return np.array([A, (1 + sigma) / 2, -one, sigma])
+    if root == 'pinned':
+        return np.array([(c - a * s) / (2 * (ch + a * sh)), -sigma / 2, zero, one])
+    return np.array([-(s + a * c) / (2 * (sh + a * ch)), sigma / 2, one, zero])
+
+
+def _scaled(beta_l: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return exp(-b), cosh(b) exp(-b) and sinh(b) exp(-b)."""
+    E = np.exp(-beta_l)
+    return E, (1 + E**2) / 2, -np.expm1(-2 * beta_l) / 2

@@ -1,0 +1,179 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Modes of tapered beams by Ritz's method with the modes of a uniform beam.
+
+The uniform beam has the same root and tip and the tapered one's mean stiffness and mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.flexible.beams.beam import Beam, BeamSection, check_tip
+from kron_dynamics.flexible.beams.integrals import beam_quadrature
+from kron_dynamics.flexible.beams.trial import TrialFunctions
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Squared ratio of the lowest to the highest frequency at which six digits are left.
+_LOST = 1e-10
+
+
+class CarriedBody(NamedTuple):
+    """A rigid body fixed to a section of a beam, as bending in one plane moves it.
+
+    Attributes:
+        x: distance of the section from the root, m.
+        mass: kg.
+        first_moment: mass times the distance of its centre from the section, along the beam, kg m.
+        inertia: about the section's centre, in the plane of bending, kg m^2.
+    """
+
+    x: float
+    mass: float
+    first_moment: float
+    inertia: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaperedModes:
+    """The n lowest modes of vibration of a tapered beam, each with a modal mass of 1.
+
+    Attributes:
+        trial: what the modes are put together from.
+        natural_frequencies: increasing, shape (n,), rad/s.
+        weights: of the trial functions in each mode, shape (n, p), 1/sqrt(kg).
+    """
+
+    trial: TrialFunctions
+    natural_frequencies: FloatArray
+    weights: FloatArray
+
+    def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
+        """Return the mode shapes or their derivatives, with a positive deflection at the tip.
+
+        Args:
+            x: distances from the root, 0 to l, shape (k,), m.
+            order: of the derivative, 0 to 3.
+
+        Returns:
+            shape (n, k), 1/(sqrt(kg) m^order).
+        """
+        return np.asarray(self.weights @ self.trial.shapes(x, order))
+
+
+def tapered_modes(
+    section: BeamSection,
+    count: int,
+    *,
+    tip_mass: float = 0.0,
+    tip_inertia: float = 0.0,
+    root: str = 'clamped',
+    carried: Sequence[CarriedBody] = (),
+    trial_count: int | None = None,
+) -> TaperedModes:
+    """Return the lowest modes of vibration of a tapered beam.
+
+    Frequencies converge from above as there are more trial functions.
+
+    Args:
+        section: stiffness and mass along the beam.
+        count: how many modes, 1 or more.
+        tip_mass: kg.
+        tip_inertia: about the tip, kg m^2.
+        root: 'clamped', 'pinned' or 'guided', as for `Beam`.
+        carried: further bodies fixed to the beam.
+        trial_count: how many modes of the uniform beam to combine, count or more; count + 20 if
+            not given, or count + 8 with further bodies, which add trial functions of their own.
+
+    Raises:
+        ParameterError: the count is no positive whole number, or there are fewer trial functions.
+        ModelError: the tip or the root is not one that `Beam` takes, or what is carried is so
+            heavy that rounding hides modes.
+    """
+    check_tip(tip_mass, tip_inertia, root)
+    size = count + (8 if carried else 20) if trial_count is None else trial_count
+    if count != int(count) or count < 1:
+        raise ParameterError(f'count is {count}, expected a whole number of 1 or more')
+    if size < count:
+        raise ParameterError(f'trial_count is {size}, expected {count} or more')
+    x, length = section.stations, section.length
+    stiffness = float(np.trapezoid(section.bending_stiffness, x)) / length
+    mass = float(np.trapezoid(section.mass_per_length, x)) / length
+    uniform = Beam(length, stiffness, mass, tip_mass, tip_inertia, root)
+    trial = TrialFunctions(uniform.modes(size), tuple(sorted({body.x for body in carried})))
+    M, K = section_matrices(section, trial, carried)
+    if root == 'clamped':
+        squares, weights = _lowest(M, K, 0.0, count)
+    else:
+        # The first one moves the beam as a whole.
+        squares, weights = _lowest(M, K, stiffness / (mass * length**4), count + 1)
+        squares, weights = squares[1:], weights[1:]
+    tip = weights @ trial.shapes([length])
+    return TaperedModes(trial, np.sqrt(squares), weights * np.where(tip < 0, -1.0, 1.0))
+
+
+def section_matrices(
+    section: BeamSection, trial: TrialFunctions, carried: Sequence[CarriedBody] = ()
+) -> tuple[FloatArray, FloatArray]:
+    """Return mass and stiffness of a tapered beam in the deflections of trial functions.
+
+    M_ij = int rhoA X_i X_j + mE X_i(l) X_j(l) + JE X_i'(l) X_j'(l),  K_ij = int EI X_i'' X_j''.
+
+    Args:
+        section: stiffness and mass along the beam.
+        trial: with modes of a uniform beam of the same length, with the tip and the root.
+        carried: further bodies fixed to the beam.
+
+    Returns:
+        M in kg and K in N/m, both of shape (p, p).
+
+    Raises:
+        ParameterError: the lengths differ.
+    """
+    length, beam = section.length, trial.modes.beam
+    if not np.isclose(length, beam.length, rtol=1e-12, atol=0):
+        raise ParameterError(f'trial.length is {beam.length}, expected {length}')
+    knots = np.union1d(section.stations, trial.places)
+    x, weights = beam_quadrature(knots, trial.modes.count)
+    X, X2 = trial.shapes(x), trial.shapes(x, 2)
+    tip, slope = trial.shapes([length]), trial.shapes([length], 1)
+    M = (X * (weights * section.mass_per_length_at(x))) @ X.T
+    M += beam.tip_mass * tip @ tip.T + beam.tip_inertia * slope @ slope.T
+    for body in carried:
+        there, turn = trial.shapes([body.x]), trial.shapes([body.x], 1)
+        mixed = body.first_moment * there @ turn.T
+        M += body.mass * there @ there.T + mixed + mixed.T + body.inertia * turn @ turn.T
+    K = (X2 * (weights * section.bending_stiffness_at(x))) @ X2.T
+    return np.asarray(M), np.asarray(K)
+
+
+def _lowest(
+    M: FloatArray, K: FloatArray, shift: float, count: int
+) -> tuple[FloatArray, FloatArray]:
+    """Squared frequencies, increasing, and modes of unit mass, the rows: the lowest ones.
+
+    Stiffness spans many decades, and a solver is exact to a rounding of the largest eigenvalue.
+    So the lowest frequencies are made the largest eigenvalues: 1/(omega^2 + shift), of M against
+    K + shift M with a diagonal of 1. The shift serves the rigid motion, which has no stiffness.
+    Higher modes of the trial functions than are asked for may be nothing but rounding.
+
+    Raises:
+        ModelError: so are some of those that are asked for.
+    """
+    stiff = K + shift * M
+    unit = 1 / np.sqrt(np.diag(stiff))
+    scale = np.outer(unit, unit)
+    inverse, vectors = eigh(M * scale, stiff * scale)
+    inverse, vectors = inverse[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
+    if inverse[-1] < _LOST * inverse[0]:
+        raise ModelError(
+            f'what the beam carries is too heavy for {count} modes: of the highest nothing is '
+            f'left but rounding; ask for fewer'
+        )
+    return 1 / inverse - shift, np.asarray((unit[:, None] * vectors / np.sqrt(inverse)).T)

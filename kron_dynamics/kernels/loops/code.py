@@ -1,0 +1,204 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""C statements of a trace with loops, for one state (double) or one state a lane (wide)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from math import prod
+
+from kron_dynamics.kernels.loops.analysis import is_independent
+from kron_dynamics.kernels.loops.indices import Counter, Entry, Index, Number, Numbers
+from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Place, Statement, Store
+from kron_dynamics.kernels.loops.trace import LoopTrace
+from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal
+from kron_dynamics.kernels.trace import operands
+
+
+class Tables:
+    """The static tables of a kernel by their names: numbers of the model and of its tree."""
+
+    def __init__(self, prefix: str) -> None:
+        """Start without any; their names begin with the prefix."""
+        self._prefix = prefix
+        self._constants: dict[Memory, str] = {}
+        self._numbers: dict[Numbers, str] = {}
+
+    def constants(self, memory: Memory) -> str:
+        """Return the name of a table of constants."""
+        return self._constants.setdefault(memory, f'{self._prefix}_d{len(self._constants)}')
+
+    def numbers(self, table: Numbers) -> str:
+        """Return the name of a table of whole numbers."""
+        return self._numbers.setdefault(table, f'{self._prefix}_p{len(self._numbers)}')
+
+    def declarations(self) -> Iterator[str]:
+        """Yield a declaration for each that was asked for."""
+        for memory, name in self._constants.items():
+            values = ', '.join(literal(value) for value in memory.constants or ())
+            yield f'static const double {name}[] = {{{values}}};'
+        for table, name in self._numbers.items():
+            values = ', '.join(map(str, table.values.flat))
+            yield f'static const int {name}[] = {{{values}}};'
+
+
+class Code:
+    """The statements of a trace in one type of number.
+
+    Attributes:
+        real: the type, 'double' or 'wide'.
+        work: memories beside arguments and results, once the lines have been made.
+    """
+
+    def __init__(self, trace: LoopTrace, tables: Tables, real: str) -> None:
+        """Prepare to write a trace; its static tables are shared with other code."""
+        self.real = real
+        self.work: list[Memory] = []
+        self._trace = trace
+        self._nodes = trace.nodes
+        self._tables = tables
+        self._names = {memory: f'y{r}' for r, memory in enumerate(trace.results)}
+        self._counters: dict[Counter, str] = {}
+        self._same_in_all_states: set[int] = set()
+        for number, node in enumerate(self._nodes):
+            if node[0] == 'load':
+                known = node[1].constants is not None
+            else:
+                known = all(k in self._same_in_all_states for k in operands(node))
+            if known:
+                self._same_in_all_states.add(number)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the statements."""
+        return self._statements(self._trace.body, {})
+
+    def name(self, memory: Memory) -> str:
+        """Return the name of a memory."""
+        if memory.constants is not None:
+            return self._tables.constants(memory)
+        if memory.argument is not None:
+            return f'x{memory.argument}'
+        if memory not in self._names:
+            self._names[memory] = f'm{len(self.work)}'
+            self.work.append(memory)
+        return self._names[memory]
+
+    def _statements(
+        self, body: Sequence[Statement], sines: dict[int, str], only: Collection[int] | None = None
+    ) -> Iterator[str]:
+        """Lines of a block; `sines` says where sines of angles stand: `s7` is that of node 7."""
+        for statement in body:
+            if isinstance(statement, int):
+                if only is None or statement in only:
+                    yield from self._node(statement, sines)
+            elif only is not None:
+                continue
+            elif isinstance(statement, Store):
+                value = self._operand(statement.node)
+                if self.real == 'wide' and statement.node in self._same_in_all_states:
+                    value = f'WIDE({value})'
+                yield f'{self._element(statement.memory, statement.place)} = {value};'
+            elif isinstance(statement, Copy):
+                yield self._copy(statement)
+            else:
+                yield from self._loop(statement)
+
+    def _copy(self, statement: Copy) -> str:
+        target, size = self.name(statement.memory), prod(statement.memory.shape)
+        if statement.source is None:
+            return f'memset({target}, 0, {size} * sizeof({self.real}));'
+        return f'memcpy({target}, {self.name(statement.source)}, {size} * sizeof({self.real}));'
+
+    def _loop(self, loop: Loop) -> Iterator[str]:
+        counter = loop.counter
+        i = self._counters[counter] = f'i{len(self._counters)}'
+        first, stop = self._number(counter.first), self._number(counter.stop)
+        compare, advance = ('<', '++') if counter.step > 0 else ('>', '--')
+        head = f'for (ptrdiff_t {i} = {first}; {i} {compare} {stop}; {advance}{i}) {{'
+        angles, before = self._angles(loop)
+        for angle in angles:
+            # All angles of the loop first, then their sines and cosines as vectors.
+            yield f'double a{angle}[{stop}], u{angle}[{stop}], v{angle}[{stop}];'
+            yield head
+            yield from self._statements(loop.body, {}, before)
+            yield f'a{angle}[{i}] = {self._operand(angle)};\n}}'
+            yield f'sincos_all(a{angle}, u{angle}, v{angle}, {stop});'
+        if self.real == 'double' and is_independent(loop, self._nodes):
+            yield 'ANY_ORDER'
+        yield head
+        yield from self._statements(loop.body, {angle: i for angle in angles})
+        yield '}'
+
+    def _angles(self, loop: Loop) -> tuple[list[int], set[int]]:
+        """Angles of a loop that are known before it, and the nodes that they depend on."""
+        counter, nodes = loop.counter, [s for s in loop.body if isinstance(s, int)]
+        taken = {self._nodes[k][1] for k in nodes if self._nodes[k][0] in ('sin', 'cos')}
+        from_zero = counter.first == 0 and isinstance(counter.stop, int) and counter.step == 1
+        if self.real == 'wide' or not from_zero or len(counter.values) < WIDE_ANGLES:
+            return [], set()
+        before = set(taken)
+        for k in reversed(nodes):
+            if k in before:
+                operation, memory, _ = self._nodes[k]
+                if operation in ('sin', 'cos') or (
+                    operation == 'load' and memory.argument is None and memory.constants is None
+                ):
+                    return [], set()
+                before.update(operands(self._nodes[k]) if operation != 'load' else ())
+        return sorted(taken), before
+
+    def _node(self, number: int, sines: dict[int, str]) -> Iterator[str]:
+        operation, a, b = self._nodes[number]
+        real = 'double' if number in self._same_in_all_states else self.real
+        if operation == 'load':
+            text = self._element(a, b)
+        elif operation == 'neg':
+            text = f'-{self._operand(a)}'
+        elif operation == 'tanh':
+            text = f'tanh_{real}({self._operand(a)})'
+        elif operation in ('sin', 'cos'):
+            if a not in sines:
+                sines[a] = ''
+                kind = 'one' if real == 'double' else 'wide'
+                yield f'{real} s{a}, c{a};'
+                yield f'sincos_{kind}({self._operand(a)}, &s{a}, &c{a});'
+            elif sines[a]:
+                letter = 'u' if operation == 'sin' else 'v'
+                yield f'const double t{number} = {letter}{a}[{sines[a]}];'
+                return
+            text = f'{operation[0]}{a}'
+        else:
+            text = f'{self._operand(a)} {operation} {self._operand(b)}'
+        yield f'const {real} t{number} = {text};'
+
+    def _operand(self, number: int) -> str:
+        operation, value, _ = self._nodes[number]
+        return literal(value) if operation == 'const' else f't{number}'
+
+    def _element(self, memory: Memory, place: Place) -> str:
+        return f'{self.name(memory)}[{self._position(place, memory.shape)}]'
+
+    def _position(self, place: Place, shape: Sequence[int]) -> str:
+        """Row-major."""
+        terms, known = [], 0
+        for axis, number in enumerate(place):
+            stride = prod(shape[axis + 1 :])
+            if isinstance(number, int):
+                known += stride * number
+            else:
+                text = self._number(number)
+                terms.append(text if stride == 1 else f'({text}) * {stride}')
+        return ' + '.join([*terms, str(known)] if known or not terms else terms)
+
+    def _number(self, number: Number) -> str:
+        if not isinstance(number, Index):
+            return str(number)
+        if isinstance(number.atom, Entry):
+            table = number.atom.table
+            position = self._position(number.atom.places, table.values.shape)
+            text = f'{self._tables.numbers(table)}[{position}]'
+        else:
+            text = self._counters[number.atom]
+        if number.scale != 1:
+            text = f'{text} * {number.scale}'
+        return f'{text} + {number.offset}' if number.offset else text

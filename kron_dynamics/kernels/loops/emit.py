@@ -1,0 +1,148 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""C source of kernels with loops, from their traces: one state at a time, or one state a lane.
+
+Names in the code are made from numbers alone: nothing from a robot description reaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from math import prod
+
+from kron_dynamics.kernels.loops.code import Code, Tables
+from kron_dynamics.kernels.loops.statements import Memory
+from kron_dynamics.kernels.loops.trace import LoopTrace
+
+# Bytes on the stack, of which a thread may have little. The compiler knows best what it may do
+# with memory there; what is more comes from the heap, once a call.
+_STACK = 65536
+# Numbers of a state up to which one state a lane pays: in eight lanes they fill 1 MB of cache.
+_LANES_PAY = 16384
+# The loops of one state are worth what gcc does to loops from -O3 on.
+HEADER = """
+#include <stdlib.h>
+#define APART __attribute__((noinline)) static void
+#if defined(__clang__)
+#define LOOPS APART
+#define ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LOOPS __attribute__((optimize("O3"))) APART
+#define ANY_ORDER _Pragma("GCC ivdep")
+#endif
+"""
+
+
+def loop_kernel(name: str, trace: LoopTrace) -> str:
+    """Return the function of one trace, to stand behind the prelude and `HEADER`.
+
+    Results are NaN where there is no memory left to compute them in.
+    """
+    tables = Tables(name)
+    one_state, rest = _one_state(name, trace, tables)
+    one_a_lane, lanes = _one_state_a_lane(name, trace, tables)
+    declared = '\n'.join(tables.declarations())
+    return f"""
+{declared}
+{one_state}{one_a_lane}
+void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{
+  ptrdiff_t k = 0;
+{lanes}{rest}}}
+"""
+
+
+def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
+    """A function for one state, and what calls it for state k and those behind it."""
+    code = Code(trace, tables, 'double')
+    lines = list(code.lines())
+    work = sorted(code.work, key=_size)
+    filled = accumulate(8 * _size(memory) for memory in work)
+    on_stack = work[: sum(bytes_ <= _STACK for bytes_ in filled)]
+    on_heap = work[len(on_stack) :]
+    lines[:0] = [f'double {code.name(memory)}[{_size(memory)}];' for memory in on_stack]
+    function = _function(f'LOOPS {name}_one', trace, code, on_heap, lines)
+    arguments = [f'in[{a}] + k * {size}' for a, size in enumerate(trace.sizes)]
+    places, total = _places(map(_size, on_heap))
+    call = f'{name}_one({", ".join([*arguments, *_rows(trace), *places])});'
+    if not on_heap:
+        return function, f'  for (; k < count; ++k) {call}\n'
+    not_known = '\n'.join(
+        f'      for (ptrdiff_t j = 0; j < {prod(shape)}; ++j) ({row})[j] = NAN;'
+        for shape, row in zip(trace.shapes, _rows(trace), strict=True)
+    )
+    return (
+        function,
+        f"""\
+  double *w = malloc({total} * sizeof(double));
+  for (; k < count; ++k) {{
+    if (w) {{
+      {call}
+    }} else {{
+{not_known}
+    }}
+  }}
+  free(w);
+""",
+    )
+
+
+def _one_state_a_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
+    """The same for LANES states from state k on, where that pays and there is memory for it."""
+    code = Code(trace, tables, 'wide')
+    lines = list(code.lines())
+    widths = [prod(shape) for shape in trace.shapes]
+    places, total = _places([*trace.sizes, *widths, *map(_size, code.work)])
+    if total > _LANES_PAY:
+        return '', ''
+    gather = '\n'.join(
+        f'      for (int j = 0; j < {size}; ++j) '
+        f'({place})[j] = (wide)GATHER(in[{a}] + k * {size} + j, {size});'
+        for a, (size, place) in enumerate(zip(trace.sizes, places, strict=False))
+    )
+    results = zip(places[len(trace.sizes) :], _rows(trace), widths, strict=False)
+    scatter = '\n'.join(f'      scatter({place}, {row}, {n});' for place, row, n in results)
+    function = _function(f'APART {name}_many', trace, code, code.work, lines)
+    # Vectors stand at multiples of their size.
+    return (
+        function,
+        f"""\
+  void *space = count < LANES ? 0 : malloc({total + 1} * sizeof(wide));
+  if (space) {{
+    wide *w = (wide *)(((uintptr_t)space + sizeof(wide) - 1) & -sizeof(wide));
+    for (; k + LANES <= count; k += LANES) {{
+{gather}
+      {name}_many({', '.join(places)});
+{scatter}
+    }}
+    free(space);
+  }}
+""",
+    )
+
+
+def _function(
+    head: str, trace: LoopTrace, code: Code, given: Sequence[Memory], lines: Sequence[str]
+) -> str:
+    parameters = ', '.join(
+        [f'const {code.real} *restrict x{a}' for a in range(len(trace.sizes))]
+        + [f'{code.real} *restrict y{r}' for r in range(len(trace.shapes))]
+        + [f'{code.real} *restrict {code.name(memory)}' for memory in given]
+    )
+    body = '\n  '.join(lines)
+    return f'{head}({parameters}) {{\n  {body}\n}}\n'
+
+
+def _rows(trace: LoopTrace) -> list[str]:
+    """Where each result of state k goes."""
+    return [f'out[{r}] + k * {prod(shape)}' for r, shape in enumerate(trace.shapes)]
+
+
+def _places(sizes: Iterable[int]) -> tuple[list[str], int]:
+    """Places for memories of these sizes, one behind the other from w on, and their sum."""
+    *starts, end = accumulate(sizes, initial=0)
+    return [f'w + {start}' for start in starts], end
+
+
+def _size(memory: Memory) -> int:
+    return prod(memory.shape)

@@ -1,0 +1,219 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot model that answers the equations with one joint that stands for all of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.kernels.loops.indices import Index, IntArray, Number, Numbers, look_up
+from kron_dynamics.kernels.loops.program import Program
+from kron_dynamics.kernels.loops.tables import ConstantTable, PathTable, Table
+from kron_dynamics.model.robot_model import Frame, RobotModel
+from kron_dynamics.typing import ScalarArray
+
+
+class StagedJoint:
+    """The joint of a loop: its numbers stand for those of every joint that the loop runs over."""
+
+    def __init__(self, model: StagedModel, number: Number) -> None:
+        """Stand for a joint with a number of the loop."""
+        self._model = model
+        self._number = number
+
+    @property
+    def parent(self) -> Number:
+        """Number of the body it is mounted on."""
+        return look_up(self._model.parents, self._number)
+
+    @property
+    def coordinate(self) -> Number:
+        """Index of the coordinate that moves it."""
+        return look_up(self._model.coordinate_of, self._number)
+
+    @property
+    def rotation(self) -> ScalarArray:
+        """As of `Joint`, shape (3, 3)."""
+        return self._array('rotation')
+
+    @property
+    def translation(self) -> ScalarArray:
+        """As of `Joint`, shape (3,)."""
+        return self._array('translation')
+
+    @property
+    def axis(self) -> ScalarArray:
+        """As of `Joint`, shape (3,)."""
+        return self._array('axis')
+
+    @property
+    def multiplier(self) -> Any:
+        """As of `Joint`."""
+        return self._model.of_joint('multiplier', self._number)
+
+    @property
+    def offset(self) -> Any:
+        """As of `Joint`."""
+        return self._model.of_joint('offset', self._number)
+
+    def _array(self, attribute: str) -> ScalarArray:
+        array: ScalarArray = self._model.of_joint(attribute, self._number)
+        return array
+
+
+class StagedModel:
+    """What the equations ask of a `RobotModel`, its ways through the tree being loops.
+
+    Attributes:
+        joints: of the model.
+        n: number of coordinates.
+        gravity: of the model.
+        root_link: of the model.
+        armature: table of the model's, by coordinate.
+        parents: by number of a joint.
+        coordinate_of: by number of a joint.
+    """
+
+    def __init__(self, program: Program, model: RobotModel) -> None:
+        """Record the ways through the tree of a model in a program."""
+        self._program = program
+        self._model = model
+        self._static: dict[Any, Numbers] = {}
+        self.joints = model.joints
+        self.n = model.n
+        self.gravity = model.gravity
+        self.root_link = model.root_link
+        self.armature = ConstantTable(program, list(model.armature))
+        self.parents = self._numbers([joint.parent for joint in model.joints])
+        self.coordinate_of = self._numbers([joint.coordinate for joint in model.joints])
+        depths = [len(path) - 1 for path in model.paths]
+        self._positions = max(depths) + 1
+        self._depths = self._numbers(depths)
+        self._paths = self._numbers(
+            [path + (-1,) * (self._positions - len(path)) for path in model.paths]
+        )
+        self._carried = [
+            [j for j, path in enumerate(model.paths) if k in path[:-1]]
+            for k in range(len(model.joints))
+        ]
+        self._tables: dict[str, ConstantTable] = {}
+
+    def of_joint(self, attribute: str, number: Number) -> Any:
+        """Return an attribute of the joint with a number."""
+        if attribute not in self._tables:
+            rows = [getattr(joint, attribute) for joint in self.joints]
+            self._tables[attribute] = ConstantTable(self._program, rows)
+        return self._tables[attribute][number]
+
+    def frame(self, link: str) -> Frame:
+        """Return the frame of a link."""
+        return self._model.frame(link)
+
+    def path(self, body: int) -> tuple[int, ...]:
+        """Return the joints from the base to a body."""
+        return self._model.path(body)
+
+    def table(self, base: Any = None) -> Table:
+        """Return a place for a value of every body, the base's filled in."""
+        table = Table(self._program, (len(self.joints) + 1,), offset=1)
+        if base is not None:
+            table[-1] = base
+        return table
+
+    def path_table(self) -> PathTable:
+        """Return places for values by position on a path, or by body and position on its path."""
+        return PathTable(self._program, len(self.joints), self._positions)
+
+    def per_body(self, function: Callable[[RobotModel], Sequence[Any]]) -> ConstantTable:
+        """Return the constants of every body that a function of the model gives."""
+        return ConstantTable(self._program, function(self._model))
+
+    def per_coordinate(self, function: Callable[[RobotModel], Any]) -> ConstantTable:
+        """Return the constants of every coordinate that a function of the model gives."""
+        return ConstantTable(self._program, list(function(self._model)))
+
+    def coordinates(self) -> Iterator[Number]:
+        """Yield the number of a coordinate."""
+        return self._program.loop(0, self.n)
+
+    def outward(self) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the joint of a loop, parents first."""
+        return self._joints(self._program.loop(0, len(self.joints)))
+
+    def inward(self) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the joint of a loop, children first."""
+        return self._joints(self._program.loop(len(self.joints) - 1, -1, -1))
+
+    def revolute(self) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the revolute joint of a loop."""
+        return self._among([k for k, joint in enumerate(self.joints) if not joint.is_prismatic])
+
+    def prismatic(self) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the prismatic joint of a loop."""
+        return self._among([k for k, joint in enumerate(self.joints) if joint.is_prismatic])
+
+    def descendants(self, k: Number) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the joint of a loop over those that joint k carries."""
+        lengths = np.array([len(carried) for carried in self._carried])
+        listed = self._numbers([j for carried in self._carried for j in carried])
+        ends = np.cumsum(lengths)
+        if all(c == list(range(j + 1, j + 1 + len(c))) for j, c in enumerate(self._carried)):
+            # Numbered depth first: no list is needed.
+            stop = look_up(self._numbers(np.arange(len(lengths)) + 1 + lengths), k)
+            return self._joints(self._program.loop(k + 1, stop))
+        starts = look_up(self._numbers(ends - lengths), k), look_up(self._numbers(ends), k)
+        return self._joints(look_up(listed, p) for p in self._program.loop(*starts))
+
+    def depth(self, k: Number) -> Number:
+        """Return the position of joint k on its path."""
+        return look_up(self._depths, k)
+
+    def path_to(self, k: Number) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        """Yield position, number and joint of a loop along the path to joint k, itself last."""
+        return self._on_path(k, 0, self.depth(k) + 1)
+
+    def ancestors(
+        self, k: Number, first: Number = 0
+    ) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        """Yield the same for the joints that carry joint k, from a position on."""
+        return self._on_path(k, first, self.depth(k))
+
+    def _on_path(
+        self, k: Number, first: Number, stop: Number
+    ) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        for d in self._program.loop(first, stop):
+            number = look_up(self._paths, k, d)
+            yield d, number, StagedJoint(self, number)
+
+    def each(
+        self, chain: Sequence[int], first: Number = 0
+    ) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        """Yield position, number and joint of a loop along a chain, from a position on."""
+        return self._on_chain(chain, self._program.loop(first, len(chain)))
+
+    def back(self, chain: Sequence[int]) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        """Yield the same, the last first."""
+        return self._on_chain(chain, self._program.loop(len(chain) - 1, -1, -1))
+
+    def _on_chain(
+        self, chain: Sequence[int], loop: Iterator[Index]
+    ) -> Iterator[tuple[Number, Number, StagedJoint]]:
+        for d in loop:
+            number = look_up(self._numbers(chain), d)
+            yield d, number, StagedJoint(self, number)
+
+    def _among(self, numbers: Sequence[int]) -> Iterator[tuple[Number, StagedJoint]]:
+        listed = self._numbers(numbers)
+        return self._joints(look_up(listed, p) for p in self._program.loop(0, len(numbers)))
+
+    def _joints(self, numbers: Iterator[Number]) -> Iterator[tuple[Number, StagedJoint]]:
+        for k in numbers:
+            yield k, StagedJoint(self, k)
+
+    def _numbers(self, values: Sequence[Any] | IntArray) -> Numbers:
+        """The static table of these values, one for equal ones."""
+        array = np.array(values, dtype=int)
+        return self._static.setdefault((array.shape, array.tobytes()), Numbers(array))

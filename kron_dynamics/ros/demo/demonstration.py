@@ -1,0 +1,206 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics demo`: a simulated stacker-reclaimer, tracking and vibration, over ROS 2."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from kron_dynamics.bag import read_bag
+from kron_dynamics.demo.scenarios import Done, Part, Setting, parts
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model import load_model, read_urdf_file
+from kron_dynamics.resources import resource_path
+from kron_dynamics.ros.demo.recorder import BagRecorder
+from kron_dynamics.ros.demo.run import DemoRun
+
+# What the encoders and drives of such a machine do: 20-bit encoders and 0.5 % of rated effort.
+_NOISE = {
+    'position_resolution': {'travel': 1e-3, 'slew': 5.99e-6, 'luff': 5.99e-6},
+    'velocity_noise': {'travel': 2e-3, 'slew': 5e-5, 'luff': 1e-5},
+    'effort_noise': {'travel': 3e3, 'slew': 2.5e4, 'luff': 1e5},
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demonstration; return 0 if everything was as it should be, else 1.
+
+    Args:
+        argv: command line arguments without the program's name; None for the process's.
+
+    Raises:
+        KronDynamicsError: the demonstration could not be carried through.
+    """
+    arguments = _parser().parse_args(argv)
+    began = time.monotonic()
+    # Other ROS systems on this computer or network are none of the demonstration's business.
+    os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(102, 215)))
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    output = _output_folder(arguments.output)
+    urdf = read_urdf_file(resource_path('urdf', 'stacker_reclaimer.urdf'))
+    model = load_model(urdf)
+    chosen = {k: part for k, part in parts().items() if arguments.only in (None, k)}
+    print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
+    print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
+    runs = _make_runs(chosen, urdf, arguments, output)
+    contents = read_bag(output / 'bag')
+    problems: list[str] = []
+    for name, part in chosen.items():
+        found = part.report(contents, runs[name], output / f'{name}.png')
+        print(f'\n{found.text}')
+        problems += found.problems
+    print(f'\nbag       {output / "bag"} (kron_dynamics analyze reads it)')
+    for name in chosen:
+        print(f'plot      {output / name}.png')
+    for problem in problems:
+        print(f'demo: {problem}', file=sys.stderr)
+    verdict = 'failed' if problems else 'passed'
+    print(f'demo {verdict} in {time.monotonic() - began:.0f} s')
+    return 1 if problems else 0
+
+
+def _make_runs(
+    chosen: Mapping[str, Part], urdf: str, arguments: argparse.Namespace, output: Path
+) -> dict[str, list[Done]]:
+    """Carry all runs through, recorded into one bag."""
+    # rclpy's own handlers would take the topics away under a run that is to be stopped.
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    with _Signals() as signals:
+        try:
+            node = rclpy.create_node('demo')
+            recorder = BagRecorder(node, output / 'bag')
+
+            def make(part: Part, setting: Setting) -> Done:
+                run = DemoRun(node, setting.name, urdf, signals.look)
+                return _run(run, recorder, part, setting, arguments, output)
+
+            try:
+                return {
+                    name: [make(part, setting) for setting in part.settings]
+                    for name, part in chosen.items()
+                }
+            finally:
+                recorder.close()
+        finally:
+            rclpy.try_shutdown()
+
+
+class _Signals:
+    """Signals to end, put off until the demonstration looks.
+
+    What a handler raises in the middle of a call of rclpy comes out as another error, or not at
+    all. And nothing interrupts the end of the processes, so that none is left behind.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._put_off = False
+
+    def __enter__(self) -> _Signals:
+        self._put_off = True
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Whoever started this process may have told it to ignore one.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._put_off = False
+        if kind is None:
+            self.look()
+
+    def look(self) -> None:
+        """Return if there was no signal, else end as Ctrl-C does; the exit code tells which."""
+        if self._number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self._number is not None:
+            raise SystemExit(128 + self._number)
+
+    def _on_signal(self, number: int, _: object) -> None:
+        self._number = number
+        if not self._put_off:
+            self.look()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='kron_dynamics demo',
+        description='Simulate a stacker-reclaimer that reclaims a bench, under computed torque '
+        'and under PD alone with the same gains, and one whose boom vibrates, with and without '
+        'input shaping: two nodes over ROS 2, recorded and compared.',
+    )
+    parser.add_argument(
+        '--output',
+        type=Path,
+        metavar='DIR',
+        help='new folder for bag, plot and logs (default: kron_dynamics_demo/<date and time>)',
+    )
+    parser.add_argument('--only', choices=tuple(parts()), help='one part (default: both)')
+    parser.add_argument(
+        '--real-time-factor',
+        type=float,
+        default=5.0,
+        metavar='X',
+        help="seconds of the machine's time per second (default: %(default)g)",
+    )
+    parser.add_argument(
+        '--noise', action='store_true', help='give the sensors realistic resolution and noise'
+    )
+    return parser
+
+
+def _output_folder(wanted: Path | None) -> Path:
+    folder = wanted or Path('kron_dynamics_demo') / datetime.now().strftime('%Y-%m-%d_%H-%M-%S')
+    if folder.exists() and any(folder.iterdir()):
+        raise ParameterError(f"output folder '{folder}' is not empty")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _run(
+    run: DemoRun,
+    recorder: BagRecorder,
+    part: Part,
+    setting: Setting,
+    arguments: argparse.Namespace,
+    output: Path,
+) -> Done:
+    """Carry one run through."""
+    simulator = {'real_time_factor': repr(float(arguments.real_time_factor)), **setting.simulator}
+    if arguments.noise:
+        for quantity, values in _NOISE.items():
+            simulator |= {f'{quantity}.{joint}': repr(value) for joint, value in values.items()}
+    try:
+        run.record(recorder)
+        configuration = resource_path('config', 'stacker_reclaimer.yaml')
+        run.start(configuration, simulator, setting.controller, output)
+        _progress(setting.name, 'starting', 0.0)
+        motion = part.motion(run.model, run.wait_until_active())
+        start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
+        run.stop()
+        recorder.stop()
+        _progress(setting.name, 'done', 1.0)
+        print()
+        return Done(setting.name, motion, start)
+    finally:
+        run.abandon()
+
+
+def _progress(name: str, what: str, share: float) -> None:
+    """A bar that fills on a terminal; elsewhere a line at the start and at the end."""
+    if sys.stdout.isatty():
+        bar = ('#' * round(30 * share)).ljust(30, '.')
+        print(f'\r{name:<16} [{bar}] {100 * share:3.0f} % {what:<9}', end='', flush=True)
+    elif what != 'running':
+        print(f'{name:<16} {what}', flush=True)

@@ -1,0 +1,236 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the demonstration: simulator and node as processes, one reference, one namespace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import AccelStamped
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from kron_dynamics.control import reorder
+from kron_dynamics.demo import Motion
+from kron_dynamics.demo.scenarios import SETTLE
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.model import load_model
+from kron_dynamics.ros.conversions import seconds, stamp_from
+from kron_dynamics.ros.demo.processes import NodeProcess
+from kron_dynamics.ros.demo.recorder import BagRecorder
+from kron_dynamics.ros.description import LATCHED
+from kron_dynamics.typing import FloatArray
+
+_DELAY = 1.0  # s of the machine's time between sending a reference and its start
+_START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
+# s of wall time without a joint state. Here time waits for the answer to each state, so that only
+# a busy computer is silent, which is no reason to give up.
+_SILENCE_TIMEOUT = 5.0
+_DEPTH = QoSProfile(depth=1000)
+
+
+class DemoError(KronDynamicsError, RuntimeError):
+    """The demonstration did not run as it should."""
+
+
+class DemoRun:
+    """One setting of the two nodes, in the namespace of its name."""
+
+    def __init__(self, node: Node, name: str, urdf: str, look: Callable[[], None]) -> None:
+        """Publish the machine's description and listen.
+
+        Args:
+            node: sends and listens for the demonstration.
+            name: of the run, also the namespace.
+            urdf: text of the machine's description.
+            look: called again and again; raises to end the run.
+        """
+        self.name = name
+        self.model = load_model(urdf)
+        self._look = look
+        self._node = node
+        self._state: JointState | None = None
+        self._heard = time.monotonic()
+        self._active = False
+        self._fault: str | None = None
+        self._processes: list[NodeProcess] = []
+        self._entities = [
+            node.create_subscription(JointState, f'/{name}/joint_states', self._on_state, 10),
+            node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10),
+        ]
+        self._reference = node.create_publisher(
+            JointTrajectory, f'/{name}/dynamics_node/reference', 1
+        )
+        self._description = node.create_publisher(String, f'/{name}/robot_description', LATCHED)
+        self._description.publish(String(data=urdf))
+
+    def record(self, recorder: BagRecorder) -> None:
+        """Record the run's topics; those of flexible links are empty where there are none."""
+        node = f'/{self.name}/dynamics_node'
+        for message_type, topic in (
+            (JointState, f'/{self.name}/joint_states'),
+            (JointState, f'{node}/command_state'),
+            (JointState, f'/{self.name}/simulator_node/modal_states'),
+            (JointState, f'{node}/deflection'),
+            (Float64MultiArray, f'{node}/commands'),
+            (AccelStamped, f'{node}/tip_acceleration'),
+            (JointTrajectory, f'{node}/reference'),
+            (Clock, '/clock'),
+            (DiagnosticArray, '/diagnostics'),
+        ):
+            recorder.record(message_type, topic, _DEPTH)
+        recorder.record(String, f'/{self.name}/robot_description', LATCHED)
+
+    def start(
+        self,
+        parameters: Path,
+        simulator_parameters: Mapping[str, str],
+        controller_parameters: Mapping[str, str],
+        logs: Path,
+    ) -> None:
+        """Start simulator and node as processes.
+
+        Args:
+            parameters: file of both nodes.
+            simulator_parameters: of the simulator, beside those.
+            controller_parameters: of dynamics_node, beside those.
+            logs: folder for their output.
+        """
+        common = ['--params-file', str(parameters), '-r', f'__ns:=/{self.name}']
+        simulator = [
+            *common,
+            *('-r', '~/commands:=dynamics_node/commands'),
+            *('-r', '~/command_state:=dynamics_node/command_state'),
+            *('-p', 'publish_clock:=true'),
+            *('-p', 'lockstep:=true'),
+            *('-p', f'command_timeout:={_SILENCE_TIMEOUT}'),
+            *_assigned(simulator_parameters),
+        ]
+        controller = [
+            *common,
+            *('-p', 'use_sim_time:=true'),
+            *('-p', 'allow_commands_in_sim_time:=true'),
+            *('-p', 'diagnostics_period:=0.25'),
+            *('-p', f'state_timeout:={_SILENCE_TIMEOUT}'),
+            *_assigned(controller_parameters),
+        ]
+        for name, arguments in (('simulator_node', simulator), ('dynamics_node', controller)):
+            log = logs / f'{self.name}_{name}.log'
+            module = f'kron_dynamics.ros.{name}'
+            self._processes.append(NodeProcess(f'{name} ({self.name})', module, arguments, log))
+
+    def wait_until_active(self) -> FloatArray:
+        """Return the first joint positions, shape (n,), once the node commands the machine.
+
+        They are from before the start: rad or m, in the order of the model.
+
+        Raises:
+            DemoError: it takes too long.
+            ProcessError: a process ended.
+        """
+        first: JointState | None = None
+        deadline = time.monotonic() + _START_TIMEOUT
+        while not self._active:
+            self._spin()
+            first = first or self._state
+            if time.monotonic() > deadline:
+                raise DemoError(
+                    f'dynamics_node ({self.name}) is not active after {_START_TIMEOUT:g} s: '
+                    f'{self._fault or "no diagnostics received"}'
+                )
+        assert first is not None
+        names = self.model.joint_names
+        return np.asarray(first.position)[reorder(first.name, names)]
+
+    def follow(self, motion: Motion, progress: Callable[[float], None]) -> float:
+        """Send a motion, wait until it is over, and return its start on the machine's clock, s.
+
+        Args:
+            motion: from the present position on.
+            progress: is told the share that is done, again and again.
+
+        Raises:
+            DemoError: a fault, or the machine falls silent.
+            ProcessError: a process ended.
+        """
+        start = self._now() + _DELAY
+        self._reference.publish(_message(motion, start))
+        end = start + motion.times[-1] + SETTLE
+        while self._now() < end:
+            self._spin()
+            progress(float(np.clip((self._now() - start) / (end - start), 0.0, 1.0)))
+            if self._fault is not None:
+                raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
+            if time.monotonic() - self._heard > _SILENCE_TIMEOUT:
+                raise DemoError(f'no joint states on /{self.name} for {_SILENCE_TIMEOUT:g} s')
+        return start
+
+    def stop(self) -> None:
+        """Interrupt the processes, the node first, and take the topics back.
+
+        Raises:
+            ProcessError: a process does not end as it should.
+        """
+        for process in reversed(self._processes):
+            process.stop()
+
+    def abandon(self) -> None:
+        """End whatever still runs, and take the topics back."""
+        for process in self._processes:
+            process.kill()
+        for subscription in self._entities:
+            self._node.destroy_subscription(subscription)
+        self._node.destroy_publisher(self._reference)
+        self._node.destroy_publisher(self._description)
+
+    def _spin(self) -> None:
+        for process in self._processes:
+            process.check()
+        rclpy.spin_once(self._node, timeout_sec=0.1)
+        self._look()
+
+    def _now(self) -> float:
+        return 0.0 if self._state is None else seconds(self._state.header.stamp)
+
+    def _on_state(self, message: JointState) -> None:
+        self._state = message
+        self._heard = time.monotonic()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == f'{self.name}/dynamics_node: control':
+                healthy = status.level == DiagnosticStatus.OK
+                values = {item.key: item.value for item in status.values}
+                refused = values.get('last refused reference')
+                self._fault = None if healthy and refused is None else refused or status.message
+                self._active = healthy
+
+
+def _assigned(parameters: Mapping[str, str]) -> list[str]:
+    return [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+
+
+def _message(motion: Motion, start: float) -> JointTrajectory:
+    """A motion as a reference."""
+    message = JointTrajectory(joint_names=list(motion.joint_names))
+    message.header.stamp = stamp_from(start)
+    for k, moment in enumerate(motion.times):
+        point = JointTrajectoryPoint(
+            positions=motion.positions[k].tolist(),
+            velocities=motion.velocities[k].tolist(),
+            time_from_start=Duration(seconds=float(moment)).to_msg(),
+        )
+        if motion.accelerations is not None:
+            point.accelerations = motion.accelerations[k].tolist()
+        message.points.append(point)
+    return message
