@@ -17,7 +17,7 @@ from kron_dynamics.demo.closed_loop import WAYS, ClosedLoop, left_behind
 from kron_dynamics.demo.controllers import AtOnce, read_settings
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 START = 50.0
 POSE = np.array([100.0, 0.3, 0.0])
 RESOLUTION = np.array([1e-3, 5.99e-6, 5.99e-6])
