@@ -6,11 +6,7 @@ Times are float seconds; vectors have one entry per joint, in the robot's joint 
 """
 
 from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
-from kron_dynamics.control.computed_torque import (
-    ComputedTorque,
-    ControlLaw,
-    ProportionalDerivative,
-)
+from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
 from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
 from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
 from kron_dynamics.control.joint_states import (
@@ -18,6 +14,7 @@ from kron_dynamics.control.joint_states import (
     JointStateAssembler,
     SampleOutcome,
 )
+from kron_dynamics.control.law import ControlLaw, LawState
 from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.control.reference.limits import (
     LimitViolation,
@@ -36,11 +33,11 @@ from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.shape import shape_trajectory
 from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
+from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque, LawWithMemory
+from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
 from kron_dynamics.control.vibration.kalman import Disturbances
-from kron_dynamics.control.vibration.law import DampedTorque
 from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
 from kron_dynamics.control.vibration.schedule import damping_schedule
 
@@ -63,7 +60,7 @@ __all__ = [
     'GainSchedule',
     'GravityHold',
     'JointStateAssembler',
-    'LawWithMemory',
+    'LawState',
     'LimitViolation',
     'LqrWeights',
     'PlannedReference',

@@ -6,28 +6,25 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
-from kron_dynamics.control.computed_torque import (
-    ComputedTorque,
-    ControlLaw,
-    ProportionalDerivative,
-)
+from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque, LawWithMemory
-from kron_dynamics.control.vibration.law import DampedTorque
+from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
 from kron_dynamics.control.vibration.schedule import damping_schedule
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# A gap between stamps that is longer than silence may be by this time, in s, is no gap between
-# states but a clock that was set.
+# Longer stamp gaps mean the clock was changed: s, beyond the time that a machine may be silent.
 _STEP_OF_CLOCK = 1.0
 
 
@@ -93,16 +90,16 @@ def assembled_controller(
     shaping = None
     if settings.shaping != 'none':
         shaping = ReferenceShaping(settings.shaping, ClampedJointModes(flexible))
-    law: ControlLaw | LawWithMemory
+    law: ControlLaw[Any]
     if settings.damping:
         schedule = damping_schedule(
             flexible, kp, effort_limit, settings.resolution, settings.period
         )
-        turning = [kind == 'continuous' for kind in rigid.model.joint_types]
+        continuous = [kind == 'continuous' for kind in rigid.model.joint_types]
         law = DampedTorque(
             rigid,
             FlexibleFeedforward(flexible, vibrating=shaping is not None),
-            VibrationDamper(schedule.at(q), effort_limit, continuous=turning),
+            VibrationDamper(schedule.at(q), effort_limit, continuous=continuous),
             schedule.at,
             background,
             compensate_friction=friction,
@@ -110,9 +107,9 @@ def assembled_controller(
     elif settings.law == 'pd':
         law = ProportionalDerivative(rigid, kp, kd, q)
     else:
-        law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
+        computed = law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
         if shaping is not None:
-            law = FlexibleTorque(law, rigid, FlexibleFeedforward(flexible, vibrating=True))
+            law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
     return TrackingController(
         rigid,
         law,

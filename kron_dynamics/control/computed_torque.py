@@ -1,45 +1,24 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Control laws: measured state and reference in, efforts out.
-
-Every law is called as ``law(q, qd, q_ref, qd_ref, qdd_ref) -> tau`` with arrays of shape (n,) in
-the robot's joint order: rad or m, per s, per s^2, and tau in N m or N. Laws keep no state, so one
-law may serve several threads. They do not check their input: a NaN state gives a NaN effort,
-which :class:`CommandGuard` refuses to pass on.
-"""
+r"""Computed torque, and the proportional-derivative law that it is compared with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kron_dynamics.control.law import JointReference, StatelessLaw
 from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-_TURN = 2.0 * np.pi
 
-
-class ControlLaw(Protocol):
-    """What every law in this module can be called as."""
-
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        q_ref: FloatArray,
-        qd_ref: FloatArray,
-        qdd_ref: FloatArray,
-    ) -> FloatArray:
-        """Return the efforts tau, shape (n,), in N m or N."""
-        ...
-
-
-class ComputedTorque:
+class ComputedTorque(StatelessLaw):
     r"""Computed torque: the model turns the wanted acceleration into efforts.
 
     .. math:: \tau = ID(q, \dot q, \ddot q_{ref} + K_p e + K_d \dot e) + f(\dot q_{ref})
@@ -74,17 +53,12 @@ class ComputedTorque:
         self._robot = robot
         self._feedback = _Feedback(robot, kp, kd)
         self._compensate_friction = compensate_friction
-        _evaluate_once(self, robot)
+        rest = np.zeros(robot.n)
+        self(rest, rest, (rest, rest, rest))  # compiles what the first cycle may not wait for
 
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        q_ref: FloatArray,
-        qd_ref: FloatArray,
-        qdd_ref: FloatArray,
-    ) -> FloatArray:
+    def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
         """Return the efforts tau, shape (n,), in N m or N."""
+        q_ref, qd_ref, qdd_ref = reference
         wanted = qdd_ref + self._feedback.acceleration(q, qd, q_ref, qd_ref)
         tau = self._robot.inverse_dynamics(q, qd, wanted)
         if self._compensate_friction:
@@ -92,7 +66,7 @@ class ComputedTorque:
         return tau
 
 
-class ProportionalDerivative:
+class ProportionalDerivative(StatelessLaw):
     r"""Independent joint control without a model: the baseline a plant already has.
 
     .. math:: \tau = diag(M(q_{nominal})) \, (K_p e + K_d \dot e)
@@ -122,22 +96,9 @@ class ProportionalDerivative:
         self._feedback = _Feedback(robot, kp, kd)
         self._inertia: FloatArray = np.array(robot.mass_matrix(pose).diagonal())
 
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        q_ref: FloatArray,
-        qd_ref: FloatArray,
-        qdd_ref: FloatArray,
-    ) -> FloatArray:
+    def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
         """Return the efforts tau, shape (n,), in N m or N."""
-        return self._inertia * self._feedback.acceleration(q, qd, q_ref, qd_ref)
-
-
-def _evaluate_once(law: ControlLaw, robot: Robot) -> None:
-    """Have the kernels built now: the first cycle may not wait for a compiler."""
-    rest = np.zeros(robot.n)
-    law(rest, rest, rest, rest, rest)
+        return self._inertia * self._feedback.acceleration(q, qd, *reference[:2])
 
 
 class _Feedback:
@@ -146,15 +107,10 @@ class _Feedback:
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
         self._kp = positive_per_joint('kp', kp, robot.joint_names)
         self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
-        turning = np.array([kind == 'continuous' for kind in robot.model.joint_types])
-        # What a whole turn of error is worth taking off: nothing on a joint with stops.
-        self._turn = np.where(turning, _TURN, 0.0) if turning.any() else None
+        self._turns = whole_turns([kind == 'continuous' for kind in robot.model.joint_types])
 
     def acceleration(
         self, q: FloatArray, qd: FloatArray, q_ref: FloatArray, qd_ref: FloatArray
     ) -> FloatArray:
-        error = q_ref - q
-        if self._turn is not None:
-            # The shorter way round, within [-pi, pi].
-            error -= self._turn * np.rint(error / _TURN)
+        error = shorter_way(q_ref - q, self._turns)
         return self._kp * error + self._kd * (qd_ref - qd)

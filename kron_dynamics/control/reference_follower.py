@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.shape import ModesOf, shape_trajectory
@@ -19,8 +20,6 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
 _LATEST_START = 0.5
-
-State = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,10 +71,8 @@ class PlannedReference:
 class ReferenceFollower:
     """The reference followed now, the one that waits for its start, and those still arriving.
 
-    For one thread; what it plans may be finished in another.
-
-    Attributes:
-        now: stamp of the last state, s, or None before the first.
+    Times are those of the states' stamps. For one thread; what it plans may be finished in
+    another.
     """
 
     def __init__(
@@ -99,7 +96,7 @@ class ReferenceFollower:
         self._effort_limit = effort_limit
         self._shaping = shaping
         self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
-        self.now: float | None = None
+        self._stamp: float | None = None
         self._past: list[Reference] = []
         self._present: Reference | None = None
         self._next: Reference | None = None
@@ -109,6 +106,15 @@ class ReferenceFollower:
     def shaping(self) -> ReferenceShaping | None:
         """How references are shaped; None where they are followed as they are."""
         return self._shaping
+
+    @property
+    def stamp(self) -> float | None:
+        """Stamp of the last state that was answered, s; None before the first."""
+        return self._stamp
+
+    def answered(self, stamp: float) -> None:
+        """Note that a state with this stamp, s, was answered: what starts before it is late."""
+        self._stamp = stamp
 
     @property
     def added_time(self) -> float:
@@ -121,9 +127,9 @@ class ReferenceFollower:
         self._stops += 1
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present, self._next = Reference(0.0, trajectory, trajectory), None
-        self._past, self.now = [], None
+        self._past, self._stamp = [], None
 
-    def sample(self, time: float) -> State:
+    def sample(self, time: float) -> JointReference:
         """Return (q, qd, qdd), each (n,), at a time not before the last.
 
         Raises:
@@ -154,20 +160,20 @@ class ReferenceFollower:
             velocities: shape (K, n), or None.
             accelerations: shape (K, n), or None.
             start_time: on the states' clock, s.
-            lead: earliest start after now, s: time to finish it.
+            lead: earliest start after the last state, s: time to finish it.
 
         Raises:
             TrajectoryError: malformed, in the past, or not where the present reference is.
         """
-        if self.now is not None:
-            late = self.now - start_time
+        if self._stamp is not None:
+            late = self._stamp - start_time
             if late > _LATEST_START:
                 raise TrajectoryError(
                     f'reference starts {late:.3g} s in the past, expected at most '
                     f'{_LATEST_START:g} s'
                 )
-            start_time = max(start_time, self.now + lead)
-        self._promote(start_time if self.now is None else self.now)
+            start_time = max(start_time, self._stamp + lead)
+        self._promote(start_time if self._stamp is None else self._stamp)
         present = self._followed()
         asked = Trajectory.from_points(
             self._robot.joint_names,
@@ -204,7 +210,7 @@ class ReferenceFollower:
         """
         if planned._stops != self._stops:
             raise TrajectoryError('the machine was stopped after this reference was planned')
-        late = self.now is not None and self.now > planned.start
+        late = self._stamp is not None and self._stamp > planned.start
         if late or self._followed() is not planned._after:
             return False
         self._next = reference

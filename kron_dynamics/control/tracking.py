@@ -5,17 +5,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from kron_dynamics.control.computed_torque import ControlLaw
 from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping, State
+from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
-from kron_dynamics.control.vibration.flexible_torque import LawWithMemory
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -47,7 +47,7 @@ class TrackingController:
     def __init__(
         self,
         robot: Robot,
-        law: ControlLaw | LawWithMemory,
+        law: ControlLaw[Any],
         hold: GravityHold | None,
         guard: CommandGuard,
         *,
@@ -83,6 +83,7 @@ class TrackingController:
         self._references = ReferenceFollower(
             robot, start_tolerance=start_tolerance, effort_limit=effort_limit, shaping=shaping
         )
+        self._law_state = LawState()
         self._last_q: FloatArray | None = None
         self._period = SamplePeriod(period, longest=longest_gap)
         self.latch = FaultLatch()
@@ -108,9 +109,14 @@ class TrackingController:
         return self._period.value
 
     @property
-    def law(self) -> ControlLaw | LawWithMemory:
+    def law(self) -> ControlLaw[Any]:
         """The control law."""
         return self._law
+
+    @property
+    def law_state(self) -> LawState:
+        """What the control law remembers of this run."""
+        return self._law_state
 
     @property
     def references(self) -> ReferenceFollower:
@@ -128,14 +134,13 @@ class TrackingController:
         Raises:
             ModelError: flexible links do not carry their weight there.
         """
-        if isinstance(self._law, LawWithMemory):
-            self._law.start(q)
+        self._law_state = self._law.start(q)
         gravity = self._robot.gravity_vector(q)
         self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
         self._references.hold(q)
         self._last_q = np.array(q)
 
-    def reference_at(self, time: float) -> State:
+    def reference_at(self, time: float) -> JointReference:
         """Return the reference (q, qd, qdd), each of shape (n,), at a time not before the last.
 
         Raises:
@@ -190,7 +195,7 @@ class TrackingController:
             now: steady time, s.
         """
         self._period.note(time)
-        last = self._references.now
+        last = self._references.stamp
         elapsed = 0.0 if last is None else max(time - last, 0.0)
         if elapsed > self._longest_gap:
             self.latch.trip(
@@ -200,19 +205,16 @@ class TrackingController:
             )
             return None
         reference = self.reference_at(time)
-        law, deflection = self._law, None
+        state = self._law_state
         try:
-            if isinstance(law, LawWithMemory):
-                effort = self._guard.apply(law(q, qd, reference, elapsed), elapsed)
-                law.set_applied_effort(effort)
-                deflection = law.deflection
-            else:
-                effort = self._guard.apply(law(q, qd, *reference), elapsed)
+            effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
+            state.set_applied_effort(effort)
         except (NonFiniteError, ModelError) as error:
             self.latch.trip(str(error), now)
             return None
-        self._references.now, self._last_q = time, np.array(q)
-        return Command(effort, *reference, deflection)
+        self._references.answered(time)
+        self._last_q = np.array(q)
+        return Command(effort, *reference, state.deflection)
 
     def fault_effort(
         self, q: FloatArray, qd: FloatArray, time: float, elapsed: float, age: float = 0.0

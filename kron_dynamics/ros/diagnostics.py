@@ -64,7 +64,7 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
     if shaping is not None:
         values['time added by shaping [s]'] = f'{controller.references.added_time:.3f}'
     if isinstance(controller.law, DampedTorque):
-        values['vibration damping'] = controller.law.problem or 'active'
+        values['vibration damping'] = controller.law_state.problem or 'active'
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')
     if controller.hold is not None:

@@ -143,7 +143,8 @@ class ReferenceInput:
                 f'it took longer than {request.lead:g} s to shape it, expected less'
             )
         # That the last plan came to nothing must not count as a start in the past.
-        start = planned.start if references.now is None else max(planned.start, references.now)
+        stamp = references.stamp
+        start = planned.start if stamp is None else max(planned.start, stamp)
         self._plan(controller, _Request(request.points, start, lead))
 
     def _accepted(self, trajectory: Trajectory) -> None:

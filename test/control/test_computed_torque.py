@@ -32,7 +32,7 @@ def closed_loop(plant, law, q0, qd0, times, reference=reference):
 
     def rates(t, x):
         q, qd = x[:n], x[n:]
-        tau = law(q, qd, *reference(t))
+        tau = law(q, qd, reference(t))
         return np.concatenate((qd, plant.forward_dynamics(q, qd, tau - plant.joint_friction(qd))))
 
     solution = solve_ivp(
@@ -79,9 +79,9 @@ def test_friction_does_not_depend_on_the_measured_velocity(make_arm):
     q, q_ref, qd_ref = np.array([0.3, 0.4]), REST, np.array([0.5, -0.5])
     for noise in (-0.02, 0.02):
         qd = np.full(2, noise)
-        difference = ComputedTorque(rough, KP, KD)(q, qd, q_ref, qd_ref, REST) - ComputedTorque(
+        difference = ComputedTorque(rough, KP, KD)(q, qd, (q_ref, qd_ref, REST)) - ComputedTorque(
             smooth, KP, KD
-        )(q, qd, q_ref, qd_ref, REST)
+        )(q, qd, (q_ref, qd_ref, REST))
         np.testing.assert_allclose(difference, [3.0, -3.0], rtol=1e-6)
 
 
@@ -92,8 +92,8 @@ def test_proportional_derivative_knows_one_inertia_and_nothing_else(arm):
     q_ref, qd_ref = np.array([0.5, 0.5]), np.array([-0.2, 0.0])
     inertia = np.array([5.98 + 2.8 * np.cos(1.0), 0.98])
     expected = inertia * (KP * (q_ref - q) + KD * (qd_ref - qd))
-    np.testing.assert_allclose(law(q, qd, q_ref, qd_ref, np.full(2, 9.0)), expected)
-    assert not law(q, qd, q, qd, np.full(2, 9.0)).any()
+    np.testing.assert_allclose(law(q, qd, (q_ref, qd_ref, np.full(2, 9.0))), expected)
+    assert not law(q, qd, (q, qd, np.full(2, 9.0))).any()
 
 
 def test_computed_torque_tracks_where_the_baseline_does_not(arm):
@@ -129,10 +129,10 @@ def test_only_continuous_joints_take_the_shorter_way(make_arm, kind):
     arm = make_arm(joint_types=('revolute', 'continuous'))
     law = kind(arm, KP, KD) if kind is ComputedTorque else kind(arm, KP, KD, REST)
     q = np.array([0.1, 3.1])
-    near = law(q, REST, np.array([0.1, 3.1 + 0.08]), REST, REST)
-    wrapped = law(q, REST, np.array([0.1, 3.1 + 0.08 - 2 * np.pi]), REST, REST)
+    near = law(q, REST, (np.array([0.1, 3.1 + 0.08]), REST, REST))
+    wrapped = law(q, REST, (np.array([0.1, 3.1 + 0.08 - 2 * np.pi]), REST, REST))
     np.testing.assert_allclose(wrapped, near, atol=1e-9)
-    turns = law(q, REST, np.array([0.1 + 2 * np.pi, 3.1 + 0.08]), REST, REST)
+    turns = law(q, REST, (np.array([0.1 + 2 * np.pi, 3.1 + 0.08]), REST, REST))
     assert turns[0] - near[0] > 100.0
 
 
@@ -140,7 +140,7 @@ def test_only_continuous_joints_take_the_shorter_way(make_arm, kind):
 def test_wrapped_error_is_at_most_half_a_turn(make_arm, error):
     arm = make_arm(joint_types=('continuous', 'continuous'))
     law = ProportionalDerivative(arm, [1.0, 1.0], [0.0, 0.0], REST)
-    answered = law(REST, REST, np.full(2, error), REST, REST) / law._inertia
+    answered = law(REST, REST, (np.full(2, error), REST, REST)) / law._inertia
     assert (np.abs(answered) <= np.pi + 1e-12).all()
     np.testing.assert_allclose(np.cos(answered), np.cos(error), atol=1e-12)
     np.testing.assert_allclose(np.sin(answered), np.sin(error), atol=1e-12)
@@ -156,7 +156,7 @@ def test_wrapped_error_is_at_most_half_a_turn(make_arm, error):
 def test_a_missing_measurement_never_becomes_an_effort(arm, make):
     law = make(arm)
     missing = np.array([np.nan, 0.0])
-    assert np.isnan(law(REST, missing, REST, REST, REST)).any()
+    assert np.isnan(law(REST, missing, (REST, REST, REST))).any()
 
 
 def test_quantities_are_ready_before_the_first_call(arm):

@@ -35,7 +35,7 @@ def make(make_arm):
             shaping=kind and ReferenceShaping(kind, modes_of),
         )
         follower.hold(HELD)
-        follower.now = 10.0
+        follower.answered(10.0)
         return follower
 
     return build
@@ -75,11 +75,11 @@ def test_a_new_one_goes_on_from_what_was_asked_for_while_the_old_one_still_arriv
     follower = make()
     first = refer(follower, 10.0)
     follower.sample(10.9)
-    follower.now = 10.9
+    follower.answered(10.9)
     second = refer(follower, 11.0, HELD, 1.5)
     np.testing.assert_allclose(second.asked.sample(0.0)[0], first.asked.sample(1.0)[0])
     follower.sample(11.3)
-    follower.now = 11.3
+    follower.answered(11.3)
     third = refer(follower, 11.5, GOAL, 2.0)
 
     def asked(time):
@@ -91,7 +91,7 @@ def test_a_new_one_goes_on_from_what_was_asked_for_while_the_old_one_still_arriv
         parts = [asked(time - late) for late in SHAPER.delays]
         np.testing.assert_allclose(follower.sample(time)[0], SHAPER.amplitudes @ parts, atol=2e-6)
     # Long after, nothing of them counts any more: a motion out of rest is as the first was.
-    follower.now = 30.0
+    follower.answered(30.0)
     later = refer(follower, 30.0, HELD)
     np.testing.assert_allclose(later.followed.sample(0.0)[0], GOAL)
 
@@ -111,7 +111,7 @@ def test_the_slowest_part_says_how_long_references_still_arrive(make):
     references = []
     for start, goal, duration in zip(times, goals, (1.0, 1.1, 2.0), strict=True):
         follower.sample(start - 0.1)
-        follower.now = start - 0.1
+        follower.answered(start - 0.1)
         references.append(refer(follower, start, goal, duration))
     first, second, _ = references
     assert times[1] + first.added_time > times[2] > times[1] + 2.0 * second.added_time
@@ -124,10 +124,10 @@ def test_a_continuous_joint_may_be_asked_for_whole_turns_away_on_the_way(make):
     follower = make(endless=True)
     refer(follower)
     follower.sample(10.9)
-    follower.now = 10.9
+    follower.answered(10.9)
     turned = GOAL + [2.0 * np.pi, 0.0]
     refer(follower, 11.0, turned)
-    follower.now = 11.0
+    follower.answered(11.0)
     way = np.array([follower.sample(time)[0] for time in np.linspace(11.0, 15.0, 200)])
     np.testing.assert_allclose(way[-1], turned)
     assert np.abs(np.diff(way, axis=0)).max() < 0.02
@@ -149,7 +149,7 @@ def test_there_is_time_to_finish_a_plan_and_then_there_is_none(make):
     planned = plan(follower, lead=0.1)
     assert planned.start == pytest.approx(10.1)
     reference = planned.finish()
-    follower.now = 10.12
+    follower.answered(10.12)
     assert not follower.follow(planned, reference)
     np.testing.assert_array_equal(follower.sample(13.0)[0], HELD)
     # A start further ahead leaves time enough.

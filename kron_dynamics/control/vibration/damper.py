@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.control.vibration.lqg import DampingGains
 from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-_TURN = 2.0 * np.pi
 
 
 class VibrationDamper:
@@ -34,7 +33,7 @@ class VibrationDamper:
     and nothing winds up. Friction and errors of the weight show up as a slow effort d, which is
     estimated and taken off, so that joints come to their reference.
 
-    Unlike other laws this one has a state: call `update` once per period, from one thread.
+    It has a state: call `update` once per period, from one thread.
     """
 
     def __init__(
@@ -56,13 +55,13 @@ class VibrationDamper:
         self._limit = positive_per_joint(
             'effort_limit', effort_limit, self._joints, infinity_allowed=True
         )
-        turning = np.zeros(self._n_j) if continuous is None else np.asarray(continuous)
-        if turning.shape != (self._n_j,):
+        endless = np.zeros(self._n_j) if continuous is None else np.asarray(continuous)
+        if endless.shape != (self._n_j,):
             raise ParameterError(
-                f'continuous has shape {turning.shape}, expected ({self._n_j},): one for each of '
+                f'continuous has shape {endless.shape}, expected ({self._n_j},): one for each of '
                 f'{list(self._joints)}'
             )
-        self._turn = np.where(turning, _TURN, 0.0)
+        self._turns = whole_turns(endless)
         self._gains = gains
         self.reset()
 
@@ -124,7 +123,7 @@ class VibrationDamper:
         qd_ref = self._vector('qd_ref', qd_ref, n_j)
         deflection_ref = self._vector('deflection_ref', deflection_ref, n - n_j)
         feedforward = self._vector('feedforward', feedforward, n_j)
-        y = self._shorter_way(q - q_ref)
+        y = shorter_way(q - q_ref, self._turns)
         if len(measured) > n_j:
             y = np.concatenate((y, self._vector('qd', qd, n_j) - qd_ref))
         reference = np.concatenate((q_ref, deflection_ref))
@@ -133,13 +132,13 @@ class VibrationDamper:
             leap = reference - self._reference
             # What the joints' reference moved beyond its own rate.
             leap[:n_j] -= gains.period / 2.0 * (qd_ref + self._rate)
-            leap[:n_j] = self._shorter_way(leap[:n_j])
+            leap[:n_j] = shorter_way(leap[:n_j], self._turns)
             x[:n] -= leap
         else:
             x = self._x.copy()
             x[measured] = y
         innovation = y - x[measured]
-        innovation[:n_j] = self._shorter_way(innovation[:n_j])
+        innovation[:n_j] = shorter_way(innovation[:n_j], self._turns)
         x += gains.filter.gain @ innovation
         effort: FloatArray = np.clip(feedforward - gains.feedback @ x, -self._limit, self._limit)
         self._x, self._reference, self._rate = x, reference, qd_ref.copy()
@@ -179,10 +178,6 @@ class VibrationDamper:
     def disturbance(self) -> FloatArray:
         """Estimated slow efforts d on the joints, shape (n_j,), N m or N: minus the friction."""
         return self._x[2 * self._n :].copy()
-
-    def _shorter_way(self, angle: FloatArray) -> FloatArray:
-        shorter: FloatArray = angle - self._turn * np.rint(angle / _TURN)
-        return shorter
 
     def _vector(self, label: str, value: FloatArray | None, size: int) -> FloatArray:
         array = np.asarray(value, dtype=np.float64)

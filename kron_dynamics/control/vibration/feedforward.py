@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
@@ -15,10 +17,25 @@ from kron_dynamics.typing import FloatArray
 _STEP_PHASE = 0.3
 
 
+@dataclass(slots=True, eq=False)
+class FollowedLinks:
+    """Links along a reference.
+
+    Attributes:
+        deflection: modal coordinates, shape (n_m,).
+        rate: their rates, shape (n_m,), per s.
+        reference: the last state of the reference, shape (3, n_j); None at the start.
+    """
+
+    deflection: FloatArray
+    rate: FloatArray
+    reference: FloatArray | None = None
+
+
 class FlexibleFeedforward:
     r"""Modal coordinates along a reference, and the efforts that keep the joints on it.
 
-    Links of which all is known act on their joints in a way that is known, too. The joints' part
+    A known link model gives known joint reactions. The joints' part
     of inverse dynamics of the flexible robot makes the joints follow the reference exactly, so
     that links vibrate as with joints that are held, whatever the joints' friction does:
 
@@ -43,27 +60,16 @@ class FlexibleFeedforward:
         self._vibrating = vibrating
         self._damping = flexible.model.structural_damping[self._count :]
         self._fastest = float(ClampedJointModes(flexible)(np.zeros(self._count))[0][-1])
-        self.start(np.zeros(self._count))
         rest = np.zeros(self._count)
-        self.follow(rest, rest, rest, 0.0)  # compiles what the cycle needs
+        self.follow(self.start(rest), rest, rest, rest, 0.0)  # compiles what the cycle needs
 
     @property
     def vibrating(self) -> bool:
         """Whether the reference makes the links vibrate, or only bend."""
         return self._vibrating
 
-    @property
-    def deflection(self) -> FloatArray:
-        """Modal coordinates as of the last `follow`, shape (n_m,)."""
-        return self._e.copy()
-
-    @property
-    def deflection_rate(self) -> FloatArray:
-        """Rates of the modal coordinates as of the last `follow`, shape (n_m,), per s."""
-        return self._ed.copy()
-
-    def start(self, q: FloatArray) -> None:
-        """Take the links to hang at rest.
+    def start(self, q: FloatArray) -> FollowedLinks:
+        """Return links that hang at rest.
 
         Args:
             q: positions of the joints, shape (n_j,), rad or m.
@@ -71,14 +77,21 @@ class FlexibleFeedforward:
         Raises:
             ModelError: the links do not carry their weight there.
         """
-        self._e = quasi_static_equilibrium(self._robot, q)[self._count :]
-        self._ed = np.zeros_like(self._e)
-        self._last: FloatArray | None = None
+        e = quasi_static_equilibrium(self._robot, q)[self._count :]
+        return FollowedLinks(e, np.zeros_like(e))
 
-    def follow(self, q: FloatArray, qd: FloatArray, qdd: FloatArray, elapsed: float) -> FloatArray:
+    def follow(
+        self,
+        links: FollowedLinks,
+        q: FloatArray,
+        qd: FloatArray,
+        qdd: FloatArray,
+        elapsed: float,
+    ) -> FloatArray:
         """Move on to a state of the reference; return efforts without friction, shape (n_j,).
 
         Args:
+            links: along the reference so far; they are changed.
             q: positions of the joints, shape (n_j,), rad or m.
             qd: their rates, shape (n_j,).
             qdd: their accelerations, shape (n_j,).
@@ -91,30 +104,41 @@ class FlexibleFeedforward:
         bent = np.zeros((3, self._robot.n))
         bent[:, : self._count] = reference
         if self._vibrating:
-            bent[0, self._count :] = self._e
+            bent[0, self._count :] = links.deflection
             M = self._robot.mass_matrix(bent[0])[self._count :, self._count :]
-            self._mobility = np.linalg.inv(M)  # hardly changes in so short a time
-            if self._last is not None and elapsed > 0.0:
-                self._integrate(self._last, reference, elapsed)
-            self._last = reference
-            bent[1, self._count :] = self._ed
-            bent[2, self._count :] = self._acceleration(reference, self._e, self._ed)
+            mobility = np.asarray(
+                np.linalg.inv(M), dtype=np.float64
+            )  # hardly changes in so short a time
+            if links.reference is not None and elapsed > 0.0:
+                self._integrate(links, links.reference, reference, elapsed, mobility)
+            links.reference = reference
+            e, ed = links.deflection, links.rate
+            bent[1, self._count :] = ed
+            bent[2, self._count :] = self._acceleration(reference, e, ed, mobility)
         else:
-            self._e = quasi_static_equilibrium(self._robot, q, qd, qdd, start=self._e)[
-                self._count :
-            ]
-        bent[0, self._count :] = self._e
+            full = quasi_static_equilibrium(self._robot, q, qd, qdd, start=links.deflection)
+            links.deflection = full[self._count :]
+        bent[0, self._count :] = links.deflection
         return self._robot.inverse_dynamics(*bent)[: self._count]
 
-    def _acceleration(self, reference: FloatArray, e: FloatArray, ed: FloatArray) -> FloatArray:
+    def _acceleration(
+        self, reference: FloatArray, e: FloatArray, ed: FloatArray, mobility: FloatArray
+    ) -> FloatArray:
         motion = np.zeros((3, self._robot.n))
         motion[:, : self._count] = reference
         motion[0, self._count :], motion[1, self._count :] = e, ed
         force = self._robot.inverse_dynamics(*motion)[self._count :] + self._damping * ed
-        acceleration: FloatArray = -self._mobility @ force
+        acceleration: FloatArray = -mobility @ force
         return acceleration
 
-    def _integrate(self, begin: FloatArray, end: FloatArray, duration: float) -> None:
+    def _integrate(
+        self,
+        links: FollowedLinks,
+        begin: FloatArray,
+        end: FloatArray,
+        duration: float,
+        mobility: FloatArray,
+    ) -> None:
         """Classical fourth-order steps between two states of the reference."""
         steps = max(1, int(np.ceil(duration * self._fastest / _STEP_PHASE)))
         h = duration / steps
@@ -122,13 +146,13 @@ class FlexibleFeedforward:
             first, middle, last = (
                 begin + (end - begin) * (share / steps) for share in (k, k + 0.5, k + 1)
             )
-            e, ed = self._e, self._ed
-            a1 = self._acceleration(first, e, ed)
+            e, ed = links.deflection, links.rate
+            a1 = self._acceleration(first, e, ed, mobility)
             v2 = ed + 0.5 * h * a1
-            a2 = self._acceleration(middle, e + 0.5 * h * ed, v2)
+            a2 = self._acceleration(middle, e + 0.5 * h * ed, v2, mobility)
             v3 = ed + 0.5 * h * a2
-            a3 = self._acceleration(middle, e + 0.5 * h * v2, v3)
+            a3 = self._acceleration(middle, e + 0.5 * h * v2, v3, mobility)
             v4 = ed + h * a3
-            a4 = self._acceleration(last, e + h * v3, v4)
-            self._e = e + h / 6.0 * (ed + 2.0 * v2 + 2.0 * v3 + v4)
-            self._ed = ed + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+            a4 = self._acceleration(last, e + h * v3, v4, mobility)
+            links.deflection = e + h / 6.0 * (ed + 2.0 * v2 + 2.0 * v3 + v4)
+            links.rate = ed + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)

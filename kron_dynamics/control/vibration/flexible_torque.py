@@ -1,59 +1,26 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control laws that know of flexible links. Unlike others they remember, from call to call."""
+"""Computed torque for links that vibrate along a shaped reference."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 from kron_dynamics.control.computed_torque import ComputedTorque
-from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+from kron_dynamics.control.law import ControlLaw, JointReference, LawState
+from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward, FollowedLinks
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 
-class LawWithMemory(ABC):
-    """A law for one thread that calls it once in every period, and tells what came of it."""
+@dataclass(slots=True, eq=False)
+class FlexibleTorqueState(LawState):
+    """Links as they vibrate along the reference."""
 
-    @abstractmethod
-    def start(self, q: FloatArray) -> None:
-        """Forget what was, with the machine at rest at q, shape (n,).
-
-        Raises:
-            ModelError: flexible links do not carry their weight there.
-        """
-
-    @abstractmethod
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        reference: tuple[FloatArray, FloatArray, FloatArray],
-        elapsed: float,
-    ) -> FloatArray:
-        """Return the efforts tau, shape (n,), in N m or N.
-
-        Args:
-            q: measured positions, shape (n,), rad or m.
-            qd: measured rates, shape (n,).
-            reference: its position, rate and acceleration, shape (n,) each.
-            elapsed: time since the last call, s; 0 at the first.
-
-        Raises:
-            ModelError: flexible links give way in this motion.
-            NonFiniteError: the state is not finite.
-        """
-
-    def set_applied_effort(self, effort: FloatArray) -> None:  # noqa: B027 - most do not care
-        """Tell the efforts that were sent in this period, shape (n,), N m or N."""
-
-    @property
-    def deflection(self) -> tuple[FloatArray, FloatArray] | None:
-        """Estimated modal coordinates and their rates, (n_m,) each; None without an estimate."""
-        return None
+    links: FollowedLinks
 
 
-class FlexibleTorque(LawWithMemory):
+class FlexibleTorque(ControlLaw[FlexibleTorqueState]):
     r"""Computed torque of the rigid robot, and the reaction of links that vibrate.
 
     .. math:: \tau = \tau_{rigid} + ID_{flexible}(ref, e) - ID_{rigid}(ref)
@@ -75,18 +42,19 @@ class FlexibleTorque(LawWithMemory):
         self._rigid = rigid
         self._links = links
 
-    def start(self, q: FloatArray) -> None:
-        """Forget what was: see `LawWithMemory`."""
-        self._links.start(q)
+    def start(self, q: FloatArray) -> FlexibleTorqueState:
+        """Return the state of a run from rest: see `ControlLaw`."""
+        return FlexibleTorqueState(self._links.start(q))
 
     def __call__(
         self,
         q: FloatArray,
         qd: FloatArray,
-        reference: tuple[FloatArray, FloatArray, FloatArray],
+        reference: JointReference,
+        state: FlexibleTorqueState,
         elapsed: float,
     ) -> FloatArray:
-        """Return the efforts: see `LawWithMemory`."""
-        reaction = self._links.follow(*reference, elapsed)
+        """Return the efforts: see `ControlLaw`."""
+        reaction = self._links.follow(state.links, *reference, elapsed)
         reaction -= self._rigid.inverse_dynamics(*reference)
-        return self._law(q, qd, *reference) + reaction
+        return self._law.effort(q, qd, reference) + reaction

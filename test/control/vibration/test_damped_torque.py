@@ -12,13 +12,14 @@ import pytest
 
 from kron_dynamics import control
 from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.vibration.feedforward import FollowedLinks
 from kron_dynamics.exceptions import ModelError
 
 HELD = np.array([0.2, -0.3])
 LIMIT = np.array([30.0, 10.0])
 
 
-class Recorder(control.LawWithMemory):
+class Recorder(control.ControlLaw):
     """Asks for more than the limit, and notes what it hears."""
 
     def __init__(self):
@@ -27,12 +28,18 @@ class Recorder(control.LawWithMemory):
 
     def start(self, q):
         self.heard.append(('start', q.tolist()))
+        return RecorderState(self.heard)
 
-    def __call__(self, q, qd, reference, elapsed):
+    def __call__(self, q, qd, reference, state, elapsed):
         if self.trouble is not None:
             raise self.trouble
         self.heard.append(('call', round(elapsed, 6)))
         return 2.0 * LIMIT
+
+
+class RecorderState(control.LawState):
+    def __init__(self, heard):
+        self.heard = heard
 
     def set_applied_effort(self, effort):
         self.heard.append(('applied', effort.tolist()))
@@ -131,30 +138,40 @@ def damped(arm):
 
     links = SimpleNamespace(
         vibrating=False,
-        deflection=np.zeros(1),
-        start=lambda q: None,
+        start=lambda q: FollowedLinks(np.zeros(1), np.zeros(1)),
         follow=lambda *motion: np.zeros(2),
     )
     damper, later = Damper(), Later()
     law = control.DampedTorque(arm, links, damper, gains_at, later, compensate_friction=False)
-    law.start(HELD)
+    state = law.start(HELD)
 
     def go_on(q, duration, period=0.02):
         for _ in range(round(duration / period)):
-            law(q, np.zeros(2), (q, np.zeros(2), np.zeros(2)), period)
+            law(q, np.zeros(2), (q, np.zeros(2), np.zeros(2)), state, period)
 
-    return SimpleNamespace(law=law, damper=damper, later=later, go_on=go_on)
+    return SimpleNamespace(law=law, state=state, later=later, go_on=go_on)
 
 
 def test_gains_for_the_pose_are_made_in_the_background(damped):
     damped.go_on(HELD, 0.4)
     assert not damped.later.jobs
     damped.go_on(HELD, 5.0)
-    assert damped.damper.gains.name == 'first'
+    assert damped.state.damper.gains.name == 'first'
     assert damped.later.work() == 1  # one at a time
     damped.go_on(HELD, 0.02)
-    assert damped.damper.gains.name == HELD.tolist()
-    assert damped.law.problem is None
+    assert damped.state.damper.gains.name == HELD.tolist()
+    assert damped.state.problem is None
+
+
+def test_runs_of_one_law_do_not_know_of_each_other_but_for_the_newest_gains(damped):
+    other = damped.law.start(HELD)
+    damped.go_on(HELD, 1.0)
+    damped.later.work()
+    damped.go_on(HELD, 2.0, period=0.01)
+    assert damped.state.problem is not None
+    assert (other.problem, other.job, other.since_job) == (None, None, 0.0)
+    assert other.damper.gains.name == 'first'
+    assert damped.law.start(HELD).damper.gains.name == HELD.tolist()
 
 
 def test_where_there_are_no_gains_the_former_ones_stay_and_that_is_told(damped):
@@ -162,18 +179,18 @@ def test_where_there_are_no_gains_the_former_ones_stay_and_that_is_told(damped):
     damped.go_on(far, 1.0)
     damped.later.work()
     damped.go_on(far, 0.02)
-    assert damped.damper.gains.name == 'first'
-    assert damped.law.problem == 'no gains there'
+    assert damped.state.damper.gains.name == 'first'
+    assert damped.state.problem == 'no gains there'
     for _ in range(2):  # one for the far pose is under way
         damped.go_on(HELD, 1.0)
         damped.later.work()
     damped.go_on(HELD, 0.02)
-    assert damped.law.problem is None
-    assert damped.damper.gains.name == HELD.tolist()
+    assert damped.state.problem is None
+    assert damped.state.damper.gains.name == HELD.tolist()
 
 
 def test_states_at_another_rate_than_that_of_the_gains_are_told(damped):
     damped.go_on(HELD, 2.0, period=0.021)
-    assert damped.law.problem is None
+    assert damped.state.problem is None
     damped.go_on(HELD, 2.0, period=0.01)
-    assert damped.law.problem == 'states come every 0.0102 s, gains are for 0.02 s'
+    assert damped.state.problem == 'states come every 0.0102 s, gains are for 0.02 s'

@@ -1,0 +1,209 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Vibration damping as a control law: feedforward, friction, and gains for the pose."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.control.law import ControlLaw, JointReference, LawState
+from kron_dynamics.control.vibration.damper import VibrationDamper
+from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward, FollowedLinks
+from kron_dynamics.control.vibration.lqg import DampingGains
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Interval for checking whether gains need updating, s: few poses change in less.
+_NEW_GAINS = 0.5
+# Part by which the mean time between states may be off the period of the gains, over about as
+# many states.
+_PERIOD_ERROR, _MEAN_OF = 0.1, 50
+# Share of the friction that is compensated in motions of the damper: full compensation causes
+# limit cycles when friction is overestimated.
+_COMPENSATED = 0.7
+# Deadband, in standard deviations of the estimated rate: without it joints would hunt for the last
+# step of their encoders.
+_NO_RATE = 0.5
+# Friction stops a joint; a filter that lets it do so in less than a period would swing.
+_STOPPED = 0.7
+
+
+@dataclass(slots=True, eq=False)
+class DampedTorqueState(LawState):
+    """What a run of `DampedTorque` remembers; arrays of shape (n,).
+
+    Attributes:
+        links: along the reference.
+        damper: its filter.
+        vibrating: whether the reference makes the links vibrate.
+        mean_period: time between states, s.
+        taken: by friction, in this period, N m or N.
+        wanted: deviations of the joints, were there no friction, rad or m.
+        wanted_rate: their rates.
+        job: gains that are being made.
+        since_job: time since they were asked for, s.
+        no_gains: why there are none for this pose, or None.
+    """
+
+    links: FollowedLinks
+    damper: VibrationDamper
+    vibrating: bool
+    mean_period: float
+    taken: FloatArray
+    wanted: FloatArray
+    wanted_rate: FloatArray
+    job: Future[DampingGains] | None = None
+    since_job: float = 0.0
+    no_gains: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps the damping from being what it should, or None."""
+        period = self.damper.gains.period
+        if abs(self.mean_period - period) > _PERIOD_ERROR * period:
+            return f'states come every {self.mean_period:.3g} s, gains are for {period:.3g} s'
+        return self.no_gains
+
+    @property
+    def deflection(self) -> tuple[FloatArray, FloatArray]:
+        """Estimated modal coordinates and their rates, (n_m,) each."""
+        e, ed = self.damper.deflection, self.damper.deflection_rate
+        if self.vibrating:
+            return self.links.deflection + e, self.links.rate + ed
+        return e, ed
+
+    def set_applied_effort(self, effort: FloatArray) -> None:
+        """Tell the efforts that were sent: see `LawState`."""
+        self.damper.set_applied_effort(effort - self.taken)
+
+
+class DampedTorque(ControlLaw[DampedTorqueState]):
+    """Efforts of the reference under flexible links, and a `VibrationDamper` for the rest.
+
+    The damper measures positions alone. Gains for another pose are made in the background, and
+    the newest serve the next run.
+
+    Coulomb friction that is stronger than a vibration holds the joints, and nothing would be seen
+    or damped. Where friction is compensated, the filter knows what of the efforts it takes, at
+    the estimated rates; and the drives get a share of it for the rates that the joints would have
+    without it, as the regulator moves them. That is no measured rate, so there is no chatter.
+    """
+
+    def __init__(
+        self,
+        rigid: Robot,
+        links: FlexibleFeedforward,
+        damper: VibrationDamper,
+        gains_at: Callable[[FloatArray], DampingGains],
+        background: Executor,
+        *,
+        compensate_friction: bool = True,
+    ) -> None:
+        """Make the law.
+
+        Args:
+            rigid: the robot with stiff links, for the friction in its joints.
+            links: its flexible links. If they vibrate along the reference, the damper leaves
+                that vibration alone: a shaped reference ends it.
+            damper: with gains for the first pose.
+            gains_at: makes gains for joint positions (n_j,), such as `GainSchedule.at`.
+            background: where it runs.
+            compensate_friction: whether to compensate the friction of the model.
+        """
+        self._rigid = rigid
+        self._links = links
+        self._damper = damper
+        self._gains_at = gains_at
+        self._background = background
+        self._compensate_friction = compensate_friction
+
+    def start(self, q: FloatArray) -> DampedTorqueState:
+        """Return the state of a run from rest: see `ControlLaw`."""
+        links = self._links.start(q)
+        damper = copy.copy(self._damper)
+        damper.reset()
+        return DampedTorqueState(
+            links, damper, self._links.vibrating, damper.gains.period, *np.zeros((3, len(q)))
+        )
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        reference: JointReference,
+        state: DampedTorqueState,
+        elapsed: float,
+    ) -> FloatArray:
+        """Return the efforts: see `ControlLaw`."""
+        self._renew_gains(state, reference[0], elapsed)
+        if elapsed > 0.0:
+            state.mean_period += (elapsed - state.mean_period) / _MEAN_OF
+        q_ref, qd_ref, _ = reference
+        damper = state.damper
+        efforts = self._links.follow(state.links, *reference, elapsed)
+        # Links that vibrate as they should show no deviation, at any time.
+        steady = state.links.deflection
+        if state.vibrating:
+            steady = np.zeros_like(steady)
+        if not self._compensate_friction:
+            return damper.update(q, None, q_ref, qd_ref, steady, efforts)
+        friction = self._rigid.joint_friction(qd_ref)
+        wanted = damper.update(q, None, q_ref, qd_ref, steady, efforts + friction)
+        moved = self._rigid.joint_friction(qd_ref + _clear_rate(state)) - friction
+        state.taken = self._friction_taken(damper, q, qd_ref, friction)
+        _want(state, damper.deflection - steady)
+        return wanted + _COMPENSATED * moved
+
+    def _friction_taken(
+        self, damper: VibrationDamper, q: FloatArray, qd_ref: FloatArray, friction: FloatArray
+    ) -> FloatArray:
+        """Friction at the estimated rates beyond that of the reference, shape (n,)."""
+        rate = damper.rate_deviation
+        taken = self._rigid.joint_friction(qd_ref + rate) - friction
+        most = np.abs(rate) * self._rigid.mass_matrix(q).diagonal()
+        most *= _STOPPED / damper.gains.period
+        return np.clip(taken, -most, most)
+
+    def _renew_gains(self, state: DampedTorqueState, q: FloatArray, elapsed: float) -> None:
+        """Take gains that are ready, and ask for others now and then."""
+        state.since_job += elapsed
+        if state.job is not None and state.job.done():
+            job, state.job = state.job, None
+            try:
+                state.damper.gains = self._damper.gains = job.result()
+                state.no_gains = None
+            except KronDynamicsError as error:
+                state.no_gains = str(error)  # the former ones stay
+        if state.job is None and state.since_job >= _NEW_GAINS:
+            state.job = self._background.submit(self._gains_at, q.copy())
+            state.since_job = 0.0
+
+
+def _clear_rate(state: DampedTorqueState) -> FloatArray:
+    """Rates wanted, less what is too small to be told from none, shape (n,)."""
+    gains, rate = state.damper.gains, state.wanted_rate
+    first = len(gains.joint_names)
+    variance = gains.filter.covariance.diagonal()[first : first + len(rate)]
+    least = _NO_RATE * np.sqrt(variance)
+    clear: FloatArray = rate - np.clip(rate, -least, least)
+    return clear
+
+
+def _want(state: DampedTorqueState, deviation: FloatArray) -> None:
+    """Move the joints on as the regulator would without friction, under these links."""
+    gains, n_j = state.damper.gains, len(state.wanted)
+    x = np.concatenate(
+        (
+            *(state.wanted, deviation, state.wanted_rate),
+            *(state.damper.deflection_rate, np.zeros(n_j)),
+        )
+    )
+    x = gains.transition @ x - gains.input @ (gains.feedback @ x)
+    n = len(gains.joint_names)
+    state.wanted, state.wanted_rate = x[:n_j], x[n : n + n_j]
