@@ -12,6 +12,7 @@ import numpy as np
 from kron_dynamics.arguments import instance, real_array, real_number
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
 from kron_dynamics.messages import clipped, shown
+from kron_dynamics.model.options import ModelOptions
 
 
 def check_path(path: object, name: str) -> None:
@@ -30,9 +31,7 @@ def check_path(path: object, name: str) -> None:
         raise ParameterError(f'{name} is {shown(path)}, expected the path of a file')
 
 
-def check_options(
-    gravity: object, joints: object, armature: object, payload: object, flexible: object
-) -> None:
+def check_options(options: ModelOptions, flexible: object, xacro_args: object) -> None:
     """Refuse options of a kind that cannot be used; what they say is looked at later.
 
     Raises:
@@ -40,47 +39,36 @@ def check_options(
         ShapeError: a number is none, but an array.
         ParameterError: a number is beyond the range of float64.
     """
-    real_array(gravity, 'gravity')
-    if joints is not None:
+    real_array(options['gravity'], 'gravity')
+    if options['joints'] is not None:
         # Text is a list of letters, and a set has no order.
-        unfit = isinstance(joints, (str, bytes, set, frozenset))
-        if unfit or not isinstance(joints, Collection):
-            raise ArgumentTypeError(f'joints is {shown(joints)}, expected a list of names')
-        for joint in joints:
-            instance(joint, str, 'a name in joints', 'text')
-    for joint, inertia in _items(armature, 'armature'):
+        _check_names(options['joints'], 'joints', 'a list of names', (str, bytes, set, frozenset))
+    for joint, inertia in _items(options['armature'], 'armature'):
         real_number(inertia, f"armature of joint '{clipped(joint)}'")
-    for link, carried in _items(payload, 'payload'):
+    for link, carried in _items(options['payload'], 'payload'):
         name = f"payload of link '{clipped(link)}'"
         if isinstance(carried, (tuple, list)):
             for part in carried:
                 real_array(part, name)
         else:
             real_number(carried, name)
+    for switch in ('hold_base', 'strict'):
+        instance(options[switch], (bool, np.bool_), switch, 'True or False')
+    if not isinstance(options['allow'], str):  # one kind
+        _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes,))
     if isinstance(flexible, (str, os.PathLike)):
         check_path(flexible, 'flexible')
     else:
         instance(flexible, (Mapping, type(None)), 'flexible', 'a path or a mapping')
-
-
-def check_reading(
-    hold_base: object, strict: object, allow: object, xacro_args: object, expand_xacro: object
-) -> None:
-    """Refuse what says how a description is to be read, where it is of a kind that says nothing.
-
-    Raises:
-        ArgumentTypeError: one is of another kind.
-    """
-    switches = {'hold_base': hold_base, 'strict': strict, 'expand_xacro': expand_xacro}
-    for name, value in switches.items():
-        instance(value, (bool, np.bool_), name, 'True or False')
-    if not isinstance(allow, str):
-        instance(allow, (list, tuple, set, frozenset), 'allow', 'kinds of warnings')
-        assert isinstance(allow, Collection)
-        for kind in allow:
-            instance(kind, str, 'a kind in allow', 'text')
     for name, value in _items(xacro_args, 'xacro_args'):
         instance(value, str, f"xacro_args of '{clipped(name)}'", 'text')
+
+
+def _check_names(names: object, option: str, what: str, unfit: tuple[type, ...]) -> None:
+    if isinstance(names, unfit) or not isinstance(names, Collection):
+        raise ArgumentTypeError(f'{option} is {shown(names)}, expected {what}')
+    for name in names:
+        instance(name, str, f'a name in {option}', 'text')
 
 
 def _items(option: object, name: str) -> Collection[tuple[str, object]]:

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.flexible import load_flexible_model
-from kron_dynamics.load_arguments import check_options, check_path, check_reading
+from kron_dynamics.load_arguments import check_options, check_path
 from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
+from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.model.xacro_text import expanded, is_xacro
@@ -66,17 +68,23 @@ def load(
             no such kind of warning.
     """
     check_path(path, 'path')
-    check_options(gravity, joints, armature, payload, flexible)
-    check_reading(hold_base, strict, allow, xacro_args, True)
+    options = ModelOptions(
+        gravity=gravity,
+        joints=joints,
+        armature=armature,
+        payload=payload,
+        hold_base=hold_base,
+        strict=strict,
+        allow=allow,
+    )
+    check_options(options, flexible, xacro_args)
     text = read_urdf_file(path)
     try:
         if is_xacro(text, path):
             text = expanded(text, path, xacro_args)
         elif xacro_args:
             raise _no_xacro(xacro_args)
-        model = _model(
-            text, gravity, joints, armature, flexible, payload, hold_base, strict, allow
-        )
+        model = _model(text, flexible, options)
     except ModelError as error:
         raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
     _tell(model, strict)
@@ -104,13 +112,22 @@ def loads(
     expressions and reads files.
     """
     instance(text, str, 'text', 'the text of a URDF')
-    check_options(gravity, joints, armature, payload, flexible)
-    check_reading(hold_base, strict, allow, xacro_args, expand_xacro)
+    instance(expand_xacro, (bool, np.bool_), 'expand_xacro', 'True or False')
+    options = ModelOptions(
+        gravity=gravity,
+        joints=joints,
+        armature=armature,
+        payload=payload,
+        hold_base=hold_base,
+        strict=strict,
+        allow=allow,
+    )
+    check_options(options, flexible, xacro_args)
     if expand_xacro and is_xacro(text):
         text = expanded(text, None, xacro_args)
     elif xacro_args:
         raise _no_xacro(xacro_args)
-    model = _model(text, gravity, joints, armature, flexible, payload, hold_base, strict, allow)
+    model = _model(text, flexible, options)
     _tell(model, strict)
     return Robot(model, threads=threads)
 
@@ -120,29 +137,11 @@ def _no_xacro(xacro_args: Mapping[str, str]) -> ParameterError:
 
 
 def _model(
-    text: str,
-    gravity: ArrayLike,
-    joints: Sequence[str] | None,
-    armature: Mapping[str, float] | None,
-    flexible: str | Path | Mapping[str, object] | None,
-    payload: Mapping[str, Payload] | None,
-    hold_base: bool,
-    strict: bool,
-    allow: Sequence[str],
+    text: str, flexible: str | Path | Mapping[str, object] | None, options: ModelOptions
 ) -> RobotModel:
-    load_rigid_or_flexible = (
-        load_model if flexible is None else partial(load_flexible_model, flexible=flexible)
-    )
-    return load_rigid_or_flexible(
-        text,
-        gravity=gravity,
-        joints=joints,
-        armature=armature,
-        payload=payload,
-        hold_base=hold_base,
-        strict=strict,
-        allow=allow,
-    )
+    if flexible is None:
+        return load_model(text, **options)
+    return load_flexible_model(text, flexible, **options)
 
 
 def _tell(model: RobotModel, strict: bool) -> None:

@@ -13,7 +13,7 @@ from kron_dynamics.dynamics.forward import singular_mass
 from kron_dynamics.exceptions import (
     ShapeError,
 )
-from kron_dynamics.flexible import DeflectionCheck
+from kron_dynamics.flexible import DeflectionCheck, FlexibleModel
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
@@ -48,7 +48,8 @@ class Robot:
         """
         instance(model, RobotModel, 'model', 'a RobotModel; load and loads make robots of URDFs')
         self.model = model
-        self._kernels = KernelCollection(model, thread_count(threads))
+        self._threads = thread_count(threads)
+        self._kernels = KernelCollection(model, self._threads)
         self._frames: dict[str, RobotFrame] = {}
         self._deflections = DeflectionCheck()
 
@@ -87,6 +88,13 @@ class Robot:
             self.model.frame(link)
             self._frames[link] = RobotFrame(link, self.model, self._kernels)
         return self._frames[link]
+
+    @cached_property
+    def rigid(self) -> Robot:
+        """The same robot with stiff links: itself where none bends."""
+        if not isinstance(self.model, FlexibleModel):
+            return self
+        return Robot(self.model.rigid, threads=self._threads)
 
     @cached_property
     def singular_mass(self) -> str | None:

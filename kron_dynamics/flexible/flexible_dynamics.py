@@ -42,29 +42,31 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 @inverse_dynamics.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
+def _flexible_inverse_dynamics(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> ScalarArray:
     moved = _newton_euler(model, q, qd, qdd, model.gravity)
     return moved + _elastic_forces(model, q)
 
 
 @bias_forces.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+def _flexible_bias_forces(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
 
 
 @coriolis_vector.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+def _flexible_coriolis_vector(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), np.zeros(3, dtype=int))
 
 
 @gravity_vector.register
-def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+def _flexible_gravity_vector(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     rest = zeros_like(q, (model.n,))
     return inverse_dynamics(model, q, rest, rest)
 
 
 @mass_matrix.register
-def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+def _flexible_mass_matrix(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     rest, still = zeros_like(q, (model.n,)), np.zeros(3, dtype=int)
 
     def efforts(qdd: ScalarArray) -> ScalarArray:
@@ -76,7 +78,7 @@ def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
 
 
 @velocity_free_coriolis_matrix.register
-def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
+def _flexible_velocity_free_coriolis_matrix(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     rest = zeros_like(q, (model.n,))
 
     # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
@@ -85,13 +87,15 @@ def _(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
 
 
 @coriolis_matrix.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+def _flexible_coriolis_matrix(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
     return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
 
 
 @linearization.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Linearization:
+def _flexible_linearization(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Linearization:
     n = model.n
     accelerations = as_scalars(qdd)
 
@@ -103,7 +107,7 @@ def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Line
 
 
 @kinetic_energy.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> Any:
+def _flexible_kinetic_energy(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> Any:
     qd = as_scalars(qd)
     # M qd are the efforts that accelerations qd take at rest.
     momentum = _newton_euler(model, q, 0 * qd, qd, np.zeros(3, dtype=int))
@@ -111,7 +115,7 @@ def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> Any:
 
 
 @potential_energy.register
-def _(model: FlexibleModel, q: ArrayLike) -> Any:
+def _flexible_potential_energy(model: FlexibleModel, q: ArrayLike) -> Any:
     q = as_scalars(q)
     where = configuration(model, q)
     inertias = body_inertias(model.skeleton)

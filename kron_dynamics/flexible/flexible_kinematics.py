@@ -9,6 +9,7 @@ frames are as everywhere. Importing this module teaches `kron_dynamics.kinematic
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
 from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -62,6 +64,21 @@ class Configuration(NamedTuple):
     states: list[ModalState]
 
 
+def skeleton_placements(skeleton: RobotModel, q: ScalarArray) -> list[JointPlacement]:
+    """Return the placement of every body on its parent, sections as they are without deformation.
+
+    Args:
+        skeleton: of a flexible robot.
+        q: coordinates, of which those of the joints count, shape (n,).
+    """
+    placements = joint_placements(skeleton, q)
+    none = np.zeros(3, dtype=int)
+    for k, joint in skeleton.outward():
+        if joint.is_section:
+            placements[k] = JointPlacement(joint.rotation, joint.translation, none, none)
+    return placements
+
+
 def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configuration:
     """Return the placement of every body on its parent, the sections as they are deformed.
 
@@ -69,7 +86,7 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         model: the robot.
         derivatives: the coordinates, and as many derivatives of them as there are, (n,) each.
     """
-    placements = joint_placements(model.skeleton, derivatives[0])
+    placements = skeleton_placements(model.skeleton, derivatives[0])
     states = model.states(*derivatives)
     sections = {}
     for link, state in zip(model.flexible_links, states, strict=True):
@@ -77,11 +94,10 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         for k, at in link.sections.items():
             placed = place_section(state, at)
             sections[k] = Section(link, state, at, placed)
-            placements[k] = JointPlacement(
-                root.rotation @ sections[k].axes,
-                root.offset + root.rotation @ placed.offset,
-                placements[k].angular_axis,
-                placements[k].linear_axis,
+            placements[k] = replace(
+                placements[k],
+                rotation=root.rotation @ sections[k].axes,
+                offset=root.offset + root.rotation @ placed.offset,
             )
     return Configuration(placements, sections, states)
 
@@ -126,7 +142,7 @@ def root_motion(link: FlexibleBody, body: FrameMotion) -> FrameMotion:
 
 
 @forward_kinematics.register
-def _(model: FlexibleModel, q: ArrayLike, link: str) -> ScalarArray:
+def _flexible_forward_kinematics(model: FlexibleModel, q: ArrayLike, link: str) -> ScalarArray:
     q = as_scalars(q)
     frame = model.skeleton.frame(link)
     placements = configuration(model, q).placements
@@ -140,14 +156,16 @@ def _(model: FlexibleModel, q: ArrayLike, link: str) -> ScalarArray:
 
 
 @rotation_between.register
-def _(model: FlexibleModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
+def _flexible_rotation_between(
+    model: FlexibleModel, q: ArrayLike, axes: str, link: str
+) -> ScalarArray:
     wanted, given = (forward_kinematics(model, q, name)[:3, :3] for name in (axes, link))
     rotation: ScalarArray = wanted.T @ given
     return rotation
 
 
 @frame_motion.register
-def _(
+def _flexible_frame_motion(
     model: FlexibleModel,
     q: ArrayLike,
     qd: ArrayLike,
@@ -167,7 +185,7 @@ def _(
 
 
 @jacobian.register
-def _(
+def _flexible_jacobian(
     model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
     rest = zeros_like(q, (model.n,))
@@ -180,7 +198,7 @@ def _(
 
 
 @kinematic_hessian.register
-def _(
+def _flexible_kinematic_hessian(
     model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
     derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
@@ -188,7 +206,9 @@ def _(
 
 
 @jacobian_dot.register
-def _(model: FlexibleModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
+def _flexible_jacobian_dot(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, link: str
+) -> ScalarArray:
     q, qd = as_scalars(q), as_scalars(qd)
     along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
     return along[..., 0]

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.beams.tapered import CarriedBody
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
+from kron_dynamics.flexible.flexible_kinematics import skeleton_placements
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import (
     CrossSection,
@@ -25,28 +28,25 @@ from kron_dynamics.flexible.link_modes import (
     stations,
 )
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
-from kron_dynamics.kinematics.forward import joint_placements
-from kron_dynamics.messages import named
+from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
-from kron_dynamics.model.load import build_model, load_model, read_description
-from kron_dynamics.model.payload import Payload
-from kron_dynamics.model.robot_model import STANDARD_GRAVITY, RobotModel, read_only
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.model.load import build_model, described_model
+from kron_dynamics.model.options import ModelOptions
+from kron_dynamics.model.robot_model import RobotModel, read_only
+from kron_dynamics.model.urdf import ParsedUrdf
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def load_flexible_model(
     text: str,
     flexible: str | Path | Mapping[str, object],
     *,
-    gravity: ArrayLike = STANDARD_GRAVITY,
-    joints: Sequence[str] | None = None,
-    armature: Mapping[str, float] | None = None,
-    payload: Mapping[str, Payload] | None = None,
-    hold_base: bool = False,
-    strict: bool = False,
-    allow: Sequence[str] = (),
     findings: Findings | None = None,
+    **options: Unpack[ModelOptions],
 ) -> FlexibleModel:
     """Return the model of a URDF text with some links flexible.
 
@@ -57,40 +57,37 @@ def load_flexible_model(
     Args:
         text: URDF.
         flexible: the description of the flexible links: a file or what one holds.
-        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
-        joints: order of the joints; modal coordinates follow.
-        armature: rotor inertia at the joint by joint name, kg m^2 or kg.
-        payload: point masses by the link that carries them, as for `with_payloads`.
-        hold_base: whether a floating or planar joint at the root is held where it is.
-        strict: whether every warning is an error.
-        allow: kinds of warnings that `strict` lets pass.
         findings: where warnings go, and errors until all are found; as for `load_model`.
+        **options: those of `load_model`; modal coordinates follow the joints.
 
     Raises:
         ModelError: one of the two descriptions is broken, or they do not fit together; the
-            message names link or joint.
+            message names link or joint, and the file of the flexible links where that is one.
     """
     descriptions = read_flexible(flexible)
-    rigid = load_model(
-        text,
-        gravity=gravity,
-        joints=joints,
-        armature=armature,
-        payload=payload,
-        hold_base=hold_base,
-        strict=strict,
-        allow=allow,
-        findings=findings,
-    )
-    parsed = read_description(text, payload=payload, hold_base=hold_base)
+    parsed, rigid = described_model(text, findings=findings, **options)
+    try:
+        return _bending(parsed, rigid, descriptions, options)
+    except ModelError as error:
+        if isinstance(flexible, Mapping):
+            raise
+        raise type(error)(f'{clipped(str(flexible))}: {error}') from error.__cause__
+
+
+def _bending(
+    parsed: ParsedUrdf,
+    rigid: RobotModel,
+    descriptions: Sequence[FlexibleLinkDescription],
+    options: ModelOptions,
+) -> FlexibleModel:
+    """The model of a rigid robot some links of which are flexible."""
+    parsed = copy.deepcopy(parsed)
     beams = []
     for description in descriptions:
         with _within_numbers(description.link):
             beams.append(take_beam(parsed.robot, description))
     sections = frozenset(name for beam in beams for name in beam.sections)
-    skeleton = build_model(
-        replace(parsed, sections=sections), gravity=gravity, joints=joints, armature=armature
-    )
+    skeleton = build_model(replace(parsed, sections=sections), options)
     carried = _carried(skeleton, beams)
     links: list[FlexibleBody] = []
     for beam in beams:
@@ -161,7 +158,9 @@ def _carried(skeleton: RobotModel, beams: Sequence[BeamPart]) -> list[Inertia]:
         frame = skeleton.frame(beam.description.link)
         if frame.body >= 0:
             inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
-    return composite_inertias(skeleton, joint_placements(skeleton, np.zeros(skeleton.n)), inertias)
+    return composite_inertias(
+        skeleton, skeleton_placements(skeleton, np.zeros(skeleton.n)), inertias
+    )
 
 
 def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:

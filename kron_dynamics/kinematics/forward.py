@@ -67,7 +67,7 @@ def joint_rotation(joint: Joint, position: object) -> ScalarArray:
 
 
 def joint_placements(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
-    """Return the placement of every body on its parent: a table of the model.
+    """Return the placement of every body on its parent by a joint: a table of the model.
 
     Args:
         model: the robot.

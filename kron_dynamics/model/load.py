@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from urdf_parser_py import urdf
@@ -21,8 +22,11 @@ from kron_dynamics.model.coordinates import (
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
 from kron_dynamics.model.magnitudes import look_at_magnitudes
-from kron_dynamics.model.payload import Payload, with_payloads
+from kron_dynamics.model.options import ModelOptions
+from kron_dynamics.model.payload import with_payloads
 from kron_dynamics.model.robot_model import (
+    NO_COORDINATE,
+    SECTION,
     STANDARD_GRAVITY,
     Body,
     Frame,
@@ -34,81 +38,52 @@ from kron_dynamics.model.tree import find_root, placement, settle_kinds, walk
 from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _Part = tuple[str, Body, FloatArray, FloatArray]
-# Of a section of a flexible link: it has no position of its own, and without deformation it is
-# where a revolute joint with no axis would be.
-_NO_FOLLOWER = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
+# Of a section of a flexible link, which moves with the link's modal coordinates.
+_NO_FOLLOWER = Follower(coordinate=NO_COORDINATE, multiplier=0.0, offset=0.0, mimics=None)
 _SQUARE_OVERFLOWS = 1e150
 
 
 def load_model(
-    text: str,
-    *,
-    gravity: ArrayLike = STANDARD_GRAVITY,
-    joints: Sequence[str] | None = None,
-    armature: Mapping[str, float] | None = None,
-    payload: Mapping[str, Payload] | None = None,
-    hold_base: bool = False,
-    strict: bool = False,
-    allow: Sequence[str] = (),
-    findings: Findings | None = None,
+    text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
 ) -> RobotModel:
     """Return the model that a URDF text describes.
 
     Args:
         text: URDF.
-        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
-        joints: order of the generalized coordinates by joint name; None takes the joints depth
-            first in document order.
-        armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
-            transmissions of the URDF give.
-        payload: point masses by the link that carries them, as for `with_payloads`.
-        hold_base: whether a floating or planar joint at the root is held where it is.
-        strict: whether every warning is an error.
-        allow: kinds of warnings that `strict` lets pass.
         findings: where warnings go, and errors until all are found; `strict` and `allow` are
             then those of it.
+        **options: see `ModelOptions`.
 
     Raises:
         ModelError: the description leaves the equations without an answer, or `strict` forbids
             what it has; the message names link or joint.
         ParameterError: there is no such kind of warning.
     """
-    findings = Findings(strict, allow) if findings is None else findings
-    parsed = read_description(text, payload=payload, hold_base=hold_base, findings=findings)
-    model = build_model(
-        parsed, gravity=gravity, joints=joints, armature=armature, findings=findings
-    )
-    look_at_inertias(model, parsed, findings)
-    look_at_magnitudes(model, parsed, findings)
-    return replace(model, warnings=findings.finish())
+    return described_model(text, findings=findings, **options)[1]
 
 
-def read_description(
-    text: str,
-    *,
-    payload: Mapping[str, Payload] | None = None,
-    hold_base: bool = False,
-    findings: Findings | None = None,
-) -> ParsedUrdf:
-    """Return what a URDF text says, a tree of joints of kinds that have a meaning here.
-
-    See `load_model`.
-    """
-    findings = Findings() if findings is None else findings
+def described_model(
+    text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
+) -> tuple[ParsedUrdf, RobotModel]:
+    """Return what a URDF text says, and the model that it describes; see `load_model`."""
+    if findings is None:
+        findings = Findings(options.get('strict', False), options.get('allow', ()))
     parsed = parse_urdf(text, findings)
     root = find_root(parsed.robot, findings)
-    settle_kinds(parsed.robot, root, hold_base, findings)
-    return with_payloads(parsed, payload or {})
+    settle_kinds(parsed.robot, root, options.get('hold_base', False), findings)
+    parsed = with_payloads(parsed, options.get('payload') or {})
+    model = build_model(parsed, options, findings)
+    look_at_inertias(model, parsed, findings)
+    look_at_magnitudes(model, parsed, findings)
+    return parsed, replace(model, warnings=findings.finish())
 
 
 def build_model(
-    parsed: ParsedUrdf,
-    *,
-    gravity: ArrayLike = STANDARD_GRAVITY,
-    joints: Sequence[str] | None = None,
-    armature: Mapping[str, float] | None = None,
-    findings: Findings | None = None,
+    parsed: ParsedUrdf, options: ModelOptions, findings: Findings | None = None
 ) -> RobotModel:
     """Return the model of a URDF that has been read; see `load_model`.
 
@@ -119,13 +94,12 @@ def build_model(
     root = find_root(robot)
     moving = [joint for joint, _ in walk(robot, root) if joint.type != 'fixed']
     still = {joint.name for joint in robot.joints if joint.type == 'fixed'}
-    names, followers = assign_coordinates(moving, joints, still, findings)
+    names, followers = assign_coordinates(moving, options.get('joints'), still, findings)
     if not names:
         raise ModelError(f'{named("robot", robot.name)} has no moving joints')
     axes = {joint.name: _axis(joint, findings) for joint in moving}
-    properties = coordinate_properties(
-        moving, names, followers, {**parsed.armature, **(armature or {})}, findings
-    )
+    armature = {**parsed.armature, **(options.get('armature') or {})}
+    properties = coordinate_properties(moving, names, followers, armature, findings)
     with np.errstate(over='ignore', invalid='ignore'):
         tree, bodies, frames = _lumped(parsed, root, followers, axes)
         _refuse_overflow(bodies, frames)
@@ -138,14 +112,8 @@ def build_model(
         joint_names=names,
         root_link=root,
         tip_link=_farthest_link(frames, tree),
-        gravity=_gravity(gravity),
-        position_lower=properties.position_lower,
-        position_upper=properties.position_upper,
-        velocity_limit=properties.velocity_limit,
-        effort_limit=properties.effort_limit,
-        damping=properties.damping,
-        friction=properties.friction,
-        armature=properties.armature,
+        gravity=_gravity(options.get('gravity', STANDARD_GRAVITY)),
+        **{field.name: getattr(properties, field.name) for field in fields(properties)},
     )
 
 
@@ -172,7 +140,7 @@ def _lumped(
             tree.append(
                 Joint(
                     name=joint.name,
-                    kind=joint.type if joint.type != 'fixed' else 'section',
+                    kind=joint.type if joint.type != 'fixed' else SECTION,
                     parent=base.body,
                     rotation=rotation,
                     translation=translation,

@@ -19,6 +19,8 @@ from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
+# The kind of a joint whose child rides on a section of a flexible link, and its coordinate.
+SECTION, NO_COORDINATE = 'section', -1
 _MASSLESS = 'massless_joint'
 
 
@@ -31,19 +33,22 @@ def read_only(values: object) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """A joint with one degree of freedom, and where it stands in the tree.
+    """A joint and where it stands in the tree.
 
-    Joint k carries body k. Its position is ``multiplier * q[coordinate] + offset``: a joint with
-    a coordinate of its own has multiplier 1 and offset 0, a mimic joint borrows its master's.
+    Joint k carries body k. It has one degree of freedom; or it is a section, on which the child
+    rides: then it moves with the modal coordinates of a flexible link, and rotation and
+    translation are those of the undeformed link. The position of others is ``multiplier *
+    q[coordinate] + offset``: a joint with a coordinate of its own has multiplier 1 and offset 0,
+    a mimic joint borrows its master's.
 
     Attributes:
         name: name in the URDF.
-        kind: 'revolute', 'continuous' or 'prismatic'.
+        kind: 'revolute', 'continuous', 'prismatic' or 'section'.
         parent: index of the body it is mounted on, -1 for the base.
         rotation: shape (3, 3), axes of the joint frame in the parent body's frame.
         translation: shape (3,), origin of the joint frame in the parent body's frame, m.
-        axis: shape (3,), unit vector in the joint frame.
-        coordinate: index of the generalized coordinate that moves it.
+        axis: shape (3,), unit vector in the joint frame; 0 for a section.
+        coordinate: index of the generalized coordinate that moves it; -1 for a section.
         multiplier: joint position per unit of that coordinate.
         offset: joint position at coordinate zero, rad or m.
         mimics: name of the joint it follows, or None.
@@ -61,9 +66,19 @@ class Joint:
     mimics: str | None = None
 
     @property
+    def is_revolute(self) -> bool:
+        """Whether the joint turns about its axis, with limits or without."""
+        return self.kind in ('revolute', 'continuous')
+
+    @property
     def is_prismatic(self) -> bool:
-        """Whether the joint slides along its axis rather than turning about it."""
+        """Whether the joint slides along its axis."""
         return self.kind == 'prismatic'
+
+    @property
+    def is_section(self) -> bool:
+        """Whether the child rides on a section of a flexible link."""
+        return self.kind == SECTION
 
 
 @dataclass(frozen=True, slots=True, eq=False)

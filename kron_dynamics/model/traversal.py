@@ -61,7 +61,7 @@ class Traversal:
 
     def revolute(self) -> Iterator[tuple[int, Joint]]:
         """Yield the revolute joints with their numbers."""
-        return ((k, joint) for k, joint in enumerate(self.joints) if not joint.is_prismatic)
+        return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_revolute)
 
     def prismatic(self) -> Iterator[tuple[int, Joint]]:
         """Yield the prismatic joints with their numbers."""

@@ -4,25 +4,29 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from kron_dynamics.robot import Robot
 
 
-class ConfiguredRobot(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfiguredRobot:
     """What a configured node is about.
 
     Attributes:
-        robot: with stiff links; control is by this one.
-        flexible: with links that bend; the same object where none does.
+        flexible: the machine, with links that bend where some do.
         tip_frame: the link of the tip.
     """
 
-    robot: Robot
     flexible: Robot
     tip_frame: str
+
+    @property
+    def robot(self) -> Robot:
+        """The machine with stiff links: control is by this one."""
+        return self.flexible.rigid
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -32,77 +32,34 @@ LATCHED = QoSProfile(
 def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
     """Return the robot that the parameters describe, or None where they leave it to the topic.
 
-    All links are rigid; see `flexible_robot_from_parameters`.
+    Its links bend where flexible_description_file says so; `rigid` is the same with stiff links.
 
     Raises:
-        ModelError: the description given is unusable.
+        ModelError: a description is unusable, or they do not fit together; the message names the
+            file of flexible links where that is at fault.
     """
     text, path = _description(parameters)
     if text:
         return robot_from_text(parameters, text)
-    if not path:
-        return None
-    try:
-        robot = load(path, **_options(parameters))
-    except ModelError as error:
-        raise _with_parameter(error) from error.__cause__
-    _log_warnings(parameters, robot)
-    return robot
+    return _robot(parameters, partial(load, path)) if path else None
 
 
 def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
-    """Return the robot of a URDF text, with the gravity of the parameters and rigid links.
+    """Return the robot of a URDF text; see `robot_from_parameters`."""
+    # Text from elsewhere: xacro evaluates expressions and reads files.
+    return _robot(parameters, partial(loads, text, expand_xacro=False))
 
-    Raises:
-        ModelError: the description is unusable.
-    """
+
+def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
+    file: str | None = parameters.value('flexible_description_file') or None
     try:
-        # Text from elsewhere: xacro evaluates expressions and reads files.
-        robot = loads(text, expand_xacro=False, **_options(parameters))
+        robot = make(flexible=file, **_options(parameters))
     except ModelError as error:
         raise _with_parameter(error) from error.__cause__
-    _log_warnings(parameters, robot)
+    for warning in robot.model.warnings:
+        if warning.severity == 'warning':
+            parameters.logger.warning(f'allowed in the robot_description: {warning}')
     return robot
-
-
-def flexible_robot_from_parameters(parameters: ParameterSet) -> Robot | None:
-    """Return the robot that the parameters describe, with its flexible links.
-
-    None where flexible_description_file is empty, or where the robot is left to the topic. Call
-    it after `robot_from_parameters`, which tells what is wrong with the URDF.
-
-    Raises:
-        ModelError: the flexible description is unusable or does not fit the URDF; the message
-            names its file.
-    """
-    text, path = _description(parameters)
-    if not text:
-        if not path:
-            return None
-        file: str = parameters.value('flexible_description_file')
-        return _flexible(parameters, partial(load, path), file) if file else None
-    return flexible_robot_from_text(parameters, text)
-
-
-def flexible_robot_from_text(parameters: ParameterSet, text: str) -> Robot | None:
-    """Return the robot of a URDF text with its flexible links, or None where none is described.
-
-    Raises:
-        ModelError: the flexible description is unusable or does not fit the URDF; the message
-            names its file.
-    """
-    file: str = parameters.value('flexible_description_file')
-    if not file:
-        return None
-    return _flexible(parameters, partial(loads, text, expand_xacro=False), file)
-
-
-def _flexible(parameters: ParameterSet, make: Callable[..., Robot], file: str) -> Robot:
-    try:
-        return make(flexible=file, **_options(parameters))
-    except ModelError as error:
-        told = str(_with_parameter(error))
-        raise type(error)(told if file in told else f'{file}: {told}') from None
 
 
 def _description(parameters: ParameterSet) -> list[str]:
@@ -142,12 +99,6 @@ def _with_parameter(error: ModelError) -> ModelError:
     if isinstance(error, UnsupportedJointError) and 'hold_base=True' in told:
         told = f'{told}; for this node the parameter hold_base does'
     return type(error)(told)
-
-
-def _log_warnings(parameters: ParameterSet, robot: Robot) -> None:
-    for warning in robot.model.warnings:
-        if warning.severity == 'warning':
-            parameters.logger.warning(f'allowed in the robot_description: {warning}')
 
 
 def subscribe_description(node: Node, on_text: Callable[[str], None]) -> None:

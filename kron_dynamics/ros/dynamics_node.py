@@ -27,8 +27,6 @@ from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_fault_action, make_controller
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
-    flexible_robot_from_parameters,
-    flexible_robot_from_text,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -65,9 +63,8 @@ class DynamicsNode(LifecycleNode):
         self._settings = ParameterSet(self)
         self._settings.declare(DYNAMICS)
         self._description: Robot | None = robot_from_parameters(self._settings)
-        self._flexible_description = flexible_robot_from_parameters(self._settings)
         self._from_topic = self._description is None
-        self._robot: Robot | None = None
+        self._configured: ConfiguredRobot | None = None
         self._assembler: JointStateAssembler | None = None
         self._controller: TrackingController | None = None
         self._outputs: StateOutputs | None = None
@@ -94,7 +91,7 @@ class DynamicsNode(LifecycleNode):
         if self._from_topic:
             subscribe_description(self, self._on_description)
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
-        provide_services(self, self._configured)
+        provide_services(self, lambda: self._configured)
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):
@@ -106,29 +103,29 @@ class DynamicsNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Compile the kernels of the description and make what publishes states."""
-        robot = self._description
-        if robot is None:
+        description = self._description
+        if description is None:
             self.get_logger().error('cannot configure: no robot_description received yet')
             return _FAILURE
+        link = self._settings.value('tip_frame') or description.model.tip_link
+        configured = ConfiguredRobot(description, link)
+        robot = configured.robot
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
-            check_fault_action(self._settings, robot, self._flexible_description or robot)
-            self._outputs = StateOutputs(
-                self, robot, self._flexible_description, self._settings, self._steady
-            )
+            check_fault_action(self._settings, robot, description)
+            self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
-        self._robot = robot
-        self.get_logger().info(self._outputs.configured.summary())
+        self._configured = configured
+        self.get_logger().info(configured.summary())
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Hold the measured position from now on, or say why that is not possible."""
-        robot, assembler, configured = self._robot, self._assembler, self._configured()
-        assert robot is not None
+        assembler, configured = self._assembler, self._configured
         assert assembler is not None
         assert configured is not None
         present = assembler.state(time.monotonic())
@@ -140,7 +137,11 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             controller = make_controller(
-                self._settings, robot, configured.flexible, present.q, self._background
+                self._settings,
+                configured.robot,
+                configured.flexible,
+                present.q,
+                self._background,
             )
             controller.start(present.q, present.effort)
         except KronDynamicsError as error:
@@ -175,7 +176,7 @@ class DynamicsNode(LifecycleNode):
         """Forget the model; the description stays for the next configuration."""
         if self._outputs is not None:
             self._outputs.destroy()
-        self._robot = self._assembler = self._outputs = None
+        self._configured = self._assembler = self._outputs = None
         return super().on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -200,7 +201,7 @@ class DynamicsNode(LifecycleNode):
 
     def _on_autostart(self) -> None:
         """Configure, then activate, as soon as each can succeed; once."""
-        if self._robot is None:
+        if self._configured is None:
             if self._description is None:
                 self._waiting('robot_description')
             elif self.trigger_configure() != _SUCCESS:
@@ -245,12 +246,12 @@ class DynamicsNode(LifecycleNode):
     def _on_description(self, text: str) -> None:
         try:
             description = robot_from_text(self._settings, text)
-            self._flexible_description = flexible_robot_from_text(self._settings, text)
         except KronDynamicsError as error:
             self._note_error('robot_description refused', error)
             return
-        if self._robot is not None and (
-            description.model.fingerprint != self._robot.model.fingerprint
+        configured = self._configured
+        if configured is not None and (
+            description.model.fingerprint != configured.flexible.model.fingerprint
         ):
             self.get_logger().warning(
                 'another robot_description arrived: it takes effect after cleanup and configure'
@@ -260,8 +261,8 @@ class DynamicsNode(LifecycleNode):
     def _on_joint_state(self, message: JointState) -> None:
         started = time.perf_counter()
         now = time.monotonic()
-        robot, assembler, outputs = self._robot, self._assembler, self._outputs
-        if robot is None or assembler is None or outputs is None:
+        configured, assembler, outputs = self._configured, self._assembler, self._outputs
+        if configured is None or assembler is None or outputs is None:
             return
         stamp = seconds(message.header.stamp)
         outcome = assembler.update(
@@ -294,7 +295,9 @@ class DynamicsNode(LifecycleNode):
             if command is None:
                 self._report_fault(controller)
             else:
-                self._commands.publish(message.header.stamp, robot.joint_names, command.effort)
+                self._commands.publish(
+                    message.header.stamp, configured.robot.joint_names, command.effort
+                )
                 self._last_command = now
                 self._statistics.compute.append(time.perf_counter() - started)
         if controller is not None and controller.latch.faulted:
@@ -305,7 +308,8 @@ class DynamicsNode(LifecycleNode):
         outputs.publish(message.header.stamp, self._time, present, command)
 
     def _on_reference(self, message: JointTrajectory) -> None:
-        self._references.receive(message, self._controller, self._robot, self._time)
+        robot = None if self._configured is None else self._configured.robot
+        self._references.receive(message, self._controller, robot, self._time)
 
     # Faults
 
@@ -337,9 +341,9 @@ class DynamicsNode(LifecycleNode):
 
     def _send(self, effort: FloatArray | None, stamp: Time | None = None) -> None:
         """Send efforts, or nothing for None; without the stamp of a state they answer none."""
-        if effort is not None and self._robot is not None:
+        if effort is not None and self._configured is not None:
             stamp = stamp or self.get_clock().now().to_msg()
-            self._commands.publish(stamp, self._robot.joint_names, effort)
+            self._commands.publish(stamp, self._configured.robot.joint_names, effort)
             self._last_command = time.monotonic()
 
     def _on_clear_fault(
@@ -361,18 +365,15 @@ class DynamicsNode(LifecycleNode):
 
     # Reports
 
-    def _configured(self) -> ConfiguredRobot | None:
-        outputs = self._outputs  # once: services ask from another thread
-        return None if outputs is None else outputs.configured
-
     def _publish_diagnostics(self) -> None:
         values = {'lifecycle state': self._state_machine.current_state[1], **self._notes}
         values |= self._references.values()
         level, message, hardware = DiagnosticStatus.WARN, 'not active', ''
-        if self._robot is not None and self._assembler is not None and self._outputs is not None:
-            hardware = self._robot.model.name
-            values |= state_values(self._robot, self._assembler, time.monotonic())
-            values |= self._statistics.values() | self._outputs.values()
+        configured, assembler, outputs = self._configured, self._assembler, self._outputs
+        if configured is not None and assembler is not None and outputs is not None:
+            hardware = configured.robot.model.name
+            values |= state_values(configured.robot, assembler, time.monotonic())
+            values |= self._statistics.values() | outputs.values()
         if self._controller is not None:
             reason = self._controller.latch.reason
             level, message = DiagnosticStatus.OK, 'active'

@@ -58,8 +58,7 @@ class StateOutputs:
     def __init__(
         self,
         node: LifecycleNode,
-        robot: Robot,
-        flexible: Robot | None,
+        configured: ConfiguredRobot,
         parameters: ParameterSet,
         clock: Clock,
     ) -> None:
@@ -67,8 +66,7 @@ class StateOutputs:
 
         Args:
             node: publishes under its own name.
-            robot: the machine with stiff links.
-            flexible: the same with links that bend, or None.
+            configured: the machine and its tip.
             parameters: of dynamics_node.
             clock: a steady one, for what has a rate of its own.
 
@@ -76,20 +74,19 @@ class StateOutputs:
             UnknownFrameError: the parameter tip_frame names no link.
             KernelBuildError: there is a compiler and it failed.
         """
-        link = parameters.value('tip_frame') or robot.model.tip_link
-        self.configured = ConfiguredRobot(robot, robot if flexible is None else flexible, link)
+        robot = configured.robot
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
         # It may fail, and publishers would stay.
         linearized = parameters.value('linearized_model_rate') > 0.0
-        self.configured.prepare(linearized)
-        self._tip = TipOutput(node, robot, link)
+        configured.prepare(linearized)
+        self._tip = TipOutput(node, robot, configured.tip_frame)
         self._deflection = self._linearized = None
-        if self.configured.mode_names:
-            self._deflection = DeflectionOutput(node, self.configured)
+        if configured.mode_names:
+            self._deflection = DeflectionOutput(node, configured)
         if linearized:
-            self._linearized = LinearizedOutput(node, self.configured.flexible, parameters, clock)
+            self._linearized = LinearizedOutput(node, configured.flexible, parameters, clock)
 
     def destroy(self) -> None:
         """Take the topics back."""

@@ -22,8 +22,6 @@ from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import joint_state, seconds, stamp_from
 from kron_dynamics.ros.description import (
-    flexible_robot_from_parameters,
-    flexible_robot_from_text,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -70,7 +68,7 @@ class SimulatorNode(Node):
             subscribe_description(self, self._on_description)
             self.get_logger().info('waiting for robot_description')
         else:
-            self._begin(flexible_robot_from_parameters(self._settings) or robot)
+            self._begin(robot)
 
     def _on_description(self, text: str) -> None:
         if self._plant is not None:
@@ -78,7 +76,6 @@ class SimulatorNode(Node):
             return
         try:
             robot = robot_from_text(self._settings, text)
-            robot = flexible_robot_from_text(self._settings, text) or robot
         except KronDynamicsError as error:
             self.get_logger().error(f'robot_description refused: {error}')
             return

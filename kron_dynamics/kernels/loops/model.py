@@ -149,7 +149,7 @@ class StagedModel:
 
     def revolute(self) -> Iterator[tuple[Number, StagedJoint]]:
         """Yield the revolute joint of a loop."""
-        return self._among([k for k, joint in enumerate(self.joints) if not joint.is_prismatic])
+        return self._among([k for k, joint in enumerate(self.joints) if joint.is_revolute])
 
     def prismatic(self) -> Iterator[tuple[Number, StagedJoint]]:
         """Yield the prismatic joint of a loop."""
