@@ -99,6 +99,7 @@ class Plant:
             self.highest_frequency = float(
                 robot.linearize(self.q, self.qd, self.qdd).frequencies()[-1]
             )
+        self._limit = model.effort_limit[:count]
         self._motion = Motion(
             dynamics=robot,
             joint_count=count,
@@ -178,8 +179,7 @@ class Plant:
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
                 f'{self.highest_frequency:.4g} rad/s, expected at most {allowed:.3g} s'
             )
-        limit = self.robot.model.effort_limit[: len(wanted)]
-        self.effort = np.minimum(np.maximum(wanted, -limit), limit)
+        self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         count = max(1, math.ceil(duration / step - 1e-9))
         # Whole steps have the length asked for to the last bit, however many there are.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
