@@ -56,9 +56,9 @@ def against_exudyn(rounds: int) -> Outcome:
             deflection=DEFLECTION,
         )
         peers.append(
-            _simulation(f'exudyn with {elements} elements', functools.partial(run, duration))
+            simulation_of(f'exudyn with {elements} elements', functools.partial(run, duration))
         )
-    return compare_simulations(_simulation('ours', _ours(duration)), peers, FIRST, rounds)
+    return compare_simulations(simulation_of('ours', ours(duration)), peers, FIRST, rounds)
 
 
 def frequency() -> float:
@@ -73,7 +73,7 @@ def frequency() -> float:
     return float((root / LENGTH) ** 2 * np.sqrt(STIFFNESS / LINE_MASS))
 
 
-def _simulation(name: str, run: Run) -> Simulation:
+def simulation_of(name: str, run: Run) -> Simulation:
     """Accurate is who keeps the phase, and the amplitude so far that there is a phase."""
 
     def is_accurate(steps: int) -> bool:
@@ -86,7 +86,8 @@ def _simulation(name: str, run: Run) -> Simulation:
     return Simulation(name, run, is_accurate)
 
 
-def _ours(duration: float) -> Run:
+def ours(duration: float) -> Run:
+    """Return our boom, held by its brakes, with one mode."""
     beam = {
         'length': LENGTH,
         'mass_per_length': LINE_MASS,

@@ -24,7 +24,7 @@ from benchmarks.rows import Outcome
 from kron_dynamics.simulation import Plant
 from kron_dynamics.typing import FloatArray
 
-DURATIONS = {'stacker': 5.0, 'ur5': 0.5, CHAIN: 0.1}  # s: until much has happened
+DURATIONS = {'stacker': 5.0, 'ur5': 0.5, CHAIN: 0.3}  # s: until much has happened
 ACCURACY = 1e-3  # rad or m, largest of all coordinates at the end
 INTEGRATORS = {'rk4': 'mjINT_RK4', 'euler': 'mjINT_EULER', 'implicit': 'mjINT_IMPLICITFAST'}
 
