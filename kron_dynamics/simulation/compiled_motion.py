@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
+import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,13 +22,14 @@ from kron_dynamics.kernels.build import (
     find_compiler,
     processor_identity,
 )
-from kron_dynamics.kernels.cache import Built, Found, cache_key, fetch
+from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.library import address_of, signature_source
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper, kernel_names
 from kron_dynamics.typing import FloatArray
 
+_log = logging.getLogger(__name__)
 _FUNCTION = 'kron_steps'  # as in the C text
 _TOLERANCE = 1e-9  # of the largest number
 _KERNEL = ctypes.CFUNCTYPE(
@@ -36,10 +38,11 @@ _KERNEL = ctypes.CFUNCTYPE(
 
 
 def compiled_motion(motion: Motion, brakes_set: bool) -> Stepper | None:
-    """Return a robot's motion in C, None where its kernels are no machine code.
+    """Return a robot's motion in C, None where it or the robot's kernels cannot be compiled.
 
     Raises:
-        KernelBuildError: there is a compiler and it failed.
+        KernelBuildError: there is a compiler, and it failed or what it made computes something
+            else.
         InvalidInertiaError: M has no inverse, which motion without brakes needs.
     """
     kernels: list[int] = []
@@ -48,15 +51,27 @@ def compiled_motion(motion: Motion, brakes_set: bool) -> Stepper | None:
         if address is None:
             return None
         kernels.append(address)
-    return Stepper(motion, brakes_set, kernels, _steps_address())
+    command = find_compiler()
+    if command is None:
+        return None
+    try:
+        return Stepper(motion, brakes_set, kernels, steps_address(command))
+    except NoFolderError as error:
+        _log.warning('%s; the simulation runs as Python code, slower', error)
+        return None
 
 
 @functools.cache
-def _steps_address() -> int:
-    """The address of ``void kron_steps(const Machine *, ptrdiff_t steps, double h)``."""
-    command = find_compiler()
-    if command is None:
-        raise KernelBuildError('there is no C compiler any more')
+def steps_address(command: tuple[str, ...]) -> int:
+    """Return the address of ``void kron_steps(const Machine *, ptrdiff_t steps, double h)``.
+
+    Args:
+        command: of the C compiler.
+
+    Raises:
+        KernelBuildError: it failed, or what it made computes something else.
+        NoFolderError: it can be kept nowhere.
+    """
     source = read_beside(__file__, 'stepper.c')
     made_for = (compiler_identity(command), processor_identity())
     key = cache_key(_FUNCTION, *made_for, source, origins=(__name__,))

@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics.kernels.build import find_compiler
+from kron_dynamics.kernels.cache import NoFolderError
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.simulation import Plant, compiled_motion
+from kron_dynamics.simulation.motion import Motion
+from kron_dynamics.simulation.stepper import Stepper
 
 
 @pytest.fixture
@@ -22,9 +26,15 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / 'cache'
     folder.mkdir(mode=0o700)
     monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
-    compiled_motion._steps_address.cache_clear()
+    compiled_motion.steps_address.cache_clear()
     yield folder
-    compiled_motion._steps_address.cache_clear()
+    compiled_motion.steps_address.cache_clear()
+
+
+def steps() -> int:
+    command = find_compiler()
+    assert command is not None
+    return compiled_motion.steps_address(command)
 
 
 def with_text(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -57,7 +67,7 @@ def test_steps_that_compute_something_else_are_refused(
     assert text.count(right) == 1
     with_text(monkeypatch, text.replace(right, wrong))
     with pytest.raises(kd.KernelBuildError, match=r'^the compiled steps .*\$CC'):
-        compiled_motion._steps_address()
+        steps()
     assert list(fresh.glob('*.so')) == []
 
 
@@ -66,21 +76,21 @@ def test_another_text_is_another_library(fresh: Path, monkeypatch: pytest.Monkey
     made = set()
     for source in (text, text, text + '// another one\n'):
         with_text(monkeypatch, source)
-        compiled_motion._steps_address.cache_clear()
-        compiled_motion._steps_address()
+        compiled_motion.steps_address.cache_clear()
+        steps()
         made.add(len(list(fresh.glob('*.json'))))
     assert made == {1, 2}
 
 
 def test_an_altered_library_is_built_again(fresh: Path) -> None:
-    compiled_motion._steps_address()
+    steps()
     (library,) = fresh.glob('*.so')
     content = library.read_bytes()
     library.unlink()  # this process has it in memory: it is not to change there
     library.write_bytes(content[:-100])
     library.chmod(0o600)
-    compiled_motion._steps_address.cache_clear()
-    compiled_motion._steps_address()
+    compiled_motion.steps_address.cache_clear()
+    steps()
     assert [path.stat().st_size for path in fresh.glob('*.so')] == [len(content)]
 
 
@@ -92,3 +102,34 @@ def test_a_compiler_that_fails_is_said(
     with pytest.raises(kd.KernelBuildError, match='failed with exit code'):
         plant.advance([0.0, 0.0], 0.1, 0.01)
     np.testing.assert_array_equal(plant.q, 0.0)
+
+
+def in_python(robot: kd.Robot) -> Plant:
+    plant = Plant(robot, np.zeros(2))
+    plant.advance([0.0, 0.0], 0.1, 0.01)
+    assert {type(motion) for motion in plant._steppers.values()} == {Motion}
+    return plant
+
+
+def test_kernels_without_steps_move_by_the_text_in_python(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any, robot_text: Any
+) -> None:
+    """The compiler has gone, or the last room on the disk, since the kernels were made."""
+    robot = kd.loads(robot_text('planar_2r'))
+    robot.prepare()
+    with monkeypatch.context() as patch:
+        patch.setenv('CC', '/nonexistent/compiler')
+        one = in_python(robot)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise NoFolderError('no room')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled_motion, 'fetch', full)
+        other = in_python(robot)
+    assert [record.message.split(';')[0] for record in caplog.records] == ['no room']
+    compiled = Plant(robot, np.zeros(2))
+    compiled.advance([0.0, 0.0], 0.1, 0.01)
+    assert {type(motion) for motion in compiled._steppers.values()} == {Stepper}
+    for plant in (one, other):
+        np.testing.assert_allclose(plant.q, compiled.q, rtol=1e-10)
