@@ -30,8 +30,8 @@ static double stop(const Machine *m, ptrdiff_t i, double q, double qd) {
   return pulls ? 0.0 : -m->stop_inertia[i] * push;
 }
 
-static void drive(const Machine *m, const double *q, const double *qd, double *qdd, double *free) {
-  double *friction = free, *tau = friction + m->n;
+static void drive(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  double *friction = rest, *tau = friction + m->n;
   m->friction(1, (const double *const[]){qd}, (double *const[]){friction});
   for (ptrdiff_t i = 0; i < m->n; ++i)
     tau[i] = m->effort[i] - friction[i] + stop(m, i, q[i], qd[i]);
@@ -53,8 +53,8 @@ static void solve(ptrdiff_t first, ptrdiff_t n, double *A, double *x) {
 }
 
 // Brakes carry whatever force it takes; nothing but their own forces moves flexible links.
-static void brake(const Machine *m, const double *q, const double *qd, double *qdd, double *free) {
-  double *friction = free, *tau = friction + m->n, *M = tau + m->n;
+static void brake(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  double *friction = rest, *tau = friction + m->n, *M = tau + m->n;
   for (ptrdiff_t i = 0; i < m->n; ++i) qdd[i] = i < m->joints ? -m->brake_rate * qd[i] : 0.0;
   if (m->joints == m->n) return;
   m->inverse(1, (const double *const[]){q, qd, qdd}, (double *const[]){tau});
@@ -65,8 +65,8 @@ static void brake(const Machine *m, const double *q, const double *qd, double *q
 }
 
 static void accelerate(
-    const Machine *m, const double *q, const double *qd, double *qdd, double *free) {
-  (m->brakes_set ? brake : drive)(m, q, qd, qdd, free);
+    const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  (m->brakes_set ? brake : drive)(m, q, qd, qdd, rest);
 }
 
 // Classical fourth-order steps of h seconds.
@@ -76,7 +76,7 @@ void kron_steps(const Machine *m, ptrdiff_t steps, double h) {
   double *q = m->q, *qd = m->qd;
   // Of one stage: position, rate, acceleration; and the weighted sums of the last two.
   double *p = m->work, *v = p + n, *a = v + n, *sum_v = a + n, *sum_a = sum_v + n;
-  double *free = sum_a + n;
+  double *rest = sum_a + n;
   for (; steps > 0; --steps) {
     for (ptrdiff_t i = 0; i < n; ++i) {
       p[i] = q[i];
@@ -84,7 +84,7 @@ void kron_steps(const Machine *m, ptrdiff_t steps, double h) {
       sum_v[i] = sum_a[i] = 0.0;
     }
     for (int stage = 0; stage < 4; ++stage) {
-      accelerate(m, p, v, a, free);
+      accelerate(m, p, v, a, rest);
       for (ptrdiff_t i = 0; i < n; ++i) {
         sum_v[i] += weight[stage] * v[i];
         sum_a[i] += weight[stage] * a[i];
@@ -97,5 +97,5 @@ void kron_steps(const Machine *m, ptrdiff_t steps, double h) {
       qd[i] += h / 6.0 * sum_a[i];
     }
   }
-  accelerate(m, q, qd, m->qdd, free);
+  accelerate(m, q, qd, m->qdd, rest);
 }

@@ -56,7 +56,7 @@ def with_text(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
         ('-(tau[i] + friction[i])', '-tau[i]'),
         ('x[i] -= A[i * n + j] * x[j]', 'x[i] += A[i * n + j] * x[j]'),
         ('x[i] -= factor * x[k]', 'x[i] -= x[k]'),
-        ('accelerate(m, q, qd, m->qdd, free);', ''),
+        ('accelerate(m, q, qd, m->qdd, rest);', ''),
     ],
 )
 def test_steps_that_compute_something_else_are_refused(
