@@ -23,7 +23,7 @@ help:
 	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test     lint, then all tests; ARGS goes to pytest'
 	@echo 'make fuzz     random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
-	@echo 'make bench    times in turn with Pinocchio, CasADi and MuJoCo: docs/benchmarks.md'
+	@echo 'make bench    times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
 	@echo 'make lint     format, style and types'
 	@echo 'make colcon   the workspace built by colcon into install/'
 	@echo 'make lock     requirements.lock made again from requirements.in (needs uv)'

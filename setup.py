@@ -25,7 +25,7 @@ setup(
     license='Apache-2.0',
     # Named, because kron_dynamics_msgs stands beside kron_dynamics and is a package of its own.
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'kernels/*.[ch]']},
+    package_data={PACKAGE: ['py.typed', 'kernels/*.[ch]', 'simulation/*.c']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),

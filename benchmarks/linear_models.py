@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 import kron_dynamics as kd
 from benchmarks import ours, pinocchio_peer
 from benchmarks.batches import COUNT, batch_rounds
 from benchmarks.calls import against
-from benchmarks.robots import GRAVITY, ROOT, description, state
+from benchmarks.robots import state
 from benchmarks.rows import Outcome
 from benchmarks.timing import PythonTask, Spread, alone, check_equal, pinned
 
@@ -30,21 +28,15 @@ def one_flexible(rounds: int) -> Outcome:
 
 def batch_flexible(rounds: int) -> Outcome:
     """A batch, its time for each state."""
-    task = _linearization(_flexible(), COUNT)
+    task = _linearization(ours.robot('boom'), COUNT)
     with pinned():
         times = alone(task, batch_rounds(rounds))
     return Outcome(Spread(*(value / COUNT for value in (times.median, times.low, times.high))))
 
 
-@functools.cache
-def _flexible() -> kd.Robot:
-    boom = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
-    return kd.loads(description('stacker').text, gravity=GRAVITY, flexible=boom)
-
-
 def _checked() -> PythonTask:
     """The call, after the joints' rows without bending were seen to be the rigid robot's."""
-    flexible, rigid = _flexible(), ours.robot('stacker')
+    flexible, rigid = ours.robot('boom'), ours.robot('stacker')
     joints = slice(rigid.n)
     s = state(flexible.n)
     straight = [np.where(np.arange(flexible.n) < rigid.n, x, 0.0) for x in (s.q, s.qd, s.qdd)]

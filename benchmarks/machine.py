@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 PACKAGES = (
-    *('kron_dynamics', 'numpy', 'pin', 'casadi', 'mujoco-core'),
+    *('kron_dynamics', 'numpy', 'pin', 'casadi', 'mujoco-core', 'exudyn'),
     *('cmeel-eigen', 'cmeel-boost', 'example-robot-data', 'lxml'),
 )
 

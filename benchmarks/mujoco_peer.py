@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from benchmarks.robots import GRAVITY, description, state
+from benchmarks.robots import GRAVITY, Description, description, state
 from benchmarks.timing import MeasurementError, PythonTask
 
 try:
@@ -66,33 +66,40 @@ _RESULTS = {
 
 @functools.cache
 def model(name: str) -> Any:
-    """Return MuJoCo's model of a robot, from the same URDF text without what is drawn.
+    """Return MuJoCo's model of a robot.
 
-    Links fixed to others become one body, as in all peers. No damping, friction or armature of
-    MuJoCo's own enters the calls.
+    No damping, friction or armature of MuJoCo's own enters the calls.
+    """
+    return built(description(name))
+
+
+def built(robot: Description) -> Any:
+    """Return a model of a description, from its URDF text without what is drawn.
+
+    Links fixed to others become one body, as in all peers.
     """
     if mujoco is None:
         raise MeasurementError('mujoco is not installed')
-    root = etree.fromstring(description(name).text.encode())
+    root = etree.fromstring(robot.text.encode())
     for element in list(root.iter(*_DRAWN)):
         element.getparent().remove(element)
     compiler = {'discardvisual': 'true', 'balanceinertia': 'false', 'fusestatic': 'true'}
     etree.SubElement(etree.SubElement(root, 'mujoco'), 'compiler', **compiler)
-    built = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding='unicode'))
-    built.opt.gravity = GRAVITY
-    return built
+    compiled = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding='unicode'))
+    compiled.opt.gravity = GRAVITY
+    return compiled
 
 
 def _task(name: str, label: str, statement: str, results: str) -> PythonTask:
     """Make a task; words of its statement that are nothing of ours are functions of the module."""
-    built = model(name)
-    n, s, data = built.nv, state(built.nv), mujoco.MjData(built)
-    weightless = copy.copy(built)
+    robot = model(name)
+    n, s, data = robot.nv, state(robot.nv), mujoco.MjData(robot)
+    weightless = copy.copy(robot)
     weightless.opt.gravity[:] = 0.0
     J, D = np.zeros((2, 6, n))
-    body = built.nbody - 1
+    body = robot.nbody - 1
     names = {
-        **{'model': built, 'weightless': weightless, 'data': data},
+        **{'model': robot, 'weightless': weightless, 'data': data},
         **{'q': s.q, 'v': s.qd, 'a': s.qdd, 'body': body, 'origin': data.xpos[body]},
         **{'M': np.zeros((n, n)), 'tau': np.zeros(n), 'c': np.zeros(n), 'g': np.zeros(n)},
         **{'J': J, 'J_t': J[:3], 'J_r': J[3:], 'D': D, 'D_t': D[:3], 'D_r': D[3:]},

@@ -10,17 +10,21 @@ import time
 import numpy as np
 
 import kron_dynamics as kd
-from benchmarks.robots import GRAVITY, description, state
+from benchmarks.robots import GRAVITY, ROOT, description, state
 from benchmarks.timing import CLOCK, PythonTask
 
 
 def robot(name: str, threads: int = 1) -> kd.Robot:
-    """Return a robot by name, loaded once."""
+    """Return a robot by name, loaded once; `boom` is the stacker with two modes of its boom."""
     return _loaded(name, threads)
 
 
 @functools.cache
 def _loaded(name: str, threads: int) -> kd.Robot:
+    if name == 'boom':
+        boom = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
+        text = description('stacker').text
+        return kd.loads(text, gravity=GRAVITY, threads=threads, flexible=boom)
     return kd.loads(description(name).text, gravity=GRAVITY, threads=threads)
 
 

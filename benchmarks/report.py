@@ -12,6 +12,7 @@ from benchmarks.rows import Outcome, Row, mark
 from benchmarks.sections import HEAD, NAMES, SECTIONS
 
 Result = tuple[Row, Outcome | str]
+_NOTES = {1: 'The quickest sequences', 9: 'The fewest steps'}
 _UNITS = ((1.0, 's'), (1e-3, 'ms'), (1e-6, 'us'), (0.0, 'ns'))
 
 
@@ -104,8 +105,8 @@ def _table(results: Sequence[Result]) -> list[str]:
             if outcome.note:
                 shown[f'{NAMES[row.robot]}, {row.what}: {outcome.note}'] = None
         lines.append(f'| {" | ".join(cell.replace("|", "/") for cell in cells)} |')
-    if shown and results[0][0].target == 1:
-        lines += ['', 'The quickest sequences:', '', *(f'- {note}' for note in shown)]
+    if shown and (title := _NOTES.get(results[0][0].target)):
+        lines += ['', f'{title}:', '', *(f'- {note}' for note in shown)]
     return lines
 
 

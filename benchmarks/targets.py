@@ -6,7 +6,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import batches, calls, linear_models, loading, scaling, starts, without_compiler
+from benchmarks import (
+    batches,
+    calls,
+    flexible_simulation,
+    linear_models,
+    loading,
+    mujoco_simulation,
+    scaling,
+    simulation,
+    starts,
+    without_compiler,
+)
 from benchmarks.robots import CHAIN, ROBOTS
 from benchmarks.rows import Row
 
@@ -193,6 +204,36 @@ def _linear_models() -> list[Row]:
     return rows
 
 
+def _simulation() -> list[Row]:
+    rows = []
+    robots = ('boom', *ROBOTS, CHAIN)
+    for key, what, measure in (
+        (
+            'many',
+            f'{simulation.MANY} steps in one call, against the same text in Python',
+            simulation.many,
+        ),
+        ('few', f'{simulation.FEW} steps in one call, likewise', simulation.few),
+    ):
+        for robot in robots:
+            bound = 20.0 if (key, robot) == ('many', 'boom') else None
+            rows.append(
+                Row(f'sim/{key}/{robot}', 9, what, robot, partial(measure, robot), at_least=bound)
+            )
+    for integrator, title in (
+        ('rk4', 'Runge-Kutta 4'),
+        ('euler', 'semi-implicit Euler'),
+        ('implicit', 'implicit in velocity'),
+    ):
+        for robot in ('stacker', 'ur5', CHAIN):
+            what = f"free fall at equal accuracy, against MuJoCo's {title}"
+            measure = partial(mujoco_simulation.against, robot, integrator)
+            rows.append(Row(f'sim/mujoco-{integrator}/{robot}', 9, what, robot, measure))
+    what = "a clamped boom rings, 1 % of phase error, against exudyn's ANCF cables"
+    measure = flexible_simulation.against_exudyn
+    return [*rows, Row('sim/exudyn/boom', 9, what, 'clamped', measure, at_least=10.0)]
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -202,4 +243,5 @@ ROWS: tuple[Row, ...] = (
     *_without_compiler(),
     *_scaling(),
     *_linear_models(),
+    *_simulation(),
 )

@@ -61,7 +61,7 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
     for link in model.flexible_links:
         first, end = link.coordinates[0], link.coordinates[-1] + 1
         across = link.outline @ coordinates[first:end]
-        found.append(Deflection(link.link, link.length, float(np.sqrt((across**2).sum(0).max()))))
+        found.append(Deflection(link.link, link.length, float(np.hypot(*across).max())))
     return found
 
 

@@ -55,6 +55,7 @@ class Kernel:
         name: what it computes.
         report: where it came from.
         call: the same function by the shortest way that there is here: keep this one.
+        address: of its machine code, None where there is none.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Kernel:
             raise TypeError(f'{name} has {len(shapes)} results, but no result_type')
         self.name = self.__name__ = self.__qualname__ = name
         self.report = report
+        self.address = address
         self._arguments = tuple(arguments)
         self._shown = clipped(name)
         self._labels = tuple(f'{argument} of {self._shown}' for argument, _ in self._arguments)

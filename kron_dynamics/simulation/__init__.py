@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulation of a machine from its URDF; knows no ROS."""
 
-from kron_dynamics.simulation.plant import Plant
+from kron_dynamics.simulation.plant import Plant, Recording
 from kron_dynamics.simulation.sensors import JointSensors, Measurement
 
-__all__ = ['JointSensors', 'Measurement', 'Plant']
+__all__ = ['JointSensors', 'Measurement', 'Plant', 'Recording']

@@ -4,21 +4,49 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from kron_dynamics.arguments import whole_number
 from kron_dynamics.equilibrium import quasi_static_equilibrium
-from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.exceptions import (
+    InvalidInertiaError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+)
+from kron_dynamics.messages import shown
 from kron_dynamics.robot import Robot
+from kron_dynamics.simulation.compiled_motion import compiled_motion
+from kron_dynamics.simulation.motion import Motion
+from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# A stop is a stiff unilateral spring, critically damped: frequency in rad/s. It gives way by
-# v / (e * frequency) to a joint that arrives with speed v.
-_STOP_FREQUENCY = 40.0
-# Set brakes slow a joint at this rate, 1/s, and hold it.
-_BRAKE_RATE = 5.0
 # Steps times the highest frequency of flexible links: the integrator is stable up to 2.78. What
 # is left is for poses in which links vibrate faster than at the start.
 _STABLE = 2.0
+# Relative: a duration of whole steps, divided by them.
+_ROUNDED = 4.0 * float(np.finfo(float).eps)
+
+
+class Recording(NamedTuple):
+    """States of a machine on its way, N of them.
+
+    Attributes:
+        time: since the call, shape (N,), s.
+        q: coordinates, shape (N, n), rad or m.
+        qd: their rates, shape (N, n).
+        qdd: accelerations, shape (N, n).
+        effort: efforts on the joints, shape (N, n_j), as `Plant.effort`.
+    """
+
+    time: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+    effort: FloatArray
 
 
 class Plant:
@@ -53,7 +81,8 @@ class Plant:
             ModelError: flexible links do not carry their weight.
             InvalidInertiaError: a joint moves no mass, so that nothing holds it back.
         """
-        robot.model.require_mass()
+        if robot.singular_mass is not None:
+            raise InvalidInertiaError(robot.singular_mass)
         self.robot = robot
         model, count = robot.model, robot.model.joint_count
         start = np.array(position, dtype=np.float64)
@@ -76,11 +105,25 @@ class Plant:
             self.highest_frequency = float(
                 robot.linearize(self.q, self.qd, self.qdd).frequencies()[-1]
             )
-        # Stops are as stiff as this inertia asks for.
-        self._stop_inertia = robot.mass_matrix(self.q).diagonal().copy()
+        self._limit = model.effort_limit[:count]
+        self._motion = Motion(
+            dynamics=robot,
+            joint_count=count,
+            lower=model.position_lower,
+            upper=model.position_upper,
+            stop_inertia=robot.mass_matrix(self.q).diagonal().copy(),
+        )
+        self._steppers: dict[bool, Stepper | Motion] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what has addresses in this process."""
+        return {**vars(self), '_steppers': {}}
 
     def advance(self, command: ArrayLike, duration: float, step: float) -> None:
         """Integrate over a duration with constant efforts.
+
+        On compiled kernels the steps run in C. The same steps give the same bits, in one call or
+        in several.
 
         Args:
             command: efforts wanted from the drives, shape (n_j,), N m or N; they give no more
@@ -89,11 +132,49 @@ class Plant:
             step: longest integration step, s; the duration is divided evenly.
 
         Raises:
-            ShapeError: command has another shape.
+            ShapeError: command has another shape, or q or qd were given one.
             ParameterError: flexible links vibrate too fast for the step.
             NonFiniteError: the motion left the numbers (the step is too long for this machine).
             ModelError: a flexible link is bent further than its equations hold.
+            KernelBuildError: there is a compiler and it failed.
         """
+        count, h = self._steps(command, duration, step)
+        self._go(count, h, step)
+
+    def record(
+        self, command: ArrayLike, duration: float, step: float, every: int = 1
+    ) -> Recording:
+        """Advance, and return the states after every so many steps.
+
+        Args:
+            command: as for `advance`, and likewise duration and step.
+            duration: s.
+            step: s.
+            every: steps from state to state, 1 or more.
+
+        Raises:
+            ParameterError: the duration is not a whole number of states, or as of `advance`.
+            KronDynamicsError: as of `advance`.
+        """
+        every = whole_number(every, 'every')
+        count, h = self._steps(command, duration, step)
+        if every < 1 or count % every:
+            raise ParameterError(
+                f'every is {shown(every)}, expected a divisor of the {count} steps of the duration'
+            )
+        states = []
+        for _ in range(count // every):
+            self._go(every, h, step)
+            states.append((self.q, self.qd, self.qdd, self.effort))
+        time: FloatArray = every * h * np.arange(1.0, len(states) + 1.0)
+        return Recording(time, *map(np.array, zip(*states, strict=True)))
+
+    def acceleration(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """Return the accelerations, shape (n,), in a state under the present efforts."""
+        return self._motion.acceleration(q, qd, None if self.brakes_set else self.effort)
+
+    def _steps(self, command: ArrayLike, duration: float, step: float) -> tuple[int, float]:
+        """Take a command; return the number of steps and their length, s."""
         wanted = np.asarray(command, dtype=np.float64)
         if wanted.shape != self.effort.shape:
             raise ShapeError(f'command has shape {wanted.shape}, expected {self.effort.shape}')
@@ -104,65 +185,27 @@ class Plant:
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
                 f'{self.highest_frequency:.4g} rad/s, expected at most {allowed:.3g} s'
             )
-        limit = self.robot.model.effort_limit[: len(wanted)]
-        self.effort = np.clip(wanted, -limit, limit)
-        count = max(1, int(np.ceil(duration / step - 1e-9)))
-        with np.errstate(over='ignore', invalid='ignore'):  # told below, in words
-            for _ in range(count):
-                self._runge_kutta(duration / count)
-            self.qdd = self.acceleration(self.q, self.qd)
+        self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
+        count = max(1, math.ceil(duration / step - 1e-9))
+        # Whole steps have the length asked for to the last bit, however many there are.
+        is_whole = abs(count * step - duration) <= _ROUNDED * duration
+        return count, step if is_whole else duration / count
+
+    def _go(self, count: int, h: float, step: float) -> None:
+        """Take steps under the present efforts."""
+        motion = self._steppers.get(self.brakes_set)
+        if motion is None:
+            motion = compiled_motion(self._motion, self.brakes_set) or self._motion
+            self._steppers[self.brakes_set] = motion
+        effort = None if self.brakes_set else self.effort
+        self.q, self.qd, self.qdd = motion.after(self.q, self.qd, effort, count, h)
         if self.brakes_set:
             carried = self.robot.inverse_dynamics(self.q, self.qd, self.qdd)
             carried += self.robot.joint_friction(self.qd)
-            self.effort = carried[: len(wanted)]
-        if not (np.isfinite(self.q).all() and np.isfinite(self.qd).all()):
+            self.effort = carried[: len(self.effort)]
+        if not all(map(math.isfinite, (*self.q.tolist(), *self.qd.tolist()))):
             raise NonFiniteError(
                 f'the simulated motion is not finite any more: q = {self.q.tolist()}; the step of '
                 f'{step:g} s is too long for this machine'
             )
-        self.robot.check_deflections(self.q, stacklevel=3)
-
-    def acceleration(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Return the accelerations, shape (n,), in a state under the present efforts."""
-        if self.brakes_set:
-            return self._braked(q, qd)
-        effort = np.zeros(self.robot.n)
-        effort[: len(self.effort)] = self.effort
-        effort = effort - self.robot.joint_friction(qd) + self._stop_effort(q, qd)
-        return self.robot.forward_dynamics(q, qd, effort)
-
-    def _braked(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Accelerations where brakes carry whatever force it takes."""
-        robot, count = self.robot, len(self.effort)
-        qdd = np.zeros(robot.n)
-        qdd[:count] = -_BRAKE_RATE * qd[:count]
-        if count < robot.n:
-            # Nothing but their own forces moves the links: modal rows of the equations of motion.
-            missing = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
-            M = robot.mass_matrix(q)
-            qdd[count:] = np.linalg.solve(M[count:, count:], -missing[count:])
-        return qdd
-
-    def _stop_effort(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        model = self.robot.model
-        depth = np.minimum(q - model.position_lower, 0.0)
-        depth = depth + np.maximum(q - model.position_upper, 0.0)
-        if not depth.any():
-            return np.zeros(self.robot.n)
-        push = _STOP_FREQUENCY**2 * depth + 2.0 * _STOP_FREQUENCY * qd * (depth != 0.0)
-        # A stop pushes back, it never pulls.
-        push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
-        return np.asarray(-self._stop_inertia * push)
-
-    def _runge_kutta(self, h: float) -> None:
-        """One classical fourth-order step."""
-        q, qd = self.q, self.qd
-        a1 = self.acceleration(q, qd)
-        v2 = qd + 0.5 * h * a1
-        a2 = self.acceleration(q + 0.5 * h * qd, v2)
-        v3 = qd + 0.5 * h * a2
-        a3 = self.acceleration(q + 0.5 * h * v2, v3)
-        v4 = qd + h * a3
-        a4 = self.acceleration(q + h * v3, v4)
-        self.q = q + h / 6.0 * (qd + 2.0 * v2 + 2.0 * v3 + v4)
-        self.qd = qd + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+        self.robot.check_deflections(self.q, stacklevel=4)

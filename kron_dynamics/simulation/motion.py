@@ -1,0 +1,119 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Equations of motion with drives, friction, stops and brakes, and their integration in time.
+
+``stepper.c`` says the same in C, for robots whose kernels are compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from kron_dynamics.typing import FloatArray
+
+# A stop is a stiff unilateral spring, critically damped: frequency in rad/s. It gives way by
+# v / (e * frequency) to a joint that arrives with speed v.
+STOP_FREQUENCY = 40.0
+# Set brakes slow a joint at this rate, 1/s, and hold it.
+BRAKE_RATE = 5.0
+
+
+class Dynamics(Protocol):
+    """Of a robot, what its motion follows from: methods of `Robot`."""
+
+    def forward_dynamics(self, q: FloatArray, qd: FloatArray, tau: FloatArray, /) -> FloatArray:
+        """Return qdd = M^-1 (tau - c - g), (n,)."""
+
+    def inverse_dynamics(self, q: FloatArray, qd: FloatArray, qdd: FloatArray, /) -> FloatArray:
+        """Return tau = M qdd + c + g, (n,)."""
+
+    def mass_matrix(self, q: FloatArray, /) -> FloatArray:
+        """Return M, (n, n)."""
+
+    def joint_friction(self, qd: FloatArray, /) -> FloatArray:
+        """Return the friction efforts, (n,)."""
+
+
+class Motion:
+    """How a machine of n coordinates moves whose first n_j are those of joints.
+
+    Attributes:
+        dynamics: the robot.
+        joint_count: n_j.
+        lower: positions of the lower stops, shape (n,), rad or m; -inf where there is none.
+        upper: of the upper stops, likewise.
+        stop_inertia: stops are as stiff as this inertia asks for, shape (n,).
+    """
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        joint_count: int,
+        lower: FloatArray,
+        upper: FloatArray,
+        stop_inertia: FloatArray,
+    ) -> None:
+        """Describe a machine."""
+        self.dynamics = dynamics
+        self.joint_count = joint_count
+        self.lower, self.upper = lower, upper
+        self.stop_inertia = stop_inertia
+
+    def driven(self, q: FloatArray, qd: FloatArray, effort: FloatArray) -> FloatArray:
+        """Return the accelerations under efforts of the drives, (n_j,); shape (n,)."""
+        tau = np.zeros(len(self.lower))
+        tau[: self.joint_count] = effort
+        tau = tau - self.dynamics.joint_friction(qd) + self._stop_effort(q, qd)
+        return self.dynamics.forward_dynamics(q, qd, tau)
+
+    def braked(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """Return the accelerations where brakes carry whatever force it takes, shape (n,)."""
+        count = self.joint_count
+        qdd = np.zeros(len(self.lower))
+        qdd[:count] = -BRAKE_RATE * qd[:count]
+        if count < len(qdd):
+            # Nothing but their own forces moves the links: modal rows of the equations of motion.
+            missing = self.dynamics.inverse_dynamics(q, qd, qdd) + self.dynamics.joint_friction(qd)
+            M = self.dynamics.mass_matrix(q)
+            qdd[count:] = np.linalg.solve(M[count:, count:], -missing[count:])
+        return qdd
+
+    def acceleration(self, q: FloatArray, qd: FloatArray, effort: FloatArray | None) -> FloatArray:
+        """Return the accelerations, shape (n,); an effort of None stands for set brakes."""
+        return self.braked(q, qd) if effort is None else self.driven(q, qd, effort)
+
+    def after(
+        self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return q, qd and qdd after some classical fourth-order steps of h seconds.
+
+        Args:
+            q: coordinates, shape (n,), rad or m.
+            qd: their rates, shape (n,).
+            effort: of the drives, shape (n_j,), N m or N; None where brakes are set.
+            steps: how many.
+            h: s.
+        """
+        with np.errstate(over='ignore', invalid='ignore'):  # a step too long: the caller looks
+            for _ in range(steps):
+                a1 = self.acceleration(q, qd, effort)
+                v2 = qd + 0.5 * h * a1
+                a2 = self.acceleration(q + 0.5 * h * qd, v2, effort)
+                v3 = qd + 0.5 * h * a2
+                a3 = self.acceleration(q + 0.5 * h * v2, v3, effort)
+                v4 = qd + h * a3
+                a4 = self.acceleration(q + h * v3, v4, effort)
+                q = q + h / 6.0 * (qd + 2.0 * v2 + 2.0 * v3 + v4)
+                qd = qd + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+            return q, qd, self.acceleration(q, qd, effort)
+
+    def _stop_effort(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        depth = np.minimum(q - self.lower, 0.0) + np.maximum(q - self.upper, 0.0)
+        if not depth.any():
+            return np.zeros(len(depth))
+        push = STOP_FREQUENCY**2 * depth + 2.0 * STOP_FREQUENCY * qd * (depth != 0.0)
+        # A stop pushes back, it never pulls.
+        push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
+        return np.asarray(-self.stop_inertia * push)

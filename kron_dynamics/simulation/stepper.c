@@ -1,0 +1,101 @@
+// Copyright 2026 The kron_dynamics Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine in motion, step by step: what `motion.py` says in Python, on the robot's compiled
+// kernels, which are called by their addresses. All memory is the caller's.
+
+#include <stddef.h>
+
+typedef void (*Kernel)(ptrdiff_t count, const double *const *in, double *const *out);
+
+// As `_Machine` of stepper.py. Arrays have n elements where nothing else is said.
+typedef struct {
+  ptrdiff_t n, joints;                      // coordinates; those of joints, which come first
+  ptrdiff_t brakes_set;                     // or drives move the joints
+  Kernel friction, forward, inverse, mass;  // the last two: where brakes hold flexible links
+  double brake_rate, stop_frequency;        // 1/s, rad/s
+  const double *effort;                     // of the drives, zero for the others
+  const double *lower, *upper, *stop_inertia;
+  double *q, *qd, *qdd;  // the state; accelerations at the end of the last step
+  double *work;          // 7 n + n n
+} Machine;
+
+// Effort of a stop on one coordinate: a spring and a damper that push and never pull.
+static double stop(const Machine *m, ptrdiff_t i, double q, double qd) {
+  const double below = q < m->lower[i] ? q - m->lower[i] : 0.0;
+  const double depth = q > m->upper[i] ? q - m->upper[i] : below;
+  if (depth == 0.0) return 0.0;
+  const double push = m->stop_frequency * (m->stop_frequency * depth + 2.0 * qd);
+  const int pulls = depth > 0.0 ? push < 0.0 : push > 0.0;
+  return pulls ? 0.0 : -m->stop_inertia[i] * push;
+}
+
+static void drive(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  double *friction = rest, *tau = friction + m->n;
+  m->friction(1, (const double *const[]){qd}, (double *const[]){friction});
+  for (ptrdiff_t i = 0; i < m->n; ++i)
+    tau[i] = m->effort[i] - friction[i] + stop(m, i, q[i], qd[i]);
+  m->forward(1, (const double *const[]){q, qd, tau}, (double *const[]){qdd});
+}
+
+// x of A x = b in the last rows and columns of a positive definite matrix; b lies in x.
+static void solve(ptrdiff_t first, ptrdiff_t n, double *A, double *x) {
+  for (ptrdiff_t k = first; k < n; ++k)
+    for (ptrdiff_t i = k + 1; i < n; ++i) {
+      const double factor = A[i * n + k] / A[k * n + k];
+      for (ptrdiff_t j = k; j < n; ++j) A[i * n + j] -= factor * A[k * n + j];
+      x[i] -= factor * x[k];
+    }
+  for (ptrdiff_t i = n - 1; i >= first; --i) {
+    for (ptrdiff_t j = i + 1; j < n; ++j) x[i] -= A[i * n + j] * x[j];
+    x[i] /= A[i * n + i];
+  }
+}
+
+// Brakes carry whatever force it takes; nothing but their own forces moves flexible links.
+static void brake(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  double *friction = rest, *tau = friction + m->n, *M = tau + m->n;
+  for (ptrdiff_t i = 0; i < m->n; ++i) qdd[i] = i < m->joints ? -m->brake_rate * qd[i] : 0.0;
+  if (m->joints == m->n) return;
+  m->inverse(1, (const double *const[]){q, qd, qdd}, (double *const[]){tau});
+  m->friction(1, (const double *const[]){qd}, (double *const[]){friction});
+  m->mass(1, (const double *const[]){q}, (double *const[]){M});
+  for (ptrdiff_t i = m->joints; i < m->n; ++i) qdd[i] = -(tau[i] + friction[i]);
+  solve(m->joints, m->n, M, qdd);
+}
+
+static void accelerate(
+    const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
+  (m->brakes_set ? brake : drive)(m, q, qd, qdd, rest);
+}
+
+// Classical fourth-order steps of h seconds.
+void kron_steps(const Machine *m, ptrdiff_t steps, double h) {
+  static const double weight[] = {1.0, 2.0, 2.0, 1.0}, reach[] = {0.5, 0.5, 1.0, 0.0};
+  const ptrdiff_t n = m->n;
+  double *q = m->q, *qd = m->qd;
+  // Of one stage: position, rate, acceleration; and the weighted sums of the last two.
+  double *p = m->work, *v = p + n, *a = v + n, *sum_v = a + n, *sum_a = sum_v + n;
+  double *rest = sum_a + n;
+  for (; steps > 0; --steps) {
+    for (ptrdiff_t i = 0; i < n; ++i) {
+      p[i] = q[i];
+      v[i] = qd[i];
+      sum_v[i] = sum_a[i] = 0.0;
+    }
+    for (int stage = 0; stage < 4; ++stage) {
+      accelerate(m, p, v, a, rest);
+      for (ptrdiff_t i = 0; i < n; ++i) {
+        sum_v[i] += weight[stage] * v[i];
+        sum_a[i] += weight[stage] * a[i];
+        p[i] = q[i] + reach[stage] * h * v[i];
+        v[i] = qd[i] + reach[stage] * h * a[i];
+      }
+    }
+    for (ptrdiff_t i = 0; i < n; ++i) {
+      q[i] += h / 6.0 * sum_v[i];
+      qd[i] += h / 6.0 * sum_a[i];
+    }
+  }
+  accelerate(m, q, qd, m->qdd, rest);
+}

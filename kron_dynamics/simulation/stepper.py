@@ -1,0 +1,111 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`stepper.c` on one machine: its memory, its kernels, its calls."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.arguments import real_array
+from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.simulation.motion import BRAKE_RATE, STOP_FREQUENCY, Motion
+from kron_dynamics.typing import FloatArray
+
+# Steps until Python may look for an interruption.
+_AT_ONCE = 10_000
+# Bytes: where vectors of any kind begin, so that the same numbers always lie alike.
+_ALIGNMENT = 64
+_KERNELS = ('joint_friction', 'forward_dynamics', 'inverse_dynamics', 'mass_matrix')
+
+
+class _Machine(ctypes.Structure):
+    """As `Machine` of stepper.c."""
+
+    _fields_ = (
+        *((name, ctypes.c_ssize_t) for name in ('n', 'joints', 'brakes_set')),
+        *((name, ctypes.c_void_p) for name in _KERNELS),
+        *((name, ctypes.c_double) for name in ('brake_rate', 'stop_frequency')),
+        *((name, ctypes.c_void_p) for name in ('effort', 'lower', 'upper', 'stop_inertia')),
+        *((name, ctypes.c_void_p) for name in ('q', 'qd', 'qdd', 'work')),
+    )
+
+
+class Stepper:
+    """A machine's motion in C: `Motion.after` with the same arguments and results, to rounding.
+
+    Equal arguments give equal bits, whatever was done before and however the steps are divided
+    among calls.
+    """
+
+    def __init__(
+        self, motion: Motion, brakes_set: bool, kernels: Sequence[int], steps: int
+    ) -> None:
+        """Prepare memory; kernels are addresses in the order of `kernel_names`."""
+        n = len(motion.lower)
+        sizes = {
+            **dict.fromkeys(('effort', 'lower', 'upper', 'stop_inertia', 'q', 'qd', 'qdd'), n),
+            'work': 7 * n + n * n,
+        }
+        self._memory = _aligned(sum(sizes.values()))
+        parts = np.split(self._memory, np.cumsum(list(sizes.values()))[:-1])
+        arrays = dict(zip(sizes, parts, strict=True))
+        arrays['lower'][:], arrays['upper'][:] = motion.lower, motion.upper
+        arrays['stop_inertia'][:] = motion.stop_inertia
+        self._q, self._qd, self._qdd = (arrays[name] for name in ('q', 'qd', 'qdd'))
+        self._effort = arrays['effort'][: motion.joint_count]
+        self._machine = _Machine(
+            n=n,
+            joints=motion.joint_count,
+            brakes_set=brakes_set,
+            brake_rate=BRAKE_RATE,
+            stop_frequency=STOP_FREQUENCY,
+            **dict(zip(kernel_names(motion, brakes_set), kernels, strict=True)),
+            **{name: array.ctypes.data for name, array in arrays.items()},
+        )
+        # CFUNCTYPE releases the interpreter's lock while it runs.
+        prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_double)
+        self._steps = functools.partial(prototype(steps), ctypes.addressof(self._machine))
+
+    def after(
+        self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return q, qd and qdd after some steps, as `Motion.after` does.
+
+        Raises:
+            ArgumentTypeError: the state holds no real numbers.
+            ShapeError: the state has another shape.
+        """
+        if effort is not None:
+            self._effort[:] = effort
+        for name, place, values in (('q', self._q, q), ('qd', self._qd, qd)):
+            given = real_array(values, name)
+            if given.shape != place.shape:
+                raise ShapeError(
+                    f'{name} of the plant has shape {given.shape}, expected {place.shape}'
+                )
+            place[:] = given
+        while steps > _AT_ONCE:
+            self._steps(_AT_ONCE, h)
+            steps -= _AT_ONCE
+        self._steps(steps, h)
+        return self._q.copy(), self._qd.copy(), self._qdd.copy()
+
+
+def kernel_names(motion: Motion, brakes_set: bool) -> tuple[str, ...]:
+    """Return which of the dynamics' kernels a motion needs."""
+    if not brakes_set:
+        return 'joint_friction', 'forward_dynamics'
+    if motion.joint_count == len(motion.lower):
+        return ('joint_friction',)
+    return 'joint_friction', 'inverse_dynamics', 'mass_matrix'
+
+
+def _aligned(count: int) -> FloatArray:
+    """Zeros, shape (count,)."""
+    space = np.zeros(8 * count + _ALIGNMENT, np.uint8)
+    start = -space.ctypes.data % _ALIGNMENT
+    return space[start : start + 8 * count].view(np.float64)
