@@ -11,6 +11,7 @@ from kron_dynamics.exceptions import ModelError, ShapeError
 from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
 from kron_dynamics.flexible.validity import limit
 from kron_dynamics.messages import clipped, named, shown
+from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -88,14 +89,20 @@ def quasi_static_equilibrium(
         furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
         if furthest.share > _FURTHEST:
             e *= _FURTHEST / furthest.share
-    furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
+    raise _no_balance(robot.model, full)
+
+
+def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
+    """What is said where the search ends in coordinates q, shape (n,)."""
+    furthest = max(deflections(model, q), key=lambda bent: bent.share)
     found = ''
     if furthest.share > LARGEST_DEFLECTION:
         link = named('flexible link', furthest.link)
         found = f', {link} deflects by more than {limit(furthest)}'
-    raise ModelError(
-        f"the flexible links of '{clipped(robot.model.name)}' find no balance at q = "
-        f'{shown(motion[0, joints].tolist())}: their stiffness does not carry this load{found}'
+    return ModelError(
+        f"the flexible links of '{clipped(model.name)}' find no balance at q = "
+        f'{shown(q[: model.joint_count].tolist())}: their stiffness does not carry this load'
+        f'{found}'
     )
 
 

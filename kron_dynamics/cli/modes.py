@@ -97,9 +97,8 @@ def add_parser(commands: Commands) -> None:
         '--joints',
         choices=('held', 'free'),
         default='held',
-        help='held: drives hold the joints still; free: nothing but gravity and '
-        'their viscous damping acts on them '
-        '(default: %(default)s)',
+        help='held: drives hold the joints still; free: nothing but gravity and their viscous '
+        'damping acts on them (default: %(default)s)',
     )
     add_gravity(parser)
     parser.add_argument('--csv', metavar='FILE', type=Path, help='write the table here')

@@ -140,9 +140,8 @@ def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
     unread = Counter(k for node in trace.nodes for k in operands(node))
     inputs = [(a, b) for operation, a, b in trace.nodes if operation == 'input']
     place: dict[int, str] = {}
-    free: list[str] = []
+    free, body = list[str](), list[str]()
     registers = 0
-    body: list[str] = []
 
     def store(number: int) -> str:
         nonlocal registers

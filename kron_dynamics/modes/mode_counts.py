@@ -109,28 +109,26 @@ def check_mode_counts(
         )
     found = []
     for (link, plane), count in needed.items():
-        if count == (had := given[link, plane]):
-            continue
-        alone = {**most, (link, plane): had}
-        worst = max(richest.errors(wanted, alone), key=lambda compared: compared.error)
-        joints = f'joints {"free" if worst.free else "held"}'
-        there = f'with {had} mode{"s" * (had > 1)} in plane {plane}'
-        if np.isfinite(worst.error):
-            finding = (
-                f'{there} a frequency is {worst.frequency:.4g} Hz instead of {worst.enough:.4g} '
-                f'Hz, {joints}: {100 * worst.error:.3g} % off'
-            )
-        else:
-            finding = f'{there} the vibration of {worst.enough:.4g} Hz, {joints}, is not there'
-        found.append(
-            ModelWarning(
-                'too_few_modes',
-                named('flexible link', link),
-                finding,
-                f'take {count} modes in plane {plane}',
-            )
-        )
+        if count != (had := given[link, plane]):
+            alone = {**most, (link, plane): had}
+            worst = max(richest.errors(wanted, alone), key=lambda compared: compared.error)
+            found.append(_too_few(link, plane, had, count, worst))
     return found
+
+
+def _too_few(link: str, plane: str, had: int, needed: int, worst: _Compared) -> ModelWarning:
+    """What is said of a plane of a link that has too few modes."""
+    joints = f'joints {"free" if worst.free else "held"}'
+    there = f'with {had} mode{"s" * (had > 1)} in plane {plane}'
+    if np.isfinite(worst.error):
+        finding = (
+            f'{there} a frequency is {worst.frequency:.4g} Hz instead of {worst.enough:.4g} Hz, '
+            f'{joints}: {100 * worst.error:.3g} % off'
+        )
+    else:
+        finding = f'{there} the vibration of {worst.enough:.4g} Hz, {joints}, is not there'
+    cure = f'take {needed} modes in plane {plane}'
+    return ModelWarning('too_few_modes', named('flexible link', link), finding, cure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
