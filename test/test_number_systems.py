@@ -13,7 +13,7 @@ import sympy
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.kernels import KernelCollection
-from kron_dynamics.kernels.compilation import KernelSpecification
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.model import RobotModel, load_model
 

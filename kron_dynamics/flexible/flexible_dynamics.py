@@ -168,7 +168,7 @@ def _newton_euler(
         if section is None:
             tau[joint.coordinate] += wrenches[k].joint_effort(where.placements[k])
         else:
-            for coordinate, force in _felt_by_modes(section, wrenches[k]):
+            for coordinate, force in _modal_efforts(section, wrenches[k]):
                 tau[coordinate] += force
         wrenches[joint.parent] += wrenches[k].to_parent(where.placements[k])
     for k in range(model.n):
@@ -176,7 +176,7 @@ def _newton_euler(
     return tau
 
 
-def _felt_by_modes(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
+def _modal_efforts(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
     """The force of each modal coordinate against a wrench on a section, with its index."""
     axes = section.axes
     forces = section_forces(section.state, section.at, axes @ wrench.force, axes @ wrench.moment)

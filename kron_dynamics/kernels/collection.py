@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
+from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model.robot_model import RobotModel
 
 
@@ -31,15 +32,12 @@ class KernelCollection:
 
         Equal names must mean equal functions.
         """
-        if specification.name not in self._kernels:
-            self.prepare([specification])
+        self.prepare([specification])
         return self._kernels[specification.name]
 
-    def prepare(self, recipes: Iterable[KernelSpecification]) -> None:
+    def prepare(self, specifications: Iterable[KernelSpecification]) -> None:
         """Make all kernels that are missing, in as few compilations as there are cores."""
-        missing = [
-            specification for specification in recipes if specification.name not in self._kernels
-        ]
+        missing = [known for known in specifications if known.name not in self._kernels]
         if missing:
             for kernel in make_kernels(missing, self._model, self._fingerprint, self._threads):
                 self._kernels[kernel.report.name] = kernel

@@ -8,10 +8,9 @@ import functools
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.batches import thread_count
@@ -30,77 +29,28 @@ from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import symbol
-from kron_dynamics.kernels.sources import Origin, forget_changed, origins_of
+from kron_dynamics.kernels.sources import forget_changed
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 
 _log = logging.getLogger(__name__)
-# Measured on serial chains: straight-line code of so many operations is hardly quicker than that
-# of loops, which is compiled in a fraction of the time. Arms never get there.
-_JOINTS_OF_LOOPS = 10
-_LONG = 2500
-# Loops have at most four times the operations, so that there is no need to record both.
-_LONG_IN_LOOPS = 4 * _LONG
-
-
-# A name, of an array of length n; or a name and a length.
-Argument = str | tuple[str, int]
-
-
-class KernelSpecification(NamedTuple):
-    """A kernel to be made.
-
-    Attributes:
-        name: what it computes; with the model's fingerprint it identifies the function.
-        arguments: their names, with their lengths where these are not n.
-        function: runs on a model and traced arrays of those lengths; a tuple means several
-            results.
-        result_type: the named tuple that several results come in, None for one result.
-        in_body_axes: whether the result is in the axes of the model's bodies.
-    """
-
-    name: str
-    arguments: Sequence[Argument]
-    function: Callable[..., Any]
-    result_type: type[tuple[Any, ...]] | None = None
-    in_body_axes: bool = False
-
-    def lengths(self, model: RobotModel) -> list[tuple[str, int]]:
-        """Return name and length of each argument for a model."""
-        return [(a, model.n) if isinstance(a, str) else a for a in self.arguments]
-
-    def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
-        """Return the operations of the function, in a graph shared with others where given."""
-        return Trace(functools.partial(self.function, model), self.sizes(model), graph)
-
-    def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
-        """Return what makes the better C: all operations, or those of the loops over joints."""
-        if len(model.joints) < _JOINTS_OF_LOOPS or model.is_flexible:
-            return self.record(model, graph)
-        loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
-        if loops.operations >= _LONG_IN_LOOPS:
-            return loops
-        trace = self.record(model, graph)
-        return loops if trace.operations >= _LONG else trace
-
-    def sizes(self, model: RobotModel) -> list[int]:
-        """Return the length of each argument for a model."""
-        return [length for _, length in self.lengths(model)]
-
-    def origins(self, model: RobotModel) -> list[Origin]:
-        """Return where the sources of a kernel are: of its function, the model, the generator."""
-        return [__name__, *type(model).__mro__, *origins_of(self.function)]
+# What is compiled together, by key.
+Unit = Mapping[str, Trace | LoopTrace]
 
 
 def make_kernels(
-    recipes: Sequence[KernelSpecification], model: RobotModel, fingerprint: str, threads: int = 1
+    specifications: Sequence[KernelSpecification],
+    model: RobotModel,
+    fingerprint: str,
+    threads: int = 1,
 ) -> list[Kernel]:
-    """Return the kernels of some recipes, compiled or found compiled.
+    """Return the kernels of some specifications, compiled or found compiled.
 
     Args:
-        recipes: what to make; all that is missing in the cache is compiled at once.
+        specifications: what to make; all that is missing in the cache is compiled at once.
         model: the robot.
         fingerprint: of the model.
         threads: that share a batch; 0 for all cores.
@@ -114,99 +64,109 @@ def make_kernels(
         given = os.environ.get('CC')
         place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
         _warn_not_compiled(f'no C compiler found: {place}')
-        return [_interpreted(specification, model, threads) for specification in recipes]
-    try:
-        return _compiled(recipes, model, fingerprint, threads, compiler)
-    except NoFolderError as error:
-        _warn_not_compiled(str(error))
-        return [_interpreted(specification, model, threads) for specification in recipes]
-
-
-def _compiled(
-    recipes: Sequence[KernelSpecification],
-    model: RobotModel,
-    fingerprint: str,
-    threads: int,
-    compiler: tuple[str, ...],
-) -> list[Kernel]:
-    machine = (compiler_identity(compiler), processor_identity())
+        return [_interpreted(specification, model, threads) for specification in specifications]
     forget_changed()
+    machine = (compiler_identity(compiler), processor_identity())
+    origins = {known.name: known.origins(model) for known in specifications}
     keys = {
         cache_key(
-            *(specification.name, repr(specification.lengths(model)), fingerprint, *machine),
-            origins=specification.origins(model),
-        ): specification
-        for specification in recipes
+            *(known.name, repr(known.lengths(model)), fingerprint, *machine),
+            origins=origins[known.name],
+        ): known
+        for known in specifications
     }
-    addresses: dict[str, int] = {}
+    build = _Build(keys, model, compiler)
+    try:
+        found = fetch(
+            list(keys),
+            build,
+            build.load,
+            # Robots that share a lock wait for each other; there are not more files than that.
+            lock=f'kernels_{cache_key(fingerprint)[:2]}',
+            origins=[origin for each in origins.values() for origin in each],
+        )
+    except NoFolderError as error:
+        _warn_not_compiled(str(error))
+        return [_interpreted(specification, model, threads) for specification in specifications]
+    return [
+        Kernel(
+            known.name,
+            known.lengths(model),
+            entry.shapes,
+            KernelReport(known.name, entry.operations, 'c', entry.build_seconds, cached),
+            address=build.addresses[key],
+            result_type=known.result_type,
+            threads=threads,
+        )
+        for key, known in keys.items()
+        for _, entry, cached in [found[key]]
+    ]
 
-    def load(key: str, kernel: Found) -> None:
+
+class _Build:
+    """Builds kernels for the cache, and loads them from there.
+
+    Attributes:
+        addresses: of the functions that have been loaded, by key.
+    """
+
+    def __init__(
+        self,
+        keys: Mapping[str, KernelSpecification],
+        model: RobotModel,
+        compiler: tuple[str, ...],
+    ) -> None:
+        self.addresses: dict[str, int] = {}
+        self._keys = keys
+        self._model = model
+        self._compiler = compiler
+        self._recording: dict[str, float] = {}  # seconds
+
+    def load(self, key: str, kernel: Found) -> None:
+        """Load a kernel's function, which has to say that it is what the key stands for."""
         library, entry, _ = kernel
-        expected = signature(key, keys[key].sizes(model), entry.shapes)
-        addresses[key] = address_of(library, entry.symbol, expected)
+        expected = signature(key, self._keys[key].sizes(self._model), entry.shapes)
+        self.addresses[key] = address_of(library, entry.symbol, expected)
 
-    found = fetch(
-        list(keys),
-        lambda missing, folder: _build({k: keys[k] for k in missing}, model, compiler, folder),
-        load,
-        # Robots that share a lock wait for each other; there are not more files than that.
-        lock=f'kernels_{cache_key(fingerprint)[:2]}',
-        origins=[origin for specification in recipes for origin in specification.origins(model)],
-    )
-    kernels = []
-    for key, specification in keys.items():
-        _, entry, cached = found[key]
-        report = KernelReport(
-            specification.name, entry.operations, 'c', entry.build_seconds, cached
-        )
-        kernels.append(
-            Kernel(
-                specification.name,
-                specification.lengths(model),
-                entry.shapes,
-                report,
-                address=addresses[key],
-                result_type=specification.result_type,
-                threads=threads,
-            )
-        )
-    return kernels
+    def __call__(self, missing: Sequence[str], folder: Path) -> dict[str, Built]:
+        """Record the kernels of some keys, and compile them while others are being recorded."""
+        # One more than cores: the compiler also waits, for files and its own parts.
+        with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
+            # The extension that calls kernels is compiled beside them where it is missing.
+            pool.submit(call_type)
+            units = [
+                pool.submit(self._compile, folder / f'{number}.so', unit)
+                for number, unit in enumerate(in_translation_units(self._recorded(missing)))
+            ]
+            return {key: built for unit in units for key, built in unit.result().items()}
 
-
-def _build(
-    recipes: Mapping[str, KernelSpecification],
-    model: RobotModel,
-    compiler: tuple[str, ...],
-    folder: Path,
-) -> dict[str, Built]:
-    spent: dict[str, float] = {}
-
-    def recorded() -> Iterator[tuple[str, Trace | LoopTrace]]:
+    def _recorded(self, missing: Sequence[str]) -> Iterator[tuple[str, Trace | LoopTrace]]:
         graph = Graph()
-        for key, specification in recipes.items():
+        for key in missing:
             started = time.perf_counter()
-            trace = specification.record_for_compiler(model, graph)
-            spent[key] = time.perf_counter() - started
+            trace = self._keys[key].record_for_compiler(self._model, graph)
+            self._recording[key] = time.perf_counter() - started
             yield key, trace
 
-    def compile_unit(number: int, unit: Mapping[str, Trace | LoopTrace]) -> dict[str, Built]:
+    def _compile(self, library: Path, unit: Unit) -> dict[str, Built]:
+        """Compile kernels to one library, and check what they compute."""
         started = time.perf_counter()
-        library = folder / f'{number}.so'
         told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
         signatures = [signature_source(symbol(k), text) for k, text in enumerate(told.values())]
-        compile_library(compiler, emit_c(list(unit.values())) + ''.join(signatures), library)
+        source = emit_c(list(unit.values())) + ''.join(signatures)
+        compile_library(self._compiler, source, library)
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
-            specification = recipes[key]
+            known = self._keys[key]
             try:
-                address = address_of(library, symbol(k), told[key])
                 check_kernel(
-                    *(address, specification.name, specification.lengths(model)),
-                    *(specification.function, model, trace),
+                    address_of(library, symbol(k), told[key]),
+                    *(known.name, known.lengths(self._model), known.function),
+                    *(self._model, trace),
                 )
             except KernelBuildError as error:
                 raise KernelBuildError(
-                    f'{error}, compiled by {" ".join(compiler)}: check $CC and what it runs'
+                    f'{error}, compiled by {" ".join(self._compiler)}: check $CC and what it runs'
                 ) from None
         seconds = time.perf_counter() - started
         total = sum(trace.operations for trace in unit.values()) or 1
@@ -216,19 +176,10 @@ def _build(
                 symbol(k),
                 trace.operations,
                 trace.shapes,
-                spent[key] + seconds * trace.operations / total,
+                self._recording[key] + seconds * trace.operations / total,
             )
             for k, (key, trace) in enumerate(unit.items())
         }
-
-    # One more than cores: the compiler also waits, for files and its own parts.
-    with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
-        # The extension that calls kernels is compiled beside them where it is missing.
-        pool.submit(call_type)
-        units = [
-            pool.submit(compile_unit, k, u) for k, u in enumerate(in_translation_units(recorded()))
-        ]
-        return {key: built for unit in units for key, built in unit.result().items()}
 
 
 def _interpreted(specification: KernelSpecification, model: RobotModel, threads: int) -> Kernel:

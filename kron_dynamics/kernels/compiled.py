@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kron_dynamics.exceptions import InvalidInertiaError
-from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.kernels.kernel import Kernel
+from kron_dynamics.kernels.specification import KernelSpecification
 
 P = ParamSpec('P')
 R = TypeVar('R')

@@ -18,8 +18,9 @@ import pytest
 from kron_dynamics.kernels import Kernel, build
 from kron_dynamics.kernels.build import compile_library, find_compiler
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
+from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.emit import emit_c, symbol
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
 
 # Options for vectors of so many numbers, and the features of the processor that they need.

@@ -14,8 +14,9 @@ import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.kernels import cache, compilation
-from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
+from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.library import address_of
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
 
 RECIPES = [

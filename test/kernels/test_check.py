@@ -20,13 +20,14 @@ import pytest
 
 import kron_dynamics
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import check, compilation, compiler_options
+from kron_dynamics.kernels import check, compilation, compiler_options, specification
 from kron_dynamics.kernels.build import find_compiler
 from kron_dynamics.kernels.check import check_kernel
-from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
+from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.compiler_options import without_harm
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.loops.trace import LoopTrace
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import RobotModel, load_model
 
@@ -257,8 +258,8 @@ def test_rounding_is_forgiven_where_it_counts_for_much() -> None:
 def test_loops_are_compared_with_the_equations(
     own_cache: Path, monkeypatch: Any, robot_text: Any, fake_compiler: Any
 ) -> None:
-    monkeypatch.setattr(compilation, '_JOINTS_OF_LOOPS', 1)
-    monkeypatch.setattr(compilation, '_LONG', 0)
+    monkeypatch.setattr(specification, '_JOINTS_OF_LOOPS', 1)
+    monkeypatch.setattr(specification, '_LONG', 0)
     model = load_model(robot_text('spatial_3r'))
     checked = []
 

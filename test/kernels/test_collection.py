@@ -11,7 +11,7 @@ import pytest
 
 from kron_dynamics import KernelBuildError, ParameterError
 from kron_dynamics.kernels import KernelCollection, collection
-from kron_dynamics.kernels.compilation import KernelSpecification
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel, load_model
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import sin
-from kron_dynamics.kernels import Kernel, cache, caller, compilation, units
-from kron_dynamics.kernels.compilation import KernelSpecification, make_kernels
+from kron_dynamics.kernels import Kernel, cache, caller, compilation, translation_units
+from kron_dynamics.kernels.compilation import make_kernels
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.model import RobotModel, load_model
@@ -44,7 +45,7 @@ def make(*recipes: KernelSpecification, fingerprint: str = 'test_compilation') -
 def two_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores, and nothing too small to be compiled apart."""
     monkeypatch.setattr(compilation, 'thread_count', lambda threads: 2)
-    monkeypatch.setattr(units, '_SMALL', 1)
+    monkeypatch.setattr(translation_units, '_SMALL', 1)
 
 
 @pytest.fixture

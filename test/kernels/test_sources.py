@@ -19,9 +19,9 @@ import pytest
 
 from kron_dynamics import Robot
 from kron_dynamics.kernels import sources
-from kron_dynamics.kernels.compilation import KernelSpecification
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
+from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model import RobotModel
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ def watch(frame, event, argument):
 import numpy as np
 sys.settrace(watch)
 import kron_dynamics as kd
-from kron_dynamics.kernels import compilation
+from kron_dynamics.kernels import specification as module
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
@@ -68,8 +68,8 @@ for robot, few, names in (
     (kd.load(rigid), 1, some),
     (kd.load(bending, flexible=description), 10, (*some[:2], 'linearization', 'control_step')),
 ):
-    compilation._JOINTS_OF_LOOPS = few
-    compilation._LONG = 0 if few == 1 else 2500
+    module._JOINTS_OF_LOOPS = few
+    module._LONG = 0 if few == 1 else 2500
     for instance in (robot, robot.frame(robot.model.tip_link)):
         for name, method in compiled_methods(type(instance)).items():
             if names is not None and name not in names:
@@ -78,7 +78,7 @@ for robot, few, names in (
             trace = specification.record_for_compiler(robot.model, Graph())
             emit_c([trace])
             interpret(specification.record(robot.model))
-            loops += isinstance(trace, compilation.LoopTrace)
+            loops += isinstance(trace, module.LoopTrace)
             made.add(name)
 sys.settrace(None)
 sources = sys.modules['kron_dynamics.kernels.sources']
