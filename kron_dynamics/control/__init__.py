@@ -37,6 +37,7 @@ from kron_dynamics.control.references import (
 from kron_dynamics.control.regulator import DampingGains, DampingScales
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping import shape_trajectory
+from kron_dynamics.control.solvers import load_solvers
 from kron_dynamics.control.trajectory import Extrema, Trajectory
 from kron_dynamics.control.vibration import GainSchedule, VibrationDamper
 
@@ -78,6 +79,7 @@ __all__ = [
     'damping_schedule',
     'fault_hold',
     'limit_violations',
+    'load_solvers',
     'point_to_point',
     'reorder',
     'residual_vibration',

@@ -122,6 +122,7 @@ class DynamicsNode(LifecycleNode):
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._robot = robot
+        self._references.load_solvers()
         self.get_logger().info(self._outputs.configured.summary())
         return _SUCCESS
 

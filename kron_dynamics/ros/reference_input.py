@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectory
 
-from kron_dynamics.control import PlannedReference, Reference, Trajectory
+from kron_dynamics.control import PlannedReference, Reference, Trajectory, load_solvers
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.robot import Robot
@@ -35,11 +35,21 @@ class ReferenceInput:
         """Make an input that has got nothing yet; references are shaped in the background."""
         self._logger = logger
         self._background = background
+        self._solvers: Future[None] | None = None
         self.clear()
+
+    def load_solvers(self) -> None:
+        """Import in the background what references need, once; they wait for it, not commands."""
+        if self._solvers is None:
+            self._solvers = self._background.submit(load_solvers)
+
+    def _solvers_loaded(self) -> bool:
+        return self._solvers is None or self._solvers.done()
 
     def clear(self) -> None:
         """Forget all references, as for another controller."""
         self._refusal: str | None = None
+        self._early: tuple[JointTrajectory, Robot | None] | None = None
         self._waiting: _Request | None = None
         self._under_way: tuple[_Request, PlannedReference, Future[Reference]] | None = None
 
@@ -49,8 +59,8 @@ class ReferenceInput:
         Args:
             reason: what happened, for the log.
         """
-        if self._waiting is not None or self._under_way is not None:
-            self._waiting = self._under_way = None
+        if any(item is not None for item in (self._early, self._waiting, self._under_way)):
+            self._early = self._waiting = self._under_way = None
             self._refused(TrajectoryError(reason))
 
     def values(self) -> dict[str, str]:
@@ -75,6 +85,11 @@ class ReferenceInput:
         try:
             if controller is None or robot is None:
                 raise TrajectoryError('the node is not active')
+            if not self._solvers_loaded():
+                if self._early is not None:
+                    self._refused(TrajectoryError('a newer one came before this one was read'))
+                self._early = message, robot
+                return
             points = reference_points(message, robot.joint_names)
             start = time if points.stamp is None else points.stamp
             if controller.references.shaping is None:
@@ -97,6 +112,11 @@ class ReferenceInput:
 
     def proceed(self, controller: TrackingController) -> None:
         """Follow what has been shaped, and have shaped what waits."""
+        now = controller.references.now
+        if self._early is not None and now is not None and self._solvers_loaded():
+            (message, robot), self._early = self._early, None
+            self.receive(message, controller, robot, now)
+            return
         try:
             if self._under_way is not None:
                 request, planned, job = self._under_way

@@ -26,12 +26,11 @@ sys.path[:0] = [str(Path(__file__).parent)]
 
 from mutations import Mutation, mutations  # noqa: E402
 from reviewed import Reviewed  # noqa: E402
-from runs import Copy, limit_of  # noqa: E402
+from runs import Copy  # noqa: E402
 from selection import broader, mirrors  # noqa: E402
 
 ROOMS = ('control', 'model', 'dynamics', 'kinematics', 'ros')
 SHARE = 0.03  # of mutants without a test
-LONGEST = 900.0  # s of processor time for the broader set of tests
 
 
 class Mutant(NamedTuple):
@@ -44,47 +43,43 @@ class Mutant(NamedTuple):
 class Campaign:
     """Runs mutants in a copy of the repository."""
 
-    def __init__(self, copy: Copy, narrow: bool) -> None:
-        """Take a copy; `narrow` leaves the broader set of tests out."""
+    def __init__(self, copy: Copy, limit: float, narrow: bool) -> None:
+        """Take a copy.
+
+        Args:
+            copy: of the repository.
+            limit: processor time for the tests of a mutant, s.
+            narrow: leave the broader set of tests out.
+        """
         self._copy = copy
+        self._limit = limit
         self._narrow = narrow
-        self._limits: dict[tuple[Path, ...], float] = {}
         self._broken: list[str] = []
         self._sound: set[str] = set()
 
     def killer(self, mutant: Mutant) -> str | None:
         """Return what noticed a mutant: a test's name or a reason; None if nothing did."""
         module = mutant.module
-        text = (self._copy.root / module).read_text(encoding='utf-8')
-        near = mirrors(ROOT, module)
-        stages = [(near, self._limit(near))] if near else []
-        if not self._narrow:
-            stages.append((broader(ROOT, module), LONGEST))
-        for tests, limit in stages:
+        changed = mutant.mutation.applied((self._copy.root / module).read_text(encoding='utf-8'))
+        stages = [mirrors(ROOT, module)] + ([] if self._narrow else [broader(ROOT, module)])
+        for tests in filter(None, stages):
             while True:
-                with self._copy.changed(module, mutant.mutation.applied(text)):
-                    run = self._copy.run(tests, without=self._broken, limit=limit)
-                failed = run.failed_tests()
+                with self._copy.changed(module, changed):
+                    run = self._copy.run(tests, self._limit, self._broken)
                 if run.passed:
                     break
+                failed = run.failed_tests()
                 if not failed:
                     return f'exit code {run.code} after {run.seconds:.0f} s'
                 if self._is_sound(failed[0]):
                     return failed[0]
         return None
 
-    def _limit(self, tests: Sequence[Path]) -> float:
-        """Processor time that some tests may take, s, from what they take without a mutation."""
-        key = tuple(tests)
-        if key not in self._limits:
-            self._limits[key] = limit_of(self._copy.run(tests, warm_up=True).seconds)
-        return self._limits[key]
-
     def _is_sound(self, test: str) -> bool:
         """Whether a test passes without any mutation; one that does not is left out from now."""
         if test not in self._sound:
             name = test.partition('[')[0]
-            if not self._copy.run([Path(name)]).passed:
+            if not self._copy.run([Path(name)], self._limit).passed:
                 print(f'fails without a mutation, left out: {name}', flush=True)
                 self._broken.append(name)
                 return False
@@ -130,6 +125,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument('--count', type=int, default=200, help='mutants; default: %(default)s')
     parser.add_argument('--only', nargs='+', choices=ROOMS, default=ROOMS, metavar='ROOM')
     parser.add_argument('--narrow', action='store_true', help='only tests of the same name')
+    parser.add_argument(
+        '--limit',
+        type=float,
+        default=600.0,
+        metavar='SECONDS',
+        help='processor time for the tests of a mutant; default: %(default)s',
+    )
     parser.add_argument('--list', action='store_true', help='print the mutants, run nothing')
     arguments = parser.parse_args(argv)
     mutants = sample(arguments.only, arguments.seed, arguments.count)
@@ -141,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ[name] = '1'
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_mutants_') as folder:
-        campaign = Campaign(Copy(ROOT, Path(folder)), arguments.narrow)
+        campaign = Campaign(Copy(ROOT, Path(folder)), arguments.limit, arguments.narrow)
         for number, mutant in enumerate(mutants, 1):
             text = (ROOT / mutant.module).read_text(encoding='utf-8')
             reason = reviewed.reason(mutant.module, mutant.mutation, text)

@@ -33,9 +33,7 @@ _SHARED = (
     'scipy.signal',
     'scipy.integrate',
 )
-_LEAST = 30.0  # s of processor time that every run may take
-_MARGIN = 4.0  # times what the run without a mutation took
-_WALL = 5.0  # times that in wall time: what neither computes nor ends
+_WALL = 10.0  # times the limit in wall time: for what neither computes nor ends
 _NO_TESTS = 5
 
 
@@ -97,27 +95,19 @@ class Copy:
             file.write_bytes(original)
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    def run(
-        self,
-        tests: Sequence[Path],
-        *,
-        warm_up: bool = False,
-        without: Sequence[str] = (),
-        limit: float = 900.0,
-    ) -> Run:
+    def run(self, tests: Sequence[Path], limit: float, without: Sequence[str] = ()) -> Run:
         """Run some tests up to the first failure.
 
         Args:
-            tests: files and folders, from the root.
-            warm_up: go on behind a failure, and keep what Python compiles for later runs.
-            without: tests to leave out.
-            limit: processor time, s, of each process.
+            tests: files and folders, from the root, or names of tests.
+            limit: processor time of each process, s.
+            without: names of tests to leave out.
         """
         log = self._outside / 'output.txt'
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         child = os.fork()
         if not child:
-            self._become_pytest(tests, warm_up, without, limit, log)
+            self._become_pytest(tests, limit, without, log)
         status = _waited_for(child, _WALL * limit)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -125,12 +115,7 @@ class Copy:
         return Run(os.waitstatus_to_exitcode(status), spent, output)
 
     def _become_pytest(
-        self,
-        tests: Sequence[Path],
-        warm_up: bool,
-        without: Sequence[str],
-        limit: float,
-        log: Path,
+        self, tests: Sequence[Path], limit: float, without: Sequence[str], log: Path
     ) -> None:
         """Be the process of a run."""
         code = 70
@@ -142,28 +127,19 @@ class Copy:
             for number in (1, 2):
                 os.dup2(output, number)
             os.chdir(self.root)
-            sys.dont_write_bytecode = not warm_up
             sys.path.insert(0, str(self.root))
             os.environ['PYTHONPATH'] = str(self.root)
-            if not warm_up:
-                os.environ['PYTHONDONTWRITEBYTECODE'] = '1'
             # As one of several processes that share the tests: they share a kernel cache too.
             os.environ['PYTEST_XDIST_WORKER'] = 'gw0'
             import pytest
 
-            arguments = ['-q', '-rfE', '--tb=line', '-p', 'no:cacheprovider', '-p', 'no:randomly']
-            arguments += [] if warm_up else ['-x']
+            arguments = ['-x', '-q', '-rfE', '--tb=line', '-p', 'no:cacheprovider']
             arguments += [f'--basetemp={self._outside / "tmp"}']
             arguments += [f'--deselect={name}' for name in without]
             code = int(pytest.main([*arguments, *map(str, tests)]))
             sys.stdout.flush()
         finally:
             os._exit(code)
-
-
-def limit_of(seconds: float) -> float:
-    """Return the processor time that a run may take which took some without a mutation, s."""
-    return _LEAST + _MARGIN * seconds
 
 
 def _waited_for(child: int, patience: float) -> int:

@@ -174,3 +174,39 @@ def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(de
     assert desk.logger.lines == ['reference refused: a fault is latched: stale']
     with pytest.raises(TrajectoryError, match='a fault is latched'):
         desk.controller.set_reference([1.0], [GOAL], None, None, start_time=desk.time)
+
+
+def test_a_reference_waits_for_what_interpolates_it_and_no_state_does(desk):
+    desk.input.load_solvers()
+    desk.refer()
+    for _ in range(3):
+        desk.see()
+        np.testing.assert_array_equal(desk.reference(5.0), HELD)
+    assert len(desk.worker.waiting) == 1  # nothing is shaped yet
+    desk.worker.finish()
+    desk.see()
+    desk.worker.finish()
+    desk.see()
+    np.testing.assert_allclose(desk.reference(10.0), GOAL)
+
+
+def test_a_reference_that_waits_is_dropped_by_a_fault(desk):
+    desk.input.load_solvers()
+    desk.refer()
+    desk.input.drop('the machine was stopped')
+    desk.worker.finish()
+    desk.see()
+    assert desk.worker.waiting == []
+    assert 'the machine was stopped' in desk.logger.lines[-1]
+
+
+def test_of_two_references_that_wait_the_newer_one_counts(desk):
+    desk.input.load_solvers()
+    desk.refer(goal=HELD + 1.0)
+    desk.refer()
+    assert 'a newer one came' in desk.logger.lines[-1]
+    desk.worker.finish()
+    desk.see()
+    desk.worker.finish()
+    desk.see()
+    np.testing.assert_allclose(desk.reference(10.0), GOAL)
