@@ -23,7 +23,8 @@ from benchmarks.timing import MeasurementError, Spread
 
 _PYTHON = [sys.executable, '-c']
 _EMPTY, _NUMPY, _OURS = ([*_PYTHON, code] for code in ('', 'import numpy', 'import kron_dynamics'))
-_PEAK = 'import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)'
+# Of the process itself: what `getrusage` tells begins with its parent's.
+_PEAK = "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
 _JOINTS = ('travel', 'slew', 'luff')
 
 
