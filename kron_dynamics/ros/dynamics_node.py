@@ -325,6 +325,7 @@ class DynamicsNode(LifecycleNode):
         elapsed = now - self._last_command
         if controller.latch.faulted and elapsed > controller.longest_brake:
             self._send(controller.fault_effort_without_state(elapsed))
+        self._references.take_early(controller)
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
         if controller.latch.trip(reason, now):

@@ -110,13 +110,16 @@ class ReferenceInput:
         self._waiting = _Request(points, start, _LEAD)
         self.proceed(controller)
 
-    def proceed(self, controller: TrackingController) -> None:
-        """Follow what has been shaped, and have shaped what waits."""
+    def take_early(self, controller: TrackingController) -> None:
+        """Take the reference that came before what it needs was imported."""
         now = controller.references.now
         if self._early is not None and now is not None and self._solvers_loaded():
             (message, robot), self._early = self._early, None
             self.receive(message, controller, robot, now)
-            return
+
+    def proceed(self, controller: TrackingController) -> None:
+        """Follow what has been shaped, and have shaped what waits."""
+        self.take_early(controller)
         try:
             if self._under_way is not None:
                 request, planned, job = self._under_way

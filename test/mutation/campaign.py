@@ -61,7 +61,8 @@ class Campaign:
         """Return what noticed a mutant: a test's name or a reason; None if nothing did."""
         module = mutant.module
         changed = mutant.mutation.applied((self._copy.root / module).read_text(encoding='utf-8'))
-        stages = [mirrors(ROOT, module)] + ([] if self._narrow else [broader(ROOT, module)])
+        near = mirrors(ROOT, module)
+        stages = [near] if near and self._narrow else [near, broader(ROOT, module)]
         for tests in filter(None, stages):
             while True:
                 with self._copy.changed(module, changed):
@@ -124,7 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument('--seed', type=int, default=1, help='default: %(default)s')
     parser.add_argument('--count', type=int, default=200, help='mutants; default: %(default)s')
     parser.add_argument('--only', nargs='+', choices=ROOMS, default=ROOMS, metavar='ROOM')
-    parser.add_argument('--narrow', action='store_true', help='only tests of the same name')
+    parser.add_argument(
+        '--narrow', action='store_true', help='only tests of the same name, if any'
+    )
     parser.add_argument(
         '--limit',
         type=float,
