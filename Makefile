@@ -16,13 +16,14 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test fuzz bench lint colcon lock clean
+.PHONY: help setup demo test fuzz mutants bench lint colcon lock clean
 
 help:
 	@echo 'make setup    Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
 	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test     lint, then all tests; ARGS goes to pytest'
 	@echo 'make fuzz     random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
+	@echo 'make mutants  small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
 	@echo 'make bench    times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
 	@echo 'make lint     format, style and types'
 	@echo 'make colcon   the workspace built by colcon into install/'
@@ -41,6 +42,11 @@ test: lint
 # Prints the seed, and for everything found the command that repeats it.
 fuzz: setup
 	@$(BIN)/python test/fuzz/campaign.py $(ARGS)
+
+# The same seed gives the same errors; those that change nothing that matters are in
+# test/mutation/reviewed.yaml.
+mutants: setup
+	@$(BIN)/python test/mutation/campaign.py $(ARGS)
 
 # The peers are large and only measured here; what cannot be installed is reported as not measured.
 bench: setup

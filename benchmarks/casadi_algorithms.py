@@ -34,13 +34,20 @@ def _placement(link: Link, q: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
 
 
 def inverse_dynamics(links: Sequence[Link], gravity: Any) -> casadi.Function:
-    """Return tau(q, qd, qdd) by Newton and Euler's recursion in link axes.
+    """Return tau(q, qd, qdd)."""
+    arguments = [casadi.SX.sym(name, len(links)) for name in ('q', 'qd', 'qdd')]
+    return function('tau', arguments, efforts(links, gravity, *arguments))
+
+
+def efforts(
+    links: Sequence[Link], gravity: Any, q: casadi.SX, qd: casadi.SX, qdd: casadi.SX
+) -> casadi.SX:
+    """Return tau by Newton and Euler's recursion in link axes.
 
     Accelerations are those of points, as in robotics textbooks: this takes fewer operations than
     spatial accelerations.
     """
     n, cross = len(links), casadi.cross
-    q, qd, qdd = (casadi.SX.sym(name, n) for name in ('q', 'qd', 'qdd'))
     placements = [_placement(link, q[i]) for i, link in enumerate(links)]
     still, falling = casadi.SX(3, 1), _vector(-np.asarray(gravity))
     motions: list[tuple[casadi.SX, casadi.SX, casadi.SX]] = []
@@ -71,13 +78,18 @@ def inverse_dynamics(links: Sequence[Link], gravity: Any) -> casadi.Function:
             force = rotation @ forces[i]
             forces[link.parent] += force
             moments[link.parent] += rotation @ moments[i] + cross(translation, force)
-    return _function('tau', [q, qd, qdd], tau)
+    return tau
 
 
 def mass_matrix(links: Sequence[Link]) -> casadi.Function:
-    """Return M(q) by the composite rigid body algorithm in link axes."""
+    """Return M(q)."""
+    q = casadi.SX.sym('q', len(links))
+    return function('mass', [q], inertia(links, q))
+
+
+def inertia(links: Sequence[Link], q: casadi.SX) -> casadi.SX:
+    """Return M by the composite rigid body algorithm in link axes."""
     n = len(links)
-    q = casadi.SX.sym('q', n)
     placements = [_placement(link, q[i]) for i, link in enumerate(links)]
     # Of the composite body beyond each joint: mass, first moment, inertia about the link's origin.
     masses = [link.mass for link in links]
@@ -103,7 +115,7 @@ def mass_matrix(links: Sequence[Link]) -> casadi.Function:
             j = links[j].parent
         if link.parent >= 0:
             _add_to_parent(masses, firsts, inertias, i, link.parent, placements[i])
-    return _function('mass', [q], M)
+    return M
 
 
 def _add_to_parent(
@@ -136,5 +148,18 @@ def _about_origin(link: Link) -> Any:
     return link.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-def _function(name: str, arguments: list[casadi.SX], result: casadi.SX) -> casadi.Function:
-    return casadi.Function(name, arguments, [casadi.cse(casadi.densify(result))])
+def poses(links: Sequence[Link], q: casadi.SX) -> list[tuple[casadi.SX, casadi.SX]]:
+    """Return rotation and origin of every link in base axes."""
+    found: list[tuple[casadi.SX, casadi.SX]] = []
+    for i, link in enumerate(links):
+        rotation, translation = _placement(link, q[i])
+        if link.parent >= 0:
+            before, origin = found[link.parent]
+            rotation, translation = before @ rotation, origin + before @ translation
+        found.append((rotation, translation))
+    return found
+
+
+def function(name: str, arguments: list[casadi.SX], *results: casadi.SX) -> casadi.Function:
+    """Return a function with dense results, common subexpressions found."""
+    return casadi.Function(name, arguments, casadi.cse([casadi.densify(r) for r in results]))

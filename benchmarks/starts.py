@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from benchmarks.robots import ROOT, description
 from benchmarks.rows import Outcome
@@ -28,17 +29,32 @@ def checking(robot: str, rounds: int) -> Outcome:
 def filled_cache(robot: str, rounds: int) -> Outcome:
     """Every kernel found in the cache, in fresh processes."""
     processes = _in_folder(robot, 1 + _processes(rounds))
-    return Outcome(Spread.of([ready for ready, _ in processes[1:]]))
+    return Outcome(Spread.of([times[0] for times in processes[1:]]))
+
+
+def against_casadi(robot: str, rounds: int) -> Outcome:
+    """Processor time with an empty cache against that of deriving and compiling with CasADi."""
+    with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
+        file = Path(folder) / f'{robot}.urdf'
+        file.write_text(description(robot).text, encoding='utf-8')
+        rest = [str(file), description(robot).tip]
+        ours = [_in_folder(robot, 1)[0][2] for _ in range(_processes(rounds))]
+        peer = [
+            float(in_process(['benchmarks.casadi_start', *rest], {}).split()[1])
+            for _ in range(_processes(rounds))
+        ]
+    ratios = [mine / other for mine, other in zip(ours, peer, strict=True)]
+    return Outcome(Spread.of(ratios), median(ours), median(peer))
 
 
 def _processes(rounds: int) -> int:
     return min(rounds, 5)
 
 
-def _in_folder(robot: str, count: int) -> list[tuple[float, float]]:
+def _in_folder(robot: str, count: int) -> list[tuple[float, ...]]:
     """Times of processes one after another, which share a cache that is empty at first.
 
-    Until everything is ready, and of that for checking, s.
+    Until everything is ready, of that for checking, and the processor's for everything, s.
     """
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         file = Path(folder) / f'{robot}.urdf'
@@ -46,7 +62,7 @@ def _in_folder(robot: str, count: int) -> list[tuple[float, float]]:
         command = ['benchmarks.start_probe', str(file), description(robot).tip]
         cache = {'KRON_DYNAMICS_CACHE': f'{folder}/cache'}
         times = [in_process(command, cache).split() for _ in range(count)]
-        return [(float(ready), float(check)) for ready, check in times]
+        return [tuple(map(float, words)) for words in times]
 
 
 def in_process(module: list[str], environment: dict[str, str]) -> str:

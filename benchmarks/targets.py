@@ -15,6 +15,7 @@ from benchmarks import (
     mujoco_simulation,
     scaling,
     simulation,
+    start_up,
     starts,
     without_compiler,
 )
@@ -140,10 +141,35 @@ def _starts() -> list[Row]:
         what, measure = 'URDF to ready, filled cache', partial(starts.filled_cache, robot)
         bound = 0.05 if robot in cold else None
         rows.append(Row(f'start/warm/{robot}', 5, what, robot, measure, 's', at_most=bound))
+    what = 'URDF to ready, empty cache, processor time over that with CasADi'
+    for robot in ROBOTS:
+        measure = partial(starts.against_casadi, robot)
+        rows.append(Row(f'start/casadi/{robot}', 5, what, robot, measure, at_most=1.0))
     what = 'URDF to model without kernels'
     rows.append(Row('load/time', 5, what, 'chain10000', loading.longest, 's'))
     what = 'URDF to model without kernels, exponent of the number of links, 1,000 to 10,000'
     return [*rows, Row('load/slope', 5, what, 'chains', loading.slope, '')]
+
+
+def _start_up() -> list[Row]:
+    help_of = partial(start_up.asking, '--help')
+    version_of = partial(start_up.asking, '--version')
+    node = 'dynamics_node to its first command, over a bare node to its first message'
+    return [
+        Row('up/import', 5, "import, over NumPy's", 'none', start_up.importing, at_most=1.5),
+        Row(
+            'up/memory',
+            5,
+            'memory after the import, MB',
+            'none',
+            start_up.memory,
+            '',
+            at_most=45.0,
+        ),
+        Row('up/help', 5, "--help, over NumPy's import", 'none', help_of, at_most=2.0),
+        Row('up/version', 5, "--version, over NumPy's import", 'none', version_of, at_most=2.0),
+        Row('up/node', 5, node, 'stacker', start_up.node, at_most=1.5),
+    ]
 
 
 def _without_compiler() -> list[Row]:
@@ -240,6 +266,7 @@ ROWS: tuple[Row, ...] = (
     *_single(),
     *_batches(),
     *_starts(),
+    *_start_up(),
     *_without_compiler(),
     *_scaling(),
     *_linear_models(),

@@ -9,6 +9,7 @@ Exit codes: 0 done, 1 an error that one line on stderr explains, 2 a wrong comma
 from __future__ import annotations
 
 import argparse
+import importlib
 import logging
 import sys
 import warnings
@@ -18,7 +19,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kron_dynamics import __version__
-from kron_dynamics.cli import analyze, check, demo, derive, info, modes
 from kron_dynamics.cli.streams import (
     abandon_output,
     complain,
@@ -29,6 +29,15 @@ from kron_dynamics.cli.streams import (
 from kron_dynamics.exceptions import KronDynamicsError
 
 PROGRAM = 'kron_dynamics'
+# What each command is for. The module of its name is imported when the command is given.
+COMMANDS = {
+    'info': 'tree, joints, masses, limits and kernels of a robot',
+    'check': 'errors, warnings and hints about a robot description, with how to mend them',
+    'derive': 'equations of a robot in closed form, as text or LaTeX',
+    'modes': 'natural frequencies of a flexible robot against pose or payload',
+    'analyze': 'efforts and accelerations in a recording against the model',
+    'demo': 'simulated stacker-reclaimer under computed torque, over ROS 2',
+}
 EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
@@ -48,6 +57,19 @@ class _Parser(argparse.ArgumentParser):
             print(message, end='')
         else:
             complain(message)
+
+
+class _Command(_Parser):
+    """The parser of one command, filled by the command's module when the command is given."""
+
+    module = ''
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the command's own arguments."""
+        if self.module:
+            module, self.module = importlib.import_module(self.module), ''
+            module.set_up(self)
+        return super().parse_known_args(args, namespace)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,7 +125,11 @@ def _parser() -> _Parser:
         'equations, replay a recording, see a machine controlled.',
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
-    commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for command in (info, check, derive, modes, analyze, demo):
-        command.add_parser(commands)
+    commands = parser.add_subparsers(
+        dest='command', required=True, metavar='COMMAND', parser_class=_Command
+    )
+    for name, purpose in COMMANDS.items():
+        # The demo's options are its own, --help included; asking for them needs ROS.
+        command = commands.add_parser(name, help=purpose, add_help=name != 'demo')
+        command.module = f'{__name__}.{name}'
     return parser

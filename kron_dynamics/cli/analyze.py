@@ -11,7 +11,7 @@ from kron_dynamics.bag import BagAnalysis, analyze_bag
 from kron_dynamics.bag.analysis import DEFAULT_MAX_NOISE
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.report import format_report
-from kron_dynamics.cli.options import Commands, add_gravity, finite_number, positive_number
+from kron_dynamics.cli.options import add_gravity, finite_number, positive_number
 from kron_dynamics.cli.streams import require_plots, writing
 
 DESCRIPTION = """\
@@ -21,14 +21,10 @@ report per joint what remains of the recorded ones. Reads rosbag2 recordings (di
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        'analyze',
-        help='efforts and accelerations in a recording against the model',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument('bag', metavar='BAG', type=Path, help='rosbag2 directory, .mcap or .db3')
     parser.add_argument(
         '--urdf', metavar='FILE', type=Path, help='the robot (default: as recorded in the bag)'

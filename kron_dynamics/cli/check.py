@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kron_dynamics.cli.options import Commands, add_flexible, add_urdf, description_options
+from kron_dynamics.cli.options import add_flexible, add_urdf, description_options
 from kron_dynamics.exceptions import ModelError, ModelWarning
 from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.messages import clipped
@@ -44,15 +44,11 @@ class Line(NamedTuple):
     cure: str
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        'check',
-        help='errors, warnings and hints about a robot description, with how to mend them',
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_urdf(parser)
     add_flexible(parser)
     parser.add_argument('--strict', action='store_true', help='warnings count as errors')

@@ -7,18 +7,11 @@ from __future__ import annotations
 import argparse
 import importlib
 
-from kron_dynamics.cli.options import Commands
 from kron_dynamics.exceptions import KronDynamicsError
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    # Its options are the demo's own, --help included; asking for them needs ROS.
-    parser = commands.add_parser(
-        'demo',
-        help='simulated stacker-reclaimer under computed torque, over ROS 2',
-        add_help=False,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
     parser.set_defaults(run=run, demo_arguments=[])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 
-from kron_dynamics.cli.options import Commands, add_gravity, add_urdf, description_options
+from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.loading import load
 from kron_dynamics.symbolic import SymbolicFrame, SymbolicRobot, plain, simplified
@@ -45,14 +45,10 @@ FRAME_QUANTITIES: dict[str, tuple[Callable[[SymbolicFrame], Any], str]] = {
 DEFAULT_QUANTITIES = ('M', 'C*', 'g')
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        'derive',
-        help='equations of a robot in closed form, as text or LaTeX',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_urdf(parser)
     symbols = [*ROBOT_QUANTITIES, *FRAME_QUANTITIES]
     parser.add_argument(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.cli.options import (
-    Commands,
     add_flexible,
     add_gravity,
     add_urdf,
@@ -31,13 +30,11 @@ from kron_dynamics.typing import FloatArray
 _WARNINGS = 5
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        'info',
-        help='tree, joints, masses, limits and kernels of a robot',
-        description='Print what a URDF says, as the equations see it: rigid bodies (links with '
-        'everything fixed to them), coordinates, limits, and the compiled kernels.',
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = (
+        'Print what a URDF says, as the equations see it: rigid bodies (links with '
+        'everything fixed to them), coordinates, limits, and the compiled kernels.'
     )
     add_urdf(parser)
     add_flexible(parser)

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from kron_dynamics.cli.options import (
-    Commands,
     add_flexible,
     add_gravity,
     add_urdf,
@@ -46,14 +45,10 @@ Warns of links that have too few modes for their first frequencies, and of large
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        'modes',
-        help='natural frequencies of a flexible robot against pose or payload',
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_urdf(parser)
     add_flexible(parser)
     swept = parser.add_mutually_exclusive_group()

@@ -7,12 +7,10 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from kron_dynamics.messages import shown
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
-
-Commands: TypeAlias = 'argparse._SubParsersAction[argparse.ArgumentParser]'
 
 
 class DescriptionOptions(TypedDict):

@@ -33,6 +33,7 @@ from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.shape import shape_trajectory
 from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
+from kron_dynamics.control.solvers import load_solvers
 from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
@@ -79,6 +80,7 @@ __all__ = [
     'damping_schedule',
     'fault_hold',
     'limit_violations',
+    'load_solvers',
     'point_to_point',
     'reorder',
     'residual_vibration',

@@ -22,7 +22,6 @@ from geometry_msgs.msg import (
 )
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from rclpy.duration import Duration
-from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -133,9 +132,20 @@ def pose(transform: FloatArray) -> Pose:
     message = Pose()
     position, orientation = message.position, message.orientation
     position.x, position.y, position.z = transform[:3, 3].tolist()
-    quaternion = Rotation.from_matrix(transform[:3, :3]).as_quat()
+    quaternion = _quaternion(transform[:3, :3])
     orientation.x, orientation.y, orientation.z, orientation.w = quaternion.tolist()
     return message
+
+
+def _quaternion(R: FloatArray) -> FloatArray:
+    """Unit quaternion (x, y, z, w) of a rotation, from its largest component."""
+    # Four times the outer product of the quaternion with itself.
+    outer = np.empty((4, 4))
+    outer[:3, :3] = R + R.T + (1.0 - np.trace(R)) * np.eye(3)
+    outer[3, :3] = outer[:3, 3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    outer[3, 3] = 1.0 + np.trace(R)
+    row: FloatArray = outer[outer.diagonal().argmax()]
+    return row / np.linalg.norm(row)
 
 
 def _flat(values: FloatArray) -> array[float]:

@@ -19,7 +19,12 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from kron_dynamics.control import JointStateAssembler, SampleOutcome, watch_period
+from kron_dynamics.control import (
+    JointStateAssembler,
+    SampleOutcome,
+    load_solvers,
+    watch_period,
+)
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
@@ -75,6 +80,7 @@ class DynamicsNode(LifecycleNode):
         self._statistics = CycleStatistics()
         # What takes longer than a cycle: shaping of references, gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
+        self._solvers = self._background.submit(load_solvers)
         self._references = ReferenceInput(self.get_logger(), self._background)
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
@@ -128,6 +134,7 @@ class DynamicsNode(LifecycleNode):
         assembler, configured = self._assembler, self._configured
         assert assembler is not None
         assert configured is not None
+        self._solvers.result()  # no reference and no fault may wait for an import
         present = assembler.state(time.monotonic())
         problem = present.problem()
         if self._simulated_time_forbidden():

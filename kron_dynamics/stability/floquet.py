@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import matrix_balance
 
 from kron_dynamics.arguments import real_array, real_number, whole_number
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ParameterError, ShapeError
@@ -153,6 +152,8 @@ def monodromy_matrix(
         )
     # Rounded, for a break that is the start or the end but for an error to leave no piece.
     pieces = start + period * np.unique([0, 1, *np.round((inner - start) / period % 1, 12)])
+
+    from scipy.linalg import matrix_balance  # takes long to import
 
     def sample(times: FloatArray) -> FloatArray:
         return state_matrices(system, times, vectorized)

@@ -347,3 +347,26 @@ def test_clearing_needs_a_good_state_and_holds_what_is_measured(held, arm, time)
     np.testing.assert_array_equal(controller.reference_at(time + 1.0)[0], measured)
     effort = controller.update(measured, np.zeros(2), time + 0.02, NOW).effort
     np.testing.assert_allclose(effort, arm.gravity_vector(measured))
+
+
+def test_a_brake_may_stay_as_long_as_the_fault_action_says(arm):
+    hold = GravityHold(arm, period=0.02)
+    controllers = {}
+    for action, kept in (
+        (FaultAction.HOLD_GRAVITY, hold),
+        (FaultAction.ZERO, None),
+    ):
+        controllers[action] = TrackingController(
+            arm,
+            ComputedTorque(arm, np.full(2, 100.0), np.full(2, 20.0)),
+            kept,
+            CommandGuard(np.full(2, 1e4), np.full(2, np.inf), arm.joint_names),
+            fault_action=action,
+            start_tolerance=np.full(2, 0.01),
+            effort_limit=np.full(2, 1e4),
+            longest_gap=1.0,
+            period=0.02,
+        )
+    assert hold.longest_brake > 0.0
+    assert controllers[FaultAction.HOLD_GRAVITY].longest_brake == hold.longest_brake
+    assert controllers[FaultAction.ZERO].longest_brake == 0.0

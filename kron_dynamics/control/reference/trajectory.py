@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from kron_dynamics.control.reference.waypoints import Waypoints
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
@@ -45,7 +44,9 @@ class Trajectory:
     joint_names: tuple[str, ...]
     duration: float
     final_position: FloatArray
-    _polynomial: PPoly
+    # Where the polynomials meet, s, and their coefficients, as `Waypoints.interpolated` has them.
+    _knots: FloatArray
+    _coefficients: FloatArray
     # Times, in s, at which the pieces begin, and the last one's end.
     _breaks: tuple[float, ...]
     # [piece] -> (order, 3 n): coefficients of q, qd, qdd side by side, lowest power first. The
@@ -109,8 +110,8 @@ class Trajectory:
                     'state is known to reach it from'
                 )
         with np.errstate(all='ignore'):
-            polynomial = points.interpolated()
-            table = _table_of(polynomial, points.positions[0], points.positions[-1])
+            knots, coefficients = points.interpolated()
+            table = _table_of(coefficients, points.positions[0], points.positions[-1])
         if not np.isfinite(table).all():
             raise TrajectoryError(
                 'the points are too close together in time for finite rates '
@@ -119,7 +120,7 @@ class Trajectory:
         final = points.positions[-1]
         final.setflags(write=False)
         breaks = tuple(points.times.tolist())
-        return cls(points.joint_names, breaks[-1], final, polynomial, breaks, table)
+        return cls(points.joint_names, breaks[-1], final, knots, coefficients, breaks, table)
 
     @property
     def piece_count(self) -> int:
@@ -153,8 +154,8 @@ class Trajectory:
         Both ends of each piece belong to it, so a point between two pieces occurs twice, with
         the acceleration before and after it.
         """
-        begins = self._polynomial.x[:-1, np.newaxis]
-        s = np.diff(self._polynomial.x)[:, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
+        begins = self._knots[:-1, np.newaxis]
+        s = np.diff(self._knots)[:, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
         powers = s[..., np.newaxis] ** np.arange(self._table.shape[1])
         states = (powers @ self._table[1:-1]).reshape(s.size, 3, len(self.joint_names))
         return (begins + s).ravel(), states[:, 0], states[:, 1], states[:, 2]
@@ -164,27 +165,31 @@ class Trajectory:
 
         They lie where the next derivative is zero, or at a point.
         """
-        quantity = self._polynomial.derivative(derivative)
-        stationary = self._polynomial.derivative(derivative + 1).roots(
+        from scipy.interpolate import PPoly  # takes long to import
+
+        polynomial = PPoly(self._coefficients, self._knots)
+        quantity = polynomial.derivative(derivative)
+        stationary = polynomial.derivative(derivative + 1).roots(
             discontinuity=False, extrapolate=False
         )
         found = np.empty((4, len(self.joint_names)))
         for joint, roots in enumerate(stationary):
             # A piece that is constant has a NaN among its roots.
-            times = np.concatenate((self._polynomial.x, roots[np.isfinite(roots)]))
+            times = np.concatenate((self._knots, roots[np.isfinite(roots)]))
             values = quantity(times)[:, joint]
             low, high = values.argmin(), values.argmax()
             found[:, joint] = values[low], times[low], values[high], times[high]
         return Extrema(*found)
 
 
-def _table_of(polynomial: PPoly, first: FloatArray, last: FloatArray) -> FloatArray:
-    order, pieces, n = polynomial.c.shape
+def _table_of(coefficients: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
+    order, pieces, n = coefficients.shape
+    ascending = coefficients[::-1].swapaxes(0, 1)  # (pieces, order, n)
     table = np.zeros((pieces + 2, order, 3 * n))
     for derivative in range(3):
         columns = slice(derivative * n, (derivative + 1) * n)
-        coefficients = polynomial.derivative(derivative).c[::-1]
-        table[1:-1, : len(coefficients), columns] = coefficients.swapaxes(0, 1)
+        table[1:-1, : ascending.shape[1], columns] = ascending
+        ascending = ascending[:, 1:] * np.arange(1.0, ascending.shape[1])[:, np.newaxis]
     table[0, 0, :n] = first
     table[-1, 0, :n] = last
     table.setflags(write=False)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from kron_dynamics.control.per_joint import repeated_names
 from kron_dynamics.exceptions import TrajectoryError
@@ -111,19 +110,28 @@ class Waypoints:
             self._check_agreement('velocity', np.zeros_like(qd), qd, np.full_like(qd, _REST))
         return replace(self, positions=positions, velocities=velocities, first_velocity=qd)
 
-    def interpolated(self) -> PPoly:
-        """Return the piecewise polynomial through the points (see :class:`Trajectory`)."""
+    def interpolated(self) -> tuple[FloatArray, FloatArray]:
+        """Return the piecewise polynomial through the points (see :class:`Trajectory`).
+
+        As SciPy's `PPoly` has it: breaks, shape (p + 1,), s, and coefficients, highest power
+        first, shape (order, p, n).
+        """
         t = self.times
         if t.size == 1:
-            return PPoly(self.positions[np.newaxis], [t[0], t[0] + 1.0])
+            return np.array([t[0], t[0] + 1.0]), self.positions[np.newaxis]
+        from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly  # takes long
+
         if self.velocities is None:
             at_rest = np.zeros(len(self.joint_names))
-            return CubicSpline(t, self.positions, bc_type=((1, self.first_velocity), (1, at_rest)))
-        if self.accelerations is None:
-            return CubicHermiteSpline(t, self.positions, self.velocities)
-        derivatives = np.stack((self.positions, self.velocities, self.accelerations), axis=1)
-        quintic: PPoly = PPoly.from_bernstein_basis(BPoly.from_derivatives(t, derivatives))
-        return quintic
+            joined: PPoly = CubicSpline(
+                t, self.positions, bc_type=((1, self.first_velocity), (1, at_rest))
+            )
+        elif self.accelerations is None:
+            joined = CubicHermiteSpline(t, self.positions, self.velocities)
+        else:
+            derivatives = np.stack((self.positions, self.velocities, self.accelerations), axis=1)
+            joined = PPoly.from_bernstein_basis(BPoly.from_derivatives(t, derivatives))
+        return joined.x, joined.c
 
     def _check_agreement(
         self, quantity: str, given: FloatArray, present: FloatArray, tolerance: FloatArray

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
@@ -17,6 +17,9 @@ from kron_dynamics.typing import FloatArray
 
 # A step that counts as none: against the greatest rate, and the resolution of "rest" of a
 # trajectory, rad or m, per s or s^2.
+if TYPE_CHECKING:
+    from scipy.interpolate import PPoly
+
 _STEP = 1e-6
 _REST = 1e-7
 # Times that are the same but for rounding, s.
@@ -54,6 +57,8 @@ class ReferenceRates:
             TrajectoryError: the starts do not ascend, the joints differ, or the velocity steps
                 from one to the next.
         """
+        from scipy.interpolate import PPoly  # takes long to import
+
         starts = [start for start, _ in segments]
         if not np.isfinite(starts).all() or np.any(np.diff(starts) <= 0.0):
             raise TrajectoryError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.interpolate import BPoly
 
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
@@ -89,6 +88,8 @@ def shape_trajectory(
         NonFiniteError: a mode is NaN or infinite.
         ShapeError: modes_of gives arrays of wrong shapes.
     """
+    from scipy.interpolate import BPoly  # takes long to import
+
     impulses(kind, 0.0, tolerated_vibration)
     segments = [*past, (0.0, trajectory)]
     reference = ReferenceRates.of(segments)

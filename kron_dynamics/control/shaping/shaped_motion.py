@@ -6,14 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from kron_dynamics.control.shaping.reference_rates import ReferenceRates
 from kron_dynamics.control.shaping.shapers import damped, impulses
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PPoly
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _MOST_HALVINGS = 16
@@ -87,6 +90,8 @@ class ModeClock:
             ParameterError: there is no such shaper.
             TrajectoryError: the mode changes so fast that impulses would overtake others.
         """
+        from scipy.interpolate import PPoly  # takes long to import
+
         made = [impulses(kind, float(z), tolerated_vibration) for z in damping_ratios]
         amplitudes = np.array([amplitude for amplitude, _ in made]).T
         rates = np.array(list(map(damped, frequencies, damping_ratios)), dtype=np.float64)
@@ -184,6 +189,8 @@ class ShapedMotion:
         Raises:
             TrajectoryError: there are no such times.
         """
+        from scipy.interpolate import BPoly, CubicHermiteSpline  # takes long to import
+
         end = self.end
         fastest = max(float(clock.frequency(clock.frequency.x).max()) for clock in self._clocks)
         knots = self.arrivals(self._reference.knots)
@@ -215,6 +222,8 @@ class ShapedMotion:
 
 def _held(times: FloatArray, values: FloatArray) -> PPoly:
     """Return the spline through the values, constant before and after."""
+    from scipy.interpolate import CubicSpline, PPoly  # takes long to import
+
     spline = CubicSpline(times, values, bc_type=('not-a-knot', 'clamped'))
     coefficients = np.zeros((4, len(times) + 1))
     coefficients[:, 1:-1] = spline.c

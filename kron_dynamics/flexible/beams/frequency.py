@@ -19,7 +19,6 @@ All are taken times exp(-b), in which no term overflows and none cancels.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from kron_dynamics.typing import FloatArray
 
@@ -59,6 +58,8 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
         gamma: tip inertia over rho A l^3.
         root: 'clamped', 'pinned' or 'guided'.
     """
+    from scipy.optimize import brentq  # takes long to import
+
     # A body at the tip only lowers the roots, and without one the last is at most
     # (count + 1/4) pi. Heavy bodies bring the first ones down to (1/ratio)^(1/4). Whatever the
     # tip, roots above 1 keep a distance of 0.5 and those below a factor of 1.9: none is missed.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.special import roots_legendre
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.flexible.beams.beam import BeamModes
@@ -102,4 +101,10 @@ def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatA
     return np.concatenate(points), np.concatenate(weights)
 
 
-_legendre = cache(roots_legendre)  # every section of a link asks for the same
+@cache
+def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
+    """Points and weights for -1 to 1; every section of a link asks for the same."""
+    from scipy.special import roots_legendre  # takes long to import
+
+    points, weights = roots_legendre(count)
+    return points, weights

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.flexible.beams.beam import Beam, BeamSection, check_tip
@@ -166,6 +165,8 @@ def _lowest(
     Raises:
         ModelError: so are some of those that are asked for.
     """
+    from scipy.linalg import eigh  # takes long to import
+
     stiff = K + shift * M
     unit = 1 / np.sqrt(np.diag(stiff))
     scale = np.outer(unit, unit)

@@ -194,3 +194,14 @@ def test_states_at_another_rate_than_that_of_the_gains_are_told(damped):
     assert damped.state.problem is None
     damped.go_on(HELD, 2.0, period=0.01)
     assert damped.state.problem == 'states come every 0.0102 s, gains are for 0.02 s'
+
+
+@pytest.mark.parametrize(('vibrating', 'total'), [(False, (0.3, -0.5)), (True, (0.4, -0.3))])
+def test_links_bend_by_what_the_reference_does_and_what_is_estimated(arm, vibrating, total):
+    links = SimpleNamespace(
+        vibrating=vibrating, start=lambda q: FollowedLinks(np.array([0.1]), np.array([0.2]))
+    )
+    damper = Damper()
+    damper.deflection, damper.deflection_rate = np.array([0.3]), np.array([-0.5])
+    law = control.DampedTorque(arm, links, damper, lambda q: damper.gains, Later())
+    np.testing.assert_allclose(np.ravel(law.start(HELD).deflection), total)

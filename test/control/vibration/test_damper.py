@@ -352,3 +352,20 @@ def test_a_schedule_that_fails_keeps_the_former_gains():
         schedule.at([np.nan])
     with pytest.raises(ParameterError, match='tolerance'):
         GainSchedule(luffed, design, [0.0])
+
+
+def test_a_reference_that_moves_is_met_by_measured_rates_that_are_its_own():
+    model = stacker()
+    scales = LqrWeights.of(model, LIMIT)
+    quiet = scales.disturbances(model, [STEP])
+    gains = DampingGains.of(model, PERIOD, scales, replace(quiet, rate_noise=np.array([1e-4])))
+    damper, rate = VibrationDamper(gains, LIMIT), np.array([0.01])
+    for k in range(20):
+        q = k * PERIOD * rate
+        effort = damper.update(q, rate, q, rate, ZERO, ZERO)
+        np.testing.assert_allclose(effort, 0.0, atol=1e-9 * LIMIT[0])
+
+
+def test_a_joint_that_changes_nothing_needs_no_gains_of_its_own():
+    schedule = GainSchedule(lambda q: stacker(), design, [np.inf])
+    assert schedule.at([0.0]) is schedule.at([1e6])

@@ -210,3 +210,41 @@ def test_a_vibration_that_goes_on_has_no_settling_time(start):
     loop.advance(2.5)
     assert loop.settling_time('boom/v1', START, 0.1) == np.inf
     assert 0.0 < loop.settling_time('boom/v1', START, 0.95) < 1.0
+
+
+def test_a_boom_that_gives_way_under_its_weight_has_no_modes():
+    """Gravity from the tip to the root: beyond some weight the boom buckles."""
+
+    def under(g):
+        return kd.load(
+            ROOT / 'urdf' / 'stacker_reclaimer.urdf',
+            flexible=ROOT / 'config' / 'stacker_reclaimer_flexible.yaml',
+            gravity=(-g, 0.0, 0.0),
+        )
+
+    light, heavier = (control.ClampedJointModes(under(g))(np.zeros(3))[0] for g in (0.1, 20.0))
+    assert (heavier < light).all()
+    with pytest.raises(kd.ModelError, match='give way at q = .0.0, 0.0, 0.0.'):
+        control.ClampedJointModes(under(1e4))
+
+
+def test_a_joint_that_turns_without_end_is_damped_alike_after_a_whole_turn(boom, stacker_files):
+    text = stacker_files.urdf.read_text('utf-8')
+    text = text.replace('name="slew" type="revolute"', 'name="slew" type="continuous"')
+    description = ROOT / 'config' / 'stacker_reclaimer_flexible.yaml'
+    turning = kd.loads(text), kd.loads(text, flexible=description)
+    assert turning[0].model.joint_types[1] == 'continuous'
+
+    def efforts(rigid, flexible, shift):
+        settings = replace(boom.settings, damping=True, resolution=RESOLUTION)
+        controller = control.assembled_controller(settings, rigid, flexible, POSE, AtOnce())
+        controller.start(POSE, np.zeros(3))
+        for k in range(3):
+            time = START + k * settings.period
+            command = controller.update(POSE + shift + 1e-4, np.zeros(3), time, time)
+        return command.effort
+
+    whole_turn = np.array([0.0, 2.0 * np.pi, 0.0])
+    np.testing.assert_allclose(
+        efforts(*turning, whole_turn), efforts(*turning, 0.0 * whole_turn), rtol=1e-6
+    )

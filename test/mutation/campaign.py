@@ -1,0 +1,163 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Changes the code by small errors and runs its tests: ``make mutants``, or this as a script.
+
+The same seed and count give the same mutants of the same code. Each runs against the tests that
+have its module's name and, where it lives, against those of its room and all that mention what the
+module defines. A mutant that lives and is not in `reviewed.yaml` is a missing test.
+
+Exit codes: 0 at most 3 % are missing tests, 1 more are, 2 a wrong command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent)]
+
+from mutations import Mutation, mutations  # noqa: E402
+from reviewed import Reviewed  # noqa: E402
+from runs import Copy  # noqa: E402
+from selection import broader, mirrors  # noqa: E402
+
+ROOMS = ('control', 'model', 'dynamics', 'kinematics', 'ros')
+SHARE = 0.03  # of mutants without a test
+
+
+class Mutant(NamedTuple):
+    """A change of a module, by its path from the root."""
+
+    module: Path
+    mutation: Mutation
+
+
+class Campaign:
+    """Runs mutants in a copy of the repository."""
+
+    def __init__(self, copy: Copy, limit: float, narrow: bool) -> None:
+        """Take a copy.
+
+        Args:
+            copy: of the repository.
+            limit: processor time for the tests of a mutant, s.
+            narrow: leave the broader set of tests out.
+        """
+        self._copy = copy
+        self._limit = limit
+        self._narrow = narrow
+        self._broken: list[str] = []
+        self._sound: set[str] = set()
+
+    def killer(self, mutant: Mutant) -> str | None:
+        """Return what noticed a mutant: a test's name or a reason; None if nothing did."""
+        module = mutant.module
+        changed = mutant.mutation.applied((self._copy.root / module).read_text(encoding='utf-8'))
+        near = mirrors(ROOT, module)
+        stages = [near] if near and self._narrow else [near, broader(ROOT, module)]
+        for tests in filter(None, stages):
+            while True:
+                with self._copy.changed(module, changed):
+                    run = self._copy.run(tests, self._limit, self._broken)
+                if run.passed:
+                    break
+                failed = run.failed_tests()
+                if not failed:
+                    return f'exit code {run.code} after {run.seconds:.0f} s'
+                if self._is_sound(failed[0]):
+                    return failed[0]
+        return None
+
+    def _is_sound(self, test: str) -> bool:
+        """Whether a test passes without any mutation; one that does not is left out from now."""
+        if test not in self._sound:
+            name = test.partition('[')[0]
+            if not self._copy.run([Path(name)], self._limit).passed:
+                print(f'fails without a mutation, left out: {name}', flush=True)
+                self._broken.append(name)
+                return False
+            self._sound.add(test)
+        return True
+
+
+def sample(rooms: Sequence[str], seed: int, count: int) -> list[Mutant]:
+    """Return mutants drawn from one seed, as many of each room as of the others."""
+    drawn: list[Mutant] = []
+    for k, room in enumerate(rooms):
+        every = [
+            Mutant(path.relative_to(ROOT), mutation)
+            for path in sorted((ROOT / 'kron_dynamics' / room).rglob('*.py'))
+            for mutation in mutations(path.read_text(encoding='utf-8'))
+        ]
+        share = count // len(rooms) + (k < count % len(rooms))
+        chosen = random.Random(f'{seed} {room}').sample(every, min(share, len(every)))
+        drawn += sorted(chosen)
+    return drawn
+
+
+def shown(mutant: Mutant) -> str:
+    """Return a mutant as place and difference."""
+    module, mutation = mutant
+    text = (ROOT / module).read_text(encoding='utf-8')
+    first = text.rfind('\n', 0, mutation.start) + 1
+    last = text.find('\n', mutation.stop)
+    old, new = (
+        text[first:last],
+        mutation.applied(text)[
+            first : last + len(mutation.new) - (mutation.stop - mutation.start)
+        ],
+    )
+    lines = [f'- {line}' for line in old.splitlines()] + [f'+ {line}' for line in new.splitlines()]
+    return '\n'.join([f'{module}:{mutation.line} in {mutation.function or "module"}', *lines])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a campaign and return its exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or '').split('\n\n')[1])
+    parser.add_argument('--seed', type=int, default=1, help='default: %(default)s')
+    parser.add_argument('--count', type=int, default=200, help='mutants; default: %(default)s')
+    parser.add_argument('--only', nargs='+', choices=ROOMS, default=ROOMS, metavar='ROOM')
+    parser.add_argument(
+        '--narrow', action='store_true', help='only tests of the same name, if any'
+    )
+    parser.add_argument(
+        '--limit',
+        type=float,
+        default=600.0,
+        metavar='SECONDS',
+        help='processor time for the tests of a mutant; default: %(default)s',
+    )
+    parser.add_argument('--list', action='store_true', help='print the mutants, run nothing')
+    arguments = parser.parse_args(argv)
+    mutants = sample(arguments.only, arguments.seed, arguments.count)
+    if arguments.list:
+        print('\n'.join(map(shown, mutants)))
+        return 0
+    reviewed = Reviewed.read()
+    for name in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS'):
+        os.environ[name] = '1'
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix='kron_dynamics_mutants_') as folder:
+        campaign = Campaign(Copy(ROOT, Path(folder)), arguments.limit, arguments.narrow)
+        for number, mutant in enumerate(mutants, 1):
+            text = (ROOT / mutant.module).read_text(encoding='utf-8')
+            reason = reviewed.reason(mutant.module, mutant.mutation, text)
+            killer = None if reason else campaign.killer(mutant)
+            verdict = 'reviewed' if reason else 'killed' if killer else 'LIVES'
+            counts[verdict] += 1
+            about = reason or killer or ''
+            print(f'{number}/{len(mutants)} {verdict} {shown(mutant)}\n  {about}', flush=True)
+    print(', '.join(f'{count} {verdict}' for verdict, count in sorted(counts.items())))
+    return int(counts['LIVES'] > SHARE * len(mutants))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,105 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a start loads: libraries that take long to import wait until something needs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kron_dynamics as kd
+
+ROOT = Path(__file__).parents[1]
+STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
+TO_READ_A_URDF = {'lxml', 'urdf_parser_py', 'yaml'}
+
+
+def loaded_by(code: str, cache: Path | None = None) -> set[str]:
+    """Packages outside the standard library that a fresh interpreter loads for some code."""
+    report = (
+        'import json, sys; before = set(sys.modules)\n'
+        f'{code}\n'
+        'print(); print(json.dumps(sorted(set(sys.modules) - before)))'
+    )
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    if cache is not None:
+        environment['KRON_DYNAMICS_CACHE'] = str(cache)
+    done = subprocess.run(
+        [sys.executable, '-c', report], stdout=subprocess.PIPE, check=True, env=environment
+    )
+    names = json.loads(done.stdout.splitlines()[-1])
+    roots = {name.partition('.')[0] for name in names}
+    # Extension types of Cython put modules of their own beside the package that they are in.
+    return {
+        root
+        for root in roots - sys.stdlib_module_names
+        if not root.startswith(('_', 'cython_runtime'))
+    } - {'kron_dynamics', 'kron_caller'}
+
+
+def test_packages_that_are_loaded_are_seen() -> None:
+    assert loaded_by('import numpy') == {'numpy'}
+    assert loaded_by('import scipy.linalg') == {'numpy', 'scipy'}
+
+
+def test_the_package_loads_numpy_at_most() -> None:
+    assert loaded_by('import kron_dynamics') <= {'numpy'}
+
+
+@pytest.mark.parametrize('arguments', [['--help'], ['--version']], ids=' '.join)
+def test_help_loads_numpy_at_most(arguments: list[str]) -> None:
+    code = f'import kron_dynamics.cli; kron_dynamics.cli.main({arguments})'
+    assert loaded_by(code) <= {'numpy'}
+
+
+@pytest.mark.parametrize('room', ['control', 'dynamics', 'flexible', 'kernels', 'simulation'])
+def test_rooms_load_what_reads_a_urdf_at_most(room: str) -> None:
+    assert loaded_by(f'import kron_dynamics.{room}') <= {'numpy', *TO_READ_A_URDF}
+
+
+def test_a_rigid_robot_needs_nothing_more(kernel_cache: Path) -> None:
+    code = (
+        f'import kron_dynamics as kd; robot = kd.load({str(STACKER)!r})\n'
+        'q = robot.model.position_lower\n'
+        'robot.inverse_dynamics(q, q, q); robot.frame("bucket_wheel").pose(q)'
+    )
+    assert loaded_by(code, kernel_cache) <= {'numpy', *TO_READ_A_URDF}
+
+
+def test_a_command_loads_what_it_needs() -> None:
+    code = f'import kron_dynamics.cli; kron_dynamics.cli.main(["check", {str(STACKER)!r}])'
+    assert loaded_by(code) <= {'numpy', *TO_READ_A_URDF}
+
+
+def test_holding_a_position_needs_numpy_alone() -> None:
+    code = (
+        'from kron_dynamics.control import Trajectory\n'
+        'Trajectory.from_points(["j"], [0.0], [[1.0]]).sample(3.0)'
+    )
+    assert 'scipy' not in loaded_by(code)
+
+
+def test_names_that_are_loaded_later_are_listed_and_others_are_not_there() -> None:
+    code = 'import kron_dynamics; print(sorted(dir(kron_dynamics)))'
+    done = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE)
+    assert set(kd.__all__) <= set(eval(done.stdout))
+    with pytest.raises(AttributeError, match="'kron_dynamics' has no attribute 'laod'"):
+        kd.laod  # noqa: B018
+
+
+def test_solvers_are_all_that_control_imports_of_scipy() -> None:
+    used = set()
+    for file in (ROOT / 'kron_dynamics' / 'control').rglob('*.py'):
+        used |= set(re.findall(r'(?:from|import) (scipy[.\w]+)', file.read_text('utf-8')))
+    assert {'scipy.interpolate', 'scipy.optimize'} <= used
+    code = (
+        'import sys; from kron_dynamics.control import load_solvers; load_solvers()\n'
+        f'assert {used} <= set(sys.modules)'
+    )
+    assert 'scipy' in loaded_by(code)
