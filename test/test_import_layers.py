@@ -15,8 +15,11 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
-    ('elementary', 'exceptions', 'messages', 'typing'),
-    ('arguments', 'dual', 'kronecker', 'resources'),
+    ('exceptions', 'messages', 'typing'),
+    ('arguments', 'elementary', 'resources'),
+    ('scalar_arguments',),
+    ('dual',),
+    ('kronecker',),
     ('model', 'taylor'),
     ('kinematics',),
     ('dynamics',),

@@ -103,6 +103,8 @@ class Compiled(Generic[P, R]):
         call.__module__ = self._body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
+        # The same in any number system, for `taylor.expand`.
+        call.equation = functools.partial(self._body, instance)
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)
