@@ -25,7 +25,8 @@ LAYERS = (
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'linearized', 'load_arguments', 'symbolic'),
+    ('frame', 'linearized', 'load_arguments'),
+    ('symbolic',),
     ('robot',),
     ('deflection', 'loading', 'periodic_motion'),
     ('kron_dynamics',),  # the package's own __init__: the curated names

@@ -13,6 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import ShapeError, UnknownFrameError, dynamics, kinematics
+from kron_dynamics.frame import RelativeFrame
 
 # Quantity: (arguments, shape of the result in n).
 QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {
@@ -63,7 +64,10 @@ def test_every_method_is_checked_here() -> None:
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,
         *('prepare', 'external_wrench', 'control_step'),
+        'relative_to',  # test_relative_frames.py, with all methods of what it returns
     }
+    relative = {*FRAME_QUANTITIES, 'jacobian_derivative', 'prepare'} - {'jacobian_dot'}
+    assert public_methods(RelativeFrame) == relative
 
 
 @pytest.mark.parametrize('quantity', QUANTITIES)
