@@ -77,7 +77,7 @@ class Robot:
         return SymbolicRobot(self.model)
 
     def frame(self, link: str) -> RobotFrame:
-        """Return a link's frame.
+        """Return a link's frame; `RobotFrame.relative_to` has it seen from another link.
 
         Raises:
             ArgumentTypeError: link is no text.
