@@ -17,6 +17,9 @@ from kron_dynamics_msgs.srv import (
 )
 from scipy.spatial.transform import Rotation
 
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.services import seen_from
+
 pytestmark = pytest.mark.ros
 
 COUNT = 4
@@ -262,6 +265,20 @@ def test_motion_as_seen_from_another_link(call, bench_robot, states, assert_clos
         assert_close(six(answer.twist), frame.velocity(q, qd))
         assert_close(six(answer.acceleration), frame.acceleration(q, qd, qdd))
         assert_close(six(answer.jerk), frame.jerk(q, qd, qdd, qddd))
+
+
+def test_which_frame_a_request_is_about(bench_robot):
+    """What is empty is the base's or the origin; then the kernels are those of the link alone."""
+    nozzle, root = bench_robot.frame('nozzle'), bench_robot.model.root_link
+    for reference, axes in (('', ''), (root, ''), ('', root), (root, root)):
+        assert seen_from(bench_robot, 'nozzle', reference, axes, []) is nozzle
+    seen = seen_from(bench_robot, 'nozzle', 'beam', '', [0.3, -0.2, 0.5])
+    assert (seen.reference, seen.axes, seen.point) == ('beam', 'beam', (0.3, -0.2, 0.5))
+    seen = seen_from(bench_robot, 'nozzle', '', 'beam', [])
+    assert (seen.reference, seen.axes, seen.point) == (root, 'beam', (0.0, 0.0, 0.0))
+    for place in (('crane', '', []), ('', 'crane', []), ('', '', [1.0]), ('', '', [math.nan] * 3)):
+        with pytest.raises(KronDynamicsError):
+            seen_from(bench_robot, 'nozzle', *place)
 
 
 @pytest.mark.parametrize(
