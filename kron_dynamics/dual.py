@@ -12,18 +12,24 @@ calls `jacobian_of`.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from kron_dynamics.elementary import cos, sin, tanh
+from kron_dynamics.exceptions import ArgumentTypeError, KronDynamicsError, ShapeError
+from kron_dynamics.scalar_arguments import at_least, function_of_numbers, scalars
 from kron_dynamics.typing import ScalarArray
 
 Partials = Mapping[int, Any]  # by index of the variable, where it is not 0
 
 # Of nested derivatives the inner one begins later: its numbers wrap those of the outer one.
 _levels = itertools.count()
+
+_ONE = 1  # the slope of a variable by itself
+_CONSTANT: Partials = {}
 
 
 class Dual:
@@ -47,7 +53,7 @@ class Dual:
         return Dual(value, partials, self.level)
 
     def _times(self, slope: Any) -> dict[int, Any]:
-        return {k: slope * x for k, x in self.partials.items()}
+        return {k: slope if x is _ONE else slope * x for k, x in self.partials.items()}
 
     def __add__(self, other: object) -> Any:
         return _combined(_total, self, other)
@@ -87,7 +93,12 @@ class Dual:
         return self._made(-self.value, _negative(self.partials))
 
     def __bool__(self) -> bool:
-        raise TypeError('a number with derivatives has no truth value: no branching on it')
+        raise ArgumentTypeError('a number with derivatives has no truth value: no branching on it')
+
+    def _not_compared(self, other: object) -> bool:
+        raise ArgumentTypeError('a number with derivatives has no order: no branching on it')
+
+    __lt__ = __le__ = __gt__ = __ge__ = _not_compared
 
     def sin(self) -> Dual:
         """Return the sine."""
@@ -105,14 +116,20 @@ class Dual:
 
 def _combined(rule: Callable[[Dual, Dual], Dual], a: object, b: object) -> Any:
     """The result of a rule for two numbers, at least one of them with derivatives."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return NotImplemented  # NumPy goes through the elements
-    level = max(x.level for x in (a, b) if isinstance(x, Dual))
+    if not isinstance(a, Dual):
+        if isinstance(a, np.ndarray) or not isinstance(b, Dual):
+            return NotImplemented  # NumPy goes through the elements
+        return rule(Dual(a, _CONSTANT, b.level), b)
+    if not isinstance(b, Dual):
+        return (
+            NotImplemented if isinstance(b, np.ndarray) else rule(a, Dual(b, _CONSTANT, a.level))
+        )
     # To the variables of the inner function those of the outer one are constants.
-    first, second = (
-        x if isinstance(x, Dual) and x.level == level else Dual(x, {}, level) for x in (a, b)
-    )
-    return rule(first, second)
+    if a.level > b.level:
+        b = Dual(b, _CONSTANT, a.level)
+    elif a.level < b.level:
+        a = Dual(a, _CONSTANT, b.level)
+    return rule(a, b)
 
 
 def _total(a: Dual, b: Dual) -> Dual:
@@ -159,10 +176,21 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     Returns:
         A of shape (...) and dA/dx of shape (..., n), in the number system of x; units of A, and
         of A by those of x.
+
+    Raises:
+        ArgumentTypeError: the function is none, or none of numbers with derivatives; x holds no
+            numbers.
+        ShapeError: x is no vector, or parts of A differ in shape.
     """
+    x = scalars(x, 'x')
+    if x.ndim != 1:
+        raise ShapeError(f'x has shape {x.shape}, expected (n,)')
+    function_of_numbers(function, 'function')
     level = next(_levels)
-    variables = np.array([Dual(value, {k: 1}, level) for k, value in enumerate(x)], dtype=object)
-    results = np.asarray(function(variables), dtype=object)
+    numbers = x.tolist() if x.dtype != object else x
+    variables = np.empty(len(x), dtype=object)
+    variables[:] = [Dual(value, {k: _ONE}, level) for k, value in enumerate(numbers)]
+    results = _results(function, variables)
     values = np.empty(results.shape, dtype=object)
     derivatives = np.zeros((*results.shape, len(variables)), dtype=object)
     for place in np.ndindex(results.shape):
@@ -174,7 +202,68 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
     return _plain(values), _plain(derivatives)
 
 
+def derivatives_of(
+    function: Callable[[ScalarArray], Any], x: Any, order: int
+) -> list[ScalarArray]:
+    """Return a function's value and its derivatives at x up to an order, of one call of it.
+
+    Args:
+        function: a(x), as for `jacobian_of`.
+        x: the point, shape (n,).
+        order: k, 0 or more.
+
+    Returns:
+        for j = 0, ..., k the j-th derivative, of shape (..., n, ..., n) with j times n, the last
+        derivative's index last, in the number system of x.
+
+    Raises:
+        ArgumentTypeError: as by `jacobian_of`.
+        ParameterError: the order is negative.
+        ShapeError: as by `jacobian_of`.
+    """
+    order, x = at_least(order, 'order', 0), scalars(x, 'x')
+    function_of_numbers(function, 'function')
+    shape: tuple[int, ...] = ()
+
+    def of_order(j: int, point: ScalarArray) -> ScalarArray:
+        """All derivatives up to the j-th, one after the other."""
+        nonlocal shape
+        if j == 0:
+            value = _results(function, point)
+            shape = value.shape
+            return value.reshape(-1)
+        lower, slopes = jacobian_of(lambda inner: of_order(j - 1, inner), point)
+        # Only the highest of them are to be differentiated; they are the last.
+        highest = math.prod(shape) * len(point) ** (j - 1)
+        return np.concatenate([lower, slopes[len(lower) - highest :].reshape(-1)])
+
+    flat, derivatives, start = of_order(order, x), list[ScalarArray](), 0
+    for j in range(order + 1):
+        full = (*shape, *[len(x)] * j)
+        derivatives.append(_plain(flat[start : start + math.prod(full)].reshape(full)))
+        start += math.prod(full)
+    return derivatives
+
+
+def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> ScalarArray:
+    """What a function gives, as an array; what it does not know to do, in plain words."""
+    try:
+        results = function(variables)
+    except TypeError as error:
+        # What NumPy and math say of functions that numbers with derivatives do not have.
+        unknown = 'ufunc' in str(error) or 'must be real number' in str(error)
+        if isinstance(error, KronDynamicsError) or not unknown:
+            raise
+        raise ArgumentTypeError(
+            'function calls what numbers with derivatives do not have, expected +, -, *, /, whole '
+            f'powers, and sin, cos, tanh of kron_dynamics.elementary or NumPy ({error})'
+        ) from error
+    return scalars(results, 'function(x)').astype(object)
+
+
 def _plain(array: ScalarArray) -> ScalarArray:
     """An array of floats where all entries are plain numbers."""
+    if array.dtype != object:
+        return array
     is_plain = all(isinstance(x, (float, int, np.integer)) for x in array.flat)
     return array.astype(np.float64) if is_plain else array

@@ -8,18 +8,32 @@ shape (r, s*n) and its column ``j*n + k`` is ``d A[:, j] / d x[k]``. Then
     dA/dt = (dA/dx) (E_s (x) xdot)                                         [T] eq. (8)
     d(J qd)/dt = J qdd + (dJ/dq) (qd (x) qd)                               [T] eq. (11)
 
-Every function takes float, SymPy or traced arrays alike: only +, -, * are used. The derivatives
-take SymPy expressions, or a function and a float point.
+Every function takes float, SymPy or traced arrays and lists alike: only +, -, * are used. The
+derivatives take SymPy expressions, or a function and a float point. What is no array of numbers is
+refused with `ArgumentTypeError`, a wrong shape with `ShapeError`, a number out of its range with
+`ParameterError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kron_dynamics.arguments import finite_array
+from kron_dynamics.dual import derivatives_of
+from kron_dynamics.exceptions import ArgumentTypeError, ShapeError
+from kron_dynamics.messages import shown
+from kron_dynamics.scalar_arguments import (
+    at_least,
+    function_of_numbers,
+    in_blocks,
+    matrix,
+    scalars,
+    vector,
+)
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 IntArray = npt.NDArray[np.int_]
@@ -27,6 +41,7 @@ IntArray = npt.NDArray[np.int_]
 
 def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
     """Return the cross product a x b of two 3-vectors, shape (3,)."""
+    a, b = vector(a, 'a', 3), vector(b, 'b', 3)
     return np.array(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
@@ -34,6 +49,7 @@ def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:
 
 def skew(a: ScalarArray) -> ScalarArray:
     """Return the matrix a~ with ``a~ b = a x b``, shape (3, 3).  [T] eq. (15)."""
+    a = vector(a, 'a', 3)
     return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
 
@@ -48,7 +64,7 @@ def block_skew(A: ScalarArray) -> ScalarArray:
         ``skew(A @ a) == block_skew(A) @ kron(E_3, a)`` ([T] eq. (17), with the tilde over the
         whole product).
     """
-    a1, a2, a3 = A
+    a1, a2, a3 = matrix(A, 'A', 3)
     zero = 0 * a1
     return np.array(
         [
@@ -61,11 +77,14 @@ def block_skew(A: ScalarArray) -> ScalarArray:
 
 def vec(A: ScalarArray) -> ScalarArray:
     """Return the columns of A, shape (r, s), stacked into one, shape (r*s,).  [T] (7), (10)."""
-    return A.T.reshape(-1)
+    return matrix(A, 'A').T.reshape(-1)
 
 
 def unvec(a: ScalarArray, rows: int) -> ScalarArray:
     """Return the matrix with the given number of rows whose `vec` is a, shape (rows, s)."""
+    a, rows = vector(a, 'a'), at_least(rows, 'rows', 1)
+    if len(a) % rows:
+        raise ShapeError(f'a has shape {a.shape}, expected ({rows}*s,)')
     return a.reshape(-1, rows).T
 
 
@@ -76,11 +95,19 @@ def kronecker(A: ScalarArray, B: ScalarArray) -> ScalarArray:
 
     Vectors count as columns; two vectors give a vector.
     """
+    A, B = _factor(A, 'A'), _factor(B, 'B')
     if A.ndim == 1 and B.ndim == 1:
         return np.outer(A, B).reshape(-1)
     A, B = (X.reshape(-1, 1) if X.ndim == 1 else X for X in (A, B))
     product = A[:, None, :, None] * B[None, :, None, :]
     return product.reshape(A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])
+
+
+def _factor(A: ScalarArray, name: str) -> ScalarArray:
+    A = scalars(A, name)
+    if A.ndim not in (1, 2):
+        raise ShapeError(f'{name} has shape {A.shape}, expected a vector (n,) or a matrix (m, n)')
+    return A
 
 
 def kronecker_power(A: ScalarArray, k: int) -> ScalarArray:
@@ -92,8 +119,9 @@ def kronecker_power(A: ScalarArray, k: int) -> ScalarArray:
         A: vector, shape (n,), or matrix, shape (m, n).
         k: 0 or more.
     """
+    A = _factor(A, 'A')
     power = np.ones((1,) * A.ndim, dtype=int)
-    for _ in range(k):
+    for _ in range(at_least(k, 'k', 0)):
         power = kronecker(power, A)
     return power
 
@@ -104,11 +132,14 @@ def commutation_matrix(n: int) -> IntArray:
     Column (i, j) of ``A @ K`` is therefore column (j, i) of A; `swap_columns` does that without
     the matrix.
     """
+    n = at_least(n, 'n', 1)
     return np.eye(n * n, dtype=int).reshape(n, n, n * n).transpose(1, 0, 2).reshape(n * n, n * n)
 
 
 def swap_columns(A: ScalarArray, n: int) -> ScalarArray:
     """Return A K, shape (r, n*n): column i*n + j of the result is column j*n + i of A."""
+    n = at_least(n, 'n', 1)
+    A = matrix(A, 'A', columns=n * n)
     return A.reshape(len(A), n, n).transpose(0, 2, 1).reshape(len(A), n * n)
 
 
@@ -117,6 +148,7 @@ def duplication_matrix(n: int) -> IntArray:
 
     The products are x_i x_j with i <= j, in the order (1,1), (1,2), ..., (1,n), (2,2), ...
     """
+    n = at_least(n, 'n', 1)
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
     D = np.zeros((n * n, len(pairs)), dtype=int)
     for column, (i, j) in enumerate(pairs):
@@ -129,6 +161,7 @@ def elimination_matrix(n: int) -> IntArray:
 
     The left inverse of `duplication_matrix` that picks column (i, j), i <= j, of each pair.
     """
+    n = at_least(n, 'n', 1)
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
     L = np.zeros((len(pairs), n * n), dtype=int)
     for row, (i, j) in enumerate(pairs):
@@ -146,6 +179,8 @@ def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
         x: shape (n,).
         y: shape (m,).
     """
+    x, y = vector(x, 'x'), vector(y, 'y')
+    A = matrix(A, 'A', columns=len(x) * len(y))
     return A.reshape(A.shape[0], len(x), len(y)) @ y @ x
 
 
@@ -156,6 +191,8 @@ def contract_last(A: ScalarArray, x: ScalarArray) -> ScalarArray:
         A: shape (r, s*n).
         x: shape (n,).
     """
+    x = vector(x, 'x')
+    A = in_blocks(A, 'A', len(x))
     return A.reshape(A.shape[0], -1, len(x)) @ x
 
 
@@ -170,11 +207,24 @@ def khang_derivative(A: Any, x: Any, order: int = 1) -> ScalarArray:
     Returns:
         object array, shape (r, s*n^k), with r = s = 1 for a scalar and s = 1 for a vector. The
         last derivative's index runs fastest.
+
+    Raises:
+        ArgumentTypeError: a holds no expressions, or x no symbols.
+        ShapeError: a has more than two axes, or x another number than one.
+        ParameterError: the order is below 1.
     """
-    values = np.array(A, dtype=object)
+    order, values = at_least(order, 'order', 1), scalars(A, 'A')
+    if values.ndim > 2:
+        raise ShapeError(f'A has shape {values.shape}, expected (), (r,) or (r, s)')
+    variables = vector(x, 'x')
+    for variable in variables:
+        if not getattr(variable, '_diff_wrt', False):
+            raise ArgumentTypeError(f'x holds {shown(variable)}, expected SymPy symbols')
     values = values.reshape(values.shape[0] if values.ndim else 1, -1)
     for _ in range(order):
-        rows = [[entry.diff(x_k) for entry in row for x_k in x] for row in _expressions(values)]
+        rows = [
+            [entry.diff(x_k) for entry in row for x_k in variables] for row in _expressions(values)
+        ]
         values = np.array(rows, dtype=object)
     return values
 
@@ -185,23 +235,85 @@ def khang_derivative_at(
     """Return d^k A/dx^k of a function at a point, exactly but for rounding.
 
     Args:
-        function: a(x), built of +, -, *, / and functions that SymPy symbols take.
+        function: a(x), as for `khang_derivatives_at`.
         x: the point, shape (n,), floats.
         order: k, 1 or more.
 
     Returns:
         float array of the shape that `khang_derivative` gives.
-    """
-    import sympy  # only here: it takes half a second
 
-    point = np.asarray(x, dtype=np.float64)
-    symbols = np.array(sympy.symbols(f'x:{len(point)}', real=True), dtype=object)
-    derivative = khang_derivative(function(symbols), symbols, order)
-    values = sympy.lambdify(list(symbols), derivative.tolist(), 'numpy')(*point)
-    return np.array(values, dtype=np.float64)
+    Raises:
+        ArgumentTypeError: the function is none of numbers with derivatives.
+        ShapeError: x is no vector, or A(x) has more than two axes.
+        ParameterError: the order is below 1.
+    """
+    return khang_derivatives_at(function, x, at_least(order, 'order', 1))[-1]
+
+
+def khang_derivatives_at(
+    function: Callable[[ScalarArray], Any], x: ArrayLike, order: int
+) -> tuple[FloatArray, ...]:
+    """Return A and its derivatives up to d^k A/dx^k at a point, exactly but for rounding.
+
+    Args:
+        function: a(x), a scalar, shape (r,) or (r, s): of +, -, *, /, powers with whole exponents
+            and the functions of `kron_dynamics.elementary` or NumPy's of the same names; or of
+            functions of SymPy, which take seconds where those take milliseconds.
+        x: the point, shape (n,), floats.
+        order: k, 0 or more.
+
+    Returns:
+        the value in its own shape, then for j = 1, ..., k float arrays of the shape that
+        `khang_derivative` gives.
+
+    Raises:
+        ArgumentTypeError: the function is none of numbers with derivatives.
+        ShapeError: x is no vector, or A(x) has more than two axes.
+        ParameterError: the order is negative.
+    """
+    function_of_numbers(function, 'function')
+    order, point = at_least(order, 'order', 0), vector(finite_array(x, 'x'), 'x')
+    try:
+        arrays = derivatives_of(function, point, order)
+    except ValueError as error:
+        # Only a function of SymPy's raises it, so that SymPy is imported already.
+        if type(error).__name__ != 'SympifyError':
+            raise
+        arrays = _by_symbols(function, point, order)
+    try:
+        value, *higher = (np.asarray(A, dtype=np.float64) for A in arrays)
+    except TypeError:
+        raise ArgumentTypeError(
+            f'function gives {shown(arrays[0])} at floats, expected numbers'
+        ) from None
+    if value.ndim > 2:
+        raise ShapeError(f'function gives shape {value.shape}, expected (), (r,) or (r, s)')
+    rows = value.shape[0] if value.ndim else 1
+    return value, *(A.reshape(rows, -1) for A in higher)
+
+
+def _by_symbols(
+    function: Callable[[ScalarArray], Any], point: FloatArray, order: int
+) -> list[ScalarArray]:
+    """The same of a function of SymPy's functions, entries not yet floats."""
+    import sympy
+
+    symbols = np.array([sympy.Dummy(f'x{k}', real=True) for k in range(len(point))], dtype=object)
+    arrays = [scalars(function(symbols), 'function(x)')]
+    for _ in range(order):
+        arrays.append(khang_derivative(arrays[-1], symbols))
+    at_point = dict(zip(symbols, map(sympy.Float, point), strict=True))
+    return [_at(A, at_point) for A in arrays]
+
+
+def _at(A: ScalarArray, point: Mapping[Any, Any]) -> ScalarArray:
+    values = np.empty(A.shape, dtype=object)
+    values.flat[:] = [entry.xreplace(point).evalf() for row in _expressions(A) for entry in row]
+    return values
 
 
 def _expressions(values: ScalarArray) -> list[list[Any]]:
-    import sympy
+    import sympy  # only here: it takes half a second
 
-    return [[sympy.sympify(entry) for entry in row] for row in values]
+    rows = values.reshape(len(values) if values.ndim else 1, -1)
+    return [[sympy.sympify(entry, strict=True) for entry in row] for row in rows]

@@ -77,7 +77,7 @@ class Robot:
         return SymbolicRobot(self.model)
 
     def frame(self, link: str) -> RobotFrame:
-        """Return a link's frame.
+        """Return a link's frame; `RobotFrame.relative_to` has it seen from another link.
 
         Raises:
             ArgumentTypeError: link is no text.
@@ -255,11 +255,18 @@ class Robot:
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""
+        """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`.
+
+        With flexible links it has one column more: what the beams take as they are.
+        """
         return dynamics.regressor(self.model, q, qd, qdd)
 
     def inertial_parameters(self) -> FloatArray:
-        """Return pi, shape (10 b + n,): mass, first moment, inertia a body, armatures, SI."""
+        """Return pi, shape (10 b + n,): mass, first moment, inertia a body, armatures, SI.
+
+        With flexible links b counts what is rigid of them too, and a last number 1 stands for the
+        beams.
+        """
         return dynamics.inertial_parameters(self.model)
 
     @compiled

@@ -12,6 +12,9 @@ powers share their leading factors (Horner's rule).
 
 Every function takes float and SymPy arrays alike. A function of x and y is expanded to any order
 as a function of the one vector (x, y); what is special about two variables is the first order.
+
+    expand(robot.mass_matrix, q0, 3)                        M(q) to the third order
+    expand(robot.inverse_dynamics, (q0, qd0, qdd0), 2)      tau(q, qd, qdd) to the second
 """
 
 from __future__ import annotations
@@ -22,8 +25,17 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.exceptions import ParameterError, ShapeError
-from kron_dynamics.kronecker import contract_last, khang_derivative, khang_derivative_at
+from kron_dynamics.exceptions import ArgumentTypeError, ParameterError, ShapeError
+from kron_dynamics.kronecker import contract_last, khang_derivative, khang_derivatives_at
+from kron_dynamics.messages import shown
+from kron_dynamics.scalar_arguments import (
+    at_least,
+    function_of_numbers,
+    in_blocks,
+    matrix,
+    scalars,
+    vector,
+)
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -42,18 +54,24 @@ def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
         ParameterError: there is not even the value.
         ShapeError: a derivative has another shape.
     """
-    if not len(derivatives):
+    if not isinstance(derivatives, Sequence):
+        raise ArgumentTypeError(f'derivatives is {shown(derivatives)}, expected a list of arrays')
+    if not derivatives:
         raise ParameterError('derivatives is empty, expected at least the value at x0')
-    delta = _vector(delta, 'delta')
-    value = np.asarray(derivatives[0])
+    names = [f'derivatives[{j}]' for j in range(len(derivatives))]
+    return _value(derivatives, vector(delta, 'delta'), names)
+
+
+def _value(derivatives: Sequence[Any], delta: ScalarArray, names: Sequence[str]) -> ScalarArray:
+    value = _function_value(derivatives[0], names[0])
     m, p = _matrix(value).shape
     total: Any = 0
     for j in range(len(derivatives) - 1, -1, -1):
         # Here total has the shape of the derivative of order j + 1 before its last Delta is met.
         if j + 1 < len(derivatives):
             total = contract_last(total, delta) / (j + 1)
-        term = _matrix(np.asarray(derivatives[j]))
-        total = total + _checked(term, (m, p * len(delta) ** j), f'derivatives[{j}]')
+        term = _matrix(scalars(derivatives[j], names[j]))
+        total = total + _checked(term, (m, p * len(delta) ** j), names[j])
     return np.asarray(total).reshape(value.shape)
 
 
@@ -62,64 +80,115 @@ class TaylorExpansion:
     """A Taylor polynomial about a point; call it with x.
 
     Attributes:
-        point: x0, shape (n,).
+        point: x0, shape (n,); that of a function of several vectors holds them in their order.
         derivatives: the value at x0 and the derivatives there, as `taylor_value` takes them.
+        lengths: of the function's arguments, n altogether; None if there is one.
     """
 
     point: ScalarArray
     derivatives: tuple[ScalarArray, ...]
+    lengths: tuple[int, ...] | None = None
 
     @property
     def order(self) -> int:
         """Highest power of x - x0."""
         return len(self.derivatives) - 1
 
-    def __call__(self, x: ArrayLike) -> ScalarArray:
-        """Return the polynomial at x, shape (n,), with the shape () / (m,) / (m, p) of A."""
-        return taylor_value(self.derivatives, np.asarray(x) - self.point)
+    def __call__(self, *x: ArrayLike) -> ScalarArray:
+        """Return the polynomial, with the shape () / (m,) / (m, p) of A.
+
+        Args:
+            x: as the function takes them: one vector, shape (n,), or each of several.
+
+        Raises:
+            ArgumentTypeError: x holds no numbers.
+            ShapeError: x has another shape, or there are more or fewer vectors.
+        """
+        lengths = self.lengths or (len(self.point),)
+        if len(x) != len(lengths):
+            raise ShapeError(f'got {len(x)} vectors, expected {len(lengths)}: those of the point')
+        names = ['x'] if self.lengths is None else [f'x[{k}]' for k in range(len(x))]
+        parts = map(vector, x, names, lengths)
+        return taylor_value(self.derivatives, np.concatenate(list(parts)) - self.point)
 
     def truncated(self, order: int) -> TaylorExpansion:
-        """Return the expansion of the same function to a lower order, 0 or more."""
-        if not 0 <= order <= self.order:
+        """Return the expansion of the same function to a lower order, 0 or more.
+
+        Raises:
+            ArgumentTypeError: order is no whole number.
+            ParameterError: order is negative, or higher than this one's.
+        """
+        order = at_least(order, 'order', 0)
+        if order > self.order:
             raise ParameterError(f'order is {order}, expected 0 to {self.order}')
-        return TaylorExpansion(self.point, self.derivatives[: order + 1])
+        return TaylorExpansion(self.point, self.derivatives[: order + 1], self.lengths)
 
 
 def expand(
-    function: Callable[[ScalarArray], Any], point: ArrayLike, order: int
+    function: Callable[..., Any], point: ArrayLike | tuple[ArrayLike, ...], order: int
 ) -> TaylorExpansion:
-    """Return the Taylor expansion of a function.  [K] eqs. (36), (41), (47).
+    """Return the Taylor expansion of a function, exact but for rounding.  [K] (36), (41), (47).
+
+    All derivatives at floats come from one call of the function, with numbers that carry their
+    derivatives. A function of several vectors is expanded in all of them together, with Delta the
+    vector of all their deviations.
 
     Args:
-        function: a(x), a scalar, a vector or a matrix, built of +, -, *, / and SymPy functions.
+        function: a method of a robot or of a frame that has a kernel, such as
+            ``robot.mass_matrix`` or ``robot.frame('tool0').jacobian``: what is expanded is its
+            equation. Or A(x), a scalar, shape (m,) or (m, p), built of +, -, *, /, whole powers
+            and functions of `kron_dynamics.elementary` or NumPy's of the same names; or of
+            functions of SymPy, which take much longer.
         point: x0, shape (n,): floats for a numeric expansion, SymPy expressions for a symbolic
-            one.
+            one; for a function of several vectors a tuple of them.
         order: highest power of x - x0, 0 or more.
 
     Raises:
+        ArgumentTypeError: the function is none, or none of numbers with derivatives; x0 holds no
+            numbers; the order is no whole number.
+        NonFiniteError: x0 holds a NaN or an infinity.
         ParameterError: the order is negative.
-        ShapeError: x0 is not a vector.
+        ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
     """
-    if order < 0:
-        raise ParameterError(f'order is {order}, expected 0 or more')
-    x0 = _vector(point, 'point')
-    if x0.dtype != object:
-        x0 = x0.astype(np.float64)
-        value = np.array(function(x0), dtype=np.float64)
-        floats = [khang_derivative_at(function, x0, j) for j in range(1, order + 1)]
-        return TaylorExpansion(x0, (value, *floats))
+    order = at_least(order, 'order', 0)
+    # A kernel takes floats alone; the equation that it was made of takes any number.
+    given = function_of_numbers(function, 'function')
+    equation: Callable[..., Any] = getattr(given, 'equation', given)
+    lengths: tuple[int, ...] | None = None
+    if isinstance(point, tuple) and any(np.ndim(part) for part in point):
+        parts = [vector(part, f'point[{k}]') for k, part in enumerate(point)]
+        lengths = tuple(map(len, parts))
+        x0 = np.concatenate(parts)
+    else:
+        x0 = vector(point, 'point')
+
+    def of_one_vector(x: ScalarArray) -> Any:
+        if lengths is None:
+            return equation(x)
+        return equation(*np.split(x, np.cumsum(lengths)[:-1]))
+
+    if x0.dtype == object:
+        return TaylorExpansion(x0, _symbolic(of_one_vector, x0, order), lengths)
+    x0 = x0.astype(np.float64)
+    return TaylorExpansion(x0, khang_derivatives_at(of_one_vector, x0, order), lengths)
+
+
+def _symbolic(
+    function: Callable[[ScalarArray], Any], x0: ScalarArray, order: int
+) -> tuple[ScalarArray, ...]:
+    """The value and the derivatives at a point of SymPy expressions."""
     import sympy  # only here: it takes half a second
 
     # Derivatives are taken at symbols of our own: x0 may hold numbers or repeat a symbol.
     symbols = np.array([sympy.Dummy(f'x{k}', real=True) for k in range(len(x0))], dtype=object)
     replacement = dict(zip(symbols, x0, strict=True))
-    current = np.array(function(symbols), dtype=object)
+    current = _function_value(function(symbols), 'function(x)')
     derivatives = []
     for j in range(order + 1):
         current = current if j == 0 else khang_derivative(current, symbols)
         at_x0 = [sympy.sympify(entry).xreplace(replacement) for entry in current.flat]
         derivatives.append(np.array(at_x0, dtype=object).reshape(current.shape))
-    return TaylorExpansion(x0, tuple(derivatives))
+    return tuple(derivatives)
 
 
 def linear_value(
@@ -136,8 +205,14 @@ def linear_value(
 
     Returns:
         array of the shape of A, () for a scalar.
+
+    Raises:
+        ArgumentTypeError: an argument holds no numbers.
+        ShapeError: an argument has another shape.
     """
-    return np.asarray(taylor_value((A, A_x), dx) + taylor_value((A, A_y), dy) - np.asarray(A))
+    along_x = _value((A, A_x), vector(dx, 'dx'), ('A', 'A_x'))
+    along_y = _value((A, A_y), vector(dy, 'dy'), ('A', 'A_y'))
+    return np.asarray(along_x + along_y - scalars(A, 'A'))
 
 
 def mixed_term(A_yx: ArrayLike, dx: ArrayLike, dy: ArrayLike) -> ScalarArray:
@@ -153,10 +228,14 @@ def mixed_term(A_yx: ArrayLike, dx: ArrayLike, dy: ArrayLike) -> ScalarArray:
 
     Returns:
         shape (m, p), with p = 1 for a vector and m = p = 1 for a scalar.
+
+    Raises:
+        ArgumentTypeError: an argument holds no numbers.
+        ShapeError: an argument has another shape.
     """
-    return contract_last(
-        contract_last(_matrix(np.asarray(A_yx)), _vector(dx, 'dx')), _vector(dy, 'dy')
-    )
+    dx, dy = vector(dx, 'dx'), vector(dy, 'dy')
+    mixed = in_blocks(A_yx, 'A_yx', len(dx) * len(dy))
+    return contract_last(contract_last(mixed, dx), dy)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,8 +253,15 @@ class LinearizedProduct:
     by_y: ScalarArray
 
     def __call__(self, dx: ArrayLike, dy: ArrayLike) -> ScalarArray:
-        """Return the product, shape (m,), at x0 + dx, y0 + dy."""
-        return np.asarray(self.value + self.by_x @ np.asarray(dx) + self.by_y @ np.asarray(dy))
+        """Return the product, shape (m,), at x0 + dx, y0 + dy.
+
+        Raises:
+            ArgumentTypeError: an argument holds no numbers.
+            ShapeError: an argument has another shape than (n,) and (p,).
+        """
+        dx = vector(dx, 'dx', self.by_x.shape[1])
+        dy = vector(dy, 'dy', self.by_y.shape[1])
+        return np.asarray(self.value + self.by_x @ dx + self.by_y @ dy)
 
 
 def linearized_product(
@@ -193,28 +279,31 @@ def linearized_product(
         A_y: dA/dy there, shape (m, p*p), with p the length of y; None if A does not depend on y.
 
     Raises:
+        ArgumentTypeError: an argument holds no numbers.
         ShapeError: a is no matrix with a column for each entry of y, or a derivative does not fit.
     """
-    A, y = np.asarray(A), _vector(y, 'y')
-    if A.ndim != 2 or A.shape[1] != len(y):
-        raise ShapeError(f'A has shape {A.shape}, expected (m, {len(y)}), as y has {len(y)}')
-    by_y = A if A_y is None else A + _contract_first(A_y, y, len(A), 'A_y')
+    y = vector(y, 'y')
+    A = matrix(A, 'A', columns=len(y))
+    by_y = A
+    if A_y is not None:
+        by_y = A + _contract_first(matrix(A_y, 'A_y', columns=len(y) ** 2), y, len(A), 'A_y')
     return LinearizedProduct(A @ y, _contract_first(A_x, y, len(A), 'A_x'), by_y)
 
 
 def _contract_first(A_x: ArrayLike, y: ScalarArray, rows: int, name: str) -> ScalarArray:
     """Return ``A_x (y (x) E_n)``, shape (rows, n), of A_x, shape (rows, p*n)."""
-    A_x = np.asarray(A_x)
+    A_x = scalars(A_x, name)
     if A_x.ndim != 2 or len(A_x) != rows or A_x.shape[1] % len(y):
         raise ShapeError(f'{name} has shape {A_x.shape}, expected ({rows}, {len(y)}*n)')
     return np.asarray(A_x.reshape(rows, len(y), -1).transpose(0, 2, 1) @ y)
 
 
-def _vector(x: ArrayLike, name: str) -> ScalarArray:
-    x = np.asarray(x)
-    if x.ndim != 1 or not len(x):
-        raise ShapeError(f'{name} has shape {x.shape}, expected (n,) with n of 1 or more')
-    return x
+def _function_value(value: object, name: str) -> ScalarArray:
+    """What a function gives: a scalar, a vector or a matrix."""
+    array = scalars(value, name)
+    if array.ndim > 2:
+        raise ShapeError(f'{name} has shape {array.shape}, expected (), (m,) or (m, p)')
+    return array
 
 
 def _matrix(A: ScalarArray) -> ScalarArray:

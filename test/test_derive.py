@@ -103,17 +103,40 @@ def test_latex_is_an_equation_a_quantity(derive: Any) -> None:
     assert r'm_{\mathrm{boom}} = 430' in lines
 
 
+def test_motion_as_seen_from_another_link(derive: Any) -> None:
+    """The head of the paper's stacker, 12 m out on the boom, as the mast sees it."""
+    lines = derive(
+        *(PAPER, '--frame', 'frame_3', '--relative-to', 'frame_2', '--axes', 'frame_3'),
+        *('--point', '1', '0', '0', '--quantity', 'J', 'v', 'a', '--simplify'),
+    )
+    seen = 'of frame_3 at 1 0 0 seen from frame_2 in the axes of frame_3'
+    titles = [line for line in lines if line.startswith('# ') and 'shape' in line]
+    assert titles == [f'# J {seen}, shape (6, 3)', *(f'# {x} {seen}, shape (6, 1)' for x in 'va')]
+    # Only the joint between the two counts: a circle about its axis.
+    entries = dict(line.split(' = ') for line in lines if ' = ' in line)
+    assert {key for key in entries if key.startswith('J')} == {'J[1, 2]', 'J[5, 2]'}
+    radius = sympy.sympify(entries['J[1, 2]'])
+    rate, second = sympy.symbols('q3_d q3_dd')
+    assert sympy.sympify(entries['a[0]']) == -radius * rate**2
+    assert sympy.sympify(entries['a[1]']) == radius * second
+    assert sympy.sympify(entries['v[1]']) == radius * rate
+
+
 def test_a_link_without_a_quantity_of_links_is_refused(capsys: Any) -> None:
     assert main(['derive', PAPER, '--frame', 'frame_2', '--quantity', 'M', 'g']) == 1
     captured = capsys.readouterr()
     assert captured.out == ''
-    assert captured.err.startswith('kron_dynamics: error: --frame frame_2 is for pose, J, H, none')
+    assert captured.err.startswith('kron_dynamics: error: --frame frame_2 is for pose, J, H, v, a')
 
 
 @pytest.mark.parametrize(
     ('arguments', 'code', 'named'),
     [
         ([PAPER, '--frame', 'nowhere'], 1, "'nowhere'"),
+        ([PAPER, '--relative-to', 'nowhere'], 1, "'nowhere'"),
+        ([PAPER, '--axes', 'nowhere'], 1, "'nowhere'"),
+        ([PAPER, '--point', '1', 'nan', '2'], 1, 'point holds a NaN'),
+        ([PAPER, '--relative-to', 'frame_1', '--quantity', 'M'], 1, 'none of which --quantity'),
         (['nowhere.urdf'], 1, "'nowhere.urdf'"),
         ([PAPER, '--quantity', 'Q'], 2, "'Q'"),
         ([], 2, 'URDF'),

@@ -15,14 +15,18 @@ PACKAGE = Path(__file__).parents[1] / 'kron_dynamics'
 
 # Each may import what stands on a line before its own, and itself.
 LAYERS = (
-    ('elementary', 'exceptions', 'messages', 'typing'),
-    ('arguments', 'dual', 'kronecker', 'resources'),
+    ('exceptions', 'messages', 'typing'),
+    ('arguments', 'elementary', 'resources'),
+    ('scalar_arguments',),
+    ('dual',),
+    ('kronecker',),
     ('model', 'taylor'),
     ('kinematics',),
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'linearized', 'load_arguments', 'symbolic'),
+    ('frame', 'linearized', 'load_arguments'),
+    ('symbolic',),
     ('robot',),
     ('equilibrium', 'loading', 'stability'),
     ('kron_dynamics',),  # the package's own __init__: the curated names

@@ -13,6 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import ShapeError, UnknownFrameError, dynamics, kinematics
+from kron_dynamics.frame import RelativeFrame
 
 # Quantity: (arguments, shape of the result in n).
 QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {
@@ -59,11 +60,15 @@ def test_every_method_is_checked_here() -> None:
     rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
     rest |= {'linearization', 'linearize'}  # test_linearized.py
     rest |= {'check_deflections'}  # flexible/test_validity.py
+    rest |= {'require_mass'}  # test_massless_joint.py
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,
         *('prepare', 'external_wrench', 'control_step'),
+        'relative_to',  # test_relative_frames.py, with all methods of what it returns
     }
+    relative = {*FRAME_QUANTITIES, 'jacobian_derivative', 'prepare'} - {'jacobian_dot'}
+    assert public_methods(RelativeFrame) == relative
 
 
 @pytest.mark.parametrize('quantity', QUANTITIES)

@@ -24,7 +24,15 @@ from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 BOTH = ('numeric', 'symbolic')
 # Methods of Robot and RobotFrame that are no quantities.
-NO_QUANTITY = {'check_deflections', 'frame', 'kernel_report', 'linearize', 'prepare'}
+NO_QUANTITY = {
+    'check_deflections',
+    'frame',
+    'kernel_report',
+    'linearize',
+    'prepare',
+    'relative_to',
+    'require_mass',
+}
 # In one call what other methods give one by one.
 TOGETHER = {'control_step'}
 

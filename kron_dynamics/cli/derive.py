@@ -13,7 +13,13 @@ import sympy
 from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.loading import load
-from kron_dynamics.symbolic import SymbolicFrame, SymbolicRobot, plain, simplified
+from kron_dynamics.symbolic import (
+    SymbolicFrame,
+    SymbolicRelativeFrame,
+    SymbolicRobot,
+    plain,
+    simplified,
+)
 
 DESCRIPTION = """\
 Print the equations of a robot in closed form, M qdd + C* (qd (x) qd) + g = tau, with the joints'
@@ -37,11 +43,15 @@ ROBOT_QUANTITIES: dict[str, tuple[Callable[[SymbolicRobot], Any], str]] = {
     'T': (SymbolicRobot.kinetic_energy, 'T'),
     'V': (SymbolicRobot.potential_energy, 'V'),
 }
-FRAME_QUANTITIES: dict[str, tuple[Callable[[SymbolicFrame], Any], str]] = {
-    'pose': (SymbolicFrame.pose, r'\mathbf{T}'),
-    'J': (SymbolicFrame.jacobian, r'\mathbf{J}'),
-    'H': (SymbolicFrame.kinematic_hessian, r'\mathbf{H}'),
+Frame = SymbolicFrame | SymbolicRelativeFrame
+FRAME_QUANTITIES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    'pose': (lambda frame: frame.pose(), r'\mathbf{T}'),
+    'J': (lambda frame: frame.jacobian(), r'\mathbf{J}'),
+    'H': (lambda frame: frame.kinematic_hessian(), r'\mathbf{H}'),
+    'v': (lambda frame: frame.velocity(), r'\mathbf{v}'),
+    'a': (lambda frame: frame.acceleration(), r'\mathbf{a}'),
 }
+DEFAULT_FRAME_QUANTITIES = ('pose', 'J', 'H')
 DEFAULT_QUANTITIES = ('M', 'C*', 'g')
 
 
@@ -57,12 +67,25 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         choices=symbols,
         help=f'what to print, of {", ".join(symbols)} (default: {" ".join(DEFAULT_QUANTITIES)}; '
-        f'with --frame: {" ".join(FRAME_QUANTITIES)})',
+        f'with --frame: {" ".join(DEFAULT_FRAME_QUANTITIES)})',
     )
     parser.add_argument(
         '--frame',
         metavar='LINK',
         help=f"link of {', '.join(FRAME_QUANTITIES)}: its origin, base axes (default: the tip's)",
+    )
+    parser.add_argument(
+        '--relative-to', metavar='LINK', help='link that an observer of --frame is on'
+    )
+    parser.add_argument(
+        '--axes', metavar='LINK', help='link whose axes components are in (default: the observer)'
+    )
+    parser.add_argument(
+        '--point',
+        nargs=3,
+        type=float,
+        metavar=('X', 'Y', 'Z'),
+        help='point of --frame in its own axes, m (default: its origin)',
     )
     parser.add_argument(
         '--symbolic-parameters',
@@ -88,10 +111,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.symbolic_parameters:
         symbolic = symbolic.with_parameters('symbolic')
     link = arguments.frame or robot.model.tip_link
-    frame = symbolic.frame(link)
-    default = FRAME_QUANTITIES if arguments.frame else DEFAULT_QUANTITIES
+    frame, seen = _frame(symbolic, link, arguments)
+    about_link = bool(arguments.frame or seen)
+    default = DEFAULT_FRAME_QUANTITIES if about_link else DEFAULT_QUANTITIES
     quantities = tuple(arguments.quantity or default)
-    if arguments.frame and not FRAME_QUANTITIES.keys() & quantities:
+    if about_link and not FRAME_QUANTITIES.keys() & quantities:
         raise ParameterError(
             f'--frame {link} is for {", ".join(FRAME_QUANTITIES)}, none of which --quantity names'
         )
@@ -100,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     for quantity in quantities:
         if quantity in FRAME_QUANTITIES:
             derive_frame, name = FRAME_QUANTITIES[quantity]
-            closed_form, about = derive_frame(frame), f' of {link}'
+            closed_form, about = derive_frame(frame), f' of {link}{seen}'
         else:
             derive, name = ROBOT_QUANTITIES[quantity]
             closed_form, about = derive(symbolic), ''
@@ -116,6 +140,17 @@ def run(arguments: argparse.Namespace) -> int:
         name = symbolic.latex(symbol) if arguments.latex else str(symbol)
         print(write(symbolic, name, value))
     return 0
+
+
+def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) -> tuple[Frame, str]:
+    """The link's frame, and in words from where it is seen if it is not from the base alone."""
+    reference, axes, point = arguments.relative_to, arguments.axes, arguments.point
+    frame = symbolic.frame(link)
+    if reference is None and axes is None and point is None:
+        return frame, ''
+    relative = frame.relative_to(reference or symbolic.model.root_link, axes=axes, point=point)
+    at = f' at {" ".join(f"{x:g}" for x in point)}' if point is not None else ''
+    return relative, f'{at} seen from {relative.reference} in the axes of {relative.axes}'
 
 
 def _text(symbolic: SymbolicRobot, name: str, closed_form: Any) -> str:

@@ -15,20 +15,26 @@ from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.lagrange import (
+    LagrangeTerms,
     direct_velocity_free_matrix,
     kane_coriolis_matrix,
     lagrange_coriolis_matrix,
     lagrange_mass_matrix,
+    lagrange_terms,
     lagrange_velocity_free_matrix,
     reduced_coriolis_matrix,
+    vec_kinetic_energy,
 )
 from kron_dynamics.dynamics.linearization import Linearization, linearization
+from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 
 __all__ = [
     'ControlStep',
+    'LagrangeTerms',
     'Linearization',
+    'LinearizationTerms',
     'bias_forces',
     'control_step',
     'coriolis_matrix',
@@ -44,12 +50,15 @@ __all__ = [
     'kinetic_energy',
     'lagrange_coriolis_matrix',
     'lagrange_mass_matrix',
+    'lagrange_terms',
     'lagrange_velocity_free_matrix',
     'linearization',
+    'linearization_terms',
     'mass_matrix',
     'mass_matrix_derivative',
     'potential_energy',
     'reduced_coriolis_matrix',
     'regressor',
+    'vec_kinetic_energy',
     'velocity_free_coriolis_matrix',
 ]

@@ -9,10 +9,13 @@ function of its own, and all agree on ``qd (x) qd`` and in the reduced form.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kron_dynamics.dynamics.body_matrices import body_matrices
 from kron_dynamics.dynamics.coriolis import mass_matrix_derivative
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import (
     block_skew,
@@ -21,6 +24,7 @@ from kron_dynamics.kronecker import (
     kronecker,
     skew,
     swap_columns,
+    vec,
 )
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -67,6 +71,48 @@ def lagrange_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     dM = mass_matrix_derivative(model, q)
     # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
     return dM - dM.reshape(n * n, n).T / 2
+
+
+def vec_kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
+    """Return T = 1/2 (vec M)^T (qd (x) qd), a scalar, J.  [T] eqs. (93), (94) by (10).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+    """
+    qd = as_scalars(qd)
+    return vec(mass_matrix(model, q)) @ kronecker(qd, qd) / 2
+
+
+class LagrangeTerms(NamedTuple):
+    """The left-hand side of Lagrange's equations but for the potential, shape (n,) each.
+
+    Attributes:
+        momentum_rate: d/dt (dT/dqd)^T = M qdd + (dM/dq)(qd (x) qd), [T] eq. (98).
+        energy_gradient: (dT/dq)^T = 1/2 (d vec M/dq)^T (qd (x) qd), [T] eq. (99).
+    """
+
+    momentum_rate: ScalarArray
+    energy_gradient: ScalarArray
+
+
+def lagrange_terms(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> LagrangeTerms:
+    """Return the two terms whose difference is M qdd + C* (qd (x) qd).  [T] eqs. (98), (99).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        qdd: their second derivatives, shape (n,).
+    """
+    n, qd = model.n, as_scalars(qd)
+    dM, square = mass_matrix_derivative(model, q), kronecker(qd, qd)
+    momentum_rate = mass_matrix(model, q) @ as_scalars(qdd) + dM @ square
+    # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
+    return LagrangeTerms(momentum_rate, dM.reshape(n * n, n).T @ square / 2)
 
 
 def direct_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:

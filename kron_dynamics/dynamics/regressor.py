@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import singledispatch
+
 import numpy as np
 
 from kron_dynamics.kinematics.forward import joint_placements
@@ -12,24 +15,32 @@ from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
 from kron_dynamics.model.inertia import rotational_inertia
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 PARAMETERS_PER_BODY = 10
 
 
+@singledispatch
 def inertial_parameters(model: RobotModel) -> FloatArray:
     """Return pi, shape (10 b + n,): ten numbers for each of the b bodies, then the armatures.
 
     Per body [m, h_x, h_y, h_z, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz]: mass, first moment and
     inertia about the body frame's origin, in the body's axes, kg, kg m, kg m^2. Bodies in the
-    order of `model.bodies`.
+    order of `model.bodies`. Of robots with flexible links those of `model.skeleton.bodies`: the
+    rigid bodies and what is rigid of the flexible links; and a last number 1 for the beams as they
+    are, so that pi has shape (10 b + n + 1,).
     """
+    return np.concatenate([parameters_of(model.bodies), model.armature])
+
+
+def parameters_of(bodies: Sequence[Body]) -> FloatArray:
+    """Return the ten numbers of each of b bodies, shape (10 b,)."""
     rows = []
-    for body in model.per_body(lambda robot: list(robot.bodies)):
+    for body in bodies:
         inertia = rotational_inertia(body.second_moment)
         rows.append([body.mass, *body.first_moment, *inertia[np.triu_indices(3)]])
-    return np.concatenate([np.ravel(rows), model.armature])
+    return np.ravel(rows)
 
 
 def _inertia_columns(w: ScalarArray) -> ScalarArray:
@@ -38,8 +49,11 @@ def _inertia_columns(w: ScalarArray) -> ScalarArray:
     return np.array([[x, y, z, 0, 0, 0], [0, x, 0, y, z, 0], [0, 0, x, 0, y, z]])
 
 
+@singledispatch
 def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
     """Return Y(q, qd, qdd), shape (n, 10 b + n): ``tau = Y pi``, without friction.
+
+    Of robots with flexible links shape (n, 10 b + n + 1): the last column is what the beams take.
 
     With body-axes acceleration a of the body's origin (gravity taken off) and w, wd:
     force = m a + ([wd x] + [w x]^2) h, moment = h x a + I wd + w x I w.

@@ -143,17 +143,7 @@ def move_section(root: FrameMotion, state: ModalState, at: CrossSection) -> Fram
         at: the section.
     """
     d, d1, d2, d3 = (state.offset(at, order) for order in range(4))
-    r, r1, r2 = _turning(state, at)
-    (w, wd, wdd), (v, a, jerk) = root.angular, root.linear
-    wr = cross(w, r)
-    return FrameMotion(
-        (
-            v + root.field(0) @ d + d1,
-            a + root.field(1) @ d + 2 * cross(w, d1) + d2,
-            jerk + root.field(2) @ d + 3 * (root.field(1) @ d1) + 3 * cross(w, d2) + d3,
-        ),
-        (w + r, wd + wr + r1, wdd + cross(wd, r) + cross(w, wr + 2 * r1) + r2),
-    )
+    return root.composed(FrameMotion((d1, d2, d3), _turning(state, at)), d)
 
 
 def _turning(state: ModalState, at: CrossSection) -> tuple[ScalarArray, ScalarArray, ScalarArray]:

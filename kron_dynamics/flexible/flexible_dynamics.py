@@ -12,6 +12,7 @@ forces in N, and no drive acts on them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.regressor import (
+    PARAMETERS_PER_BODY,
+    inertial_parameters,
+    parameters_of,
+    regressor,
+)
 from kron_dynamics.flexible.deformation import section_forces
 from kron_dynamics.flexible.flexible_kinematics import (
     Section,
@@ -38,7 +45,7 @@ from kron_dynamics.flexible.flexible_kinematics import (
 )
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
-from kron_dynamics.typing import ArrayLike, ScalarArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
 @inverse_dynamics.register
@@ -133,6 +140,43 @@ def _flexible_potential_energy(model: FlexibleModel, q: ArrayLike) -> Any:
     return elastic - first @ model.gravity
 
 
+@inertial_parameters.register
+def _flexible_inertial_parameters(model: FlexibleModel) -> FloatArray:
+    return np.concatenate([parameters_of(model.skeleton.bodies), model.armature, np.ones(1)])
+
+
+@regressor.register
+def _flexible_regressor(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> ScalarArray:
+    rates = as_scalars(qdd)
+
+    def efforts(parameters: ScalarArray) -> ScalarArray:
+        inertias = model.skeleton.table(Inertia(0, np.zeros(3, dtype=int), _NO_MOMENTS))
+        for k, of_body in enumerate(parameters.reshape(-1, PARAMETERS_PER_BODY)):
+            inertias[k] = _inertia_of(of_body)
+        return _moved_masses(model, q, qd, qdd, model.gravity, inertias)
+
+    # Linear: the slopes hold for all parameters, and without any the beams are what is left.
+    none = zeros_like(q, (PARAMETERS_PER_BODY * len(model.skeleton.bodies),))
+    beams, slopes = jacobian_of(efforts, none)
+    rotors = zeros_like(q, (model.n, model.n))
+    for k in range(model.n):
+        rotors[k, k] += rates[k]
+    last = beams + _elastic_forces(model, q)
+    return np.concatenate([slopes, rotors, last.reshape(-1, 1)], axis=1)
+
+
+_NO_MOMENTS = np.zeros((3, 3), dtype=int)
+
+
+def _inertia_of(parameters: ScalarArray) -> Inertia:
+    """The moments about a body's origin of its ten numbers, as `inertial_parameters` has them."""
+    mass, first, (xx, xy, xz, yy, yz, zz) = parameters[0], parameters[1:4], parameters[4:]
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Inertia(mass, first, (xx + yy + zz) / 2 * np.eye(3, dtype=int) - inertia)
+
+
 def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     """Elastic forces in the rows of modal coordinates, shape (n,), N."""
     forces = zeros_like(q, (model.n,))
@@ -146,16 +190,32 @@ def _newton_euler(
     model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
     """Efforts of a motion without elastic forces, shape (n,)."""
+    tau = _moved_masses(model, q, qd, qdd, gravity, body_inertias(model.skeleton))
+    rates = as_scalars(qdd)
+    for k in range(model.n):
+        tau[k] += model.armature[k] * rates[k]
+    return tau
+
+
+def _moved_masses(
+    model: FlexibleModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    gravity: ScalarArray,
+    inertias: Sequence[Inertia],
+) -> ScalarArray:
+    """Efforts of a motion of the beams and of bodies with some inertias, shape (n,)."""
     q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
     skeleton = model.skeleton
     where = configuration(model, q, qd, qdd)
     # Gravity enters as an acceleration of the base against it.
     motions = motions_of(model, where, qd, qdd, 0 * qdd, -gravity)
-    # In the number system of all three: some may be floats.
-    tau = zeros_like(q + qd + qdd, (model.n,))
+    # In the number system of all of them: some may be floats.
+    masses = sum((inertia.mass for inertia in inertias), 0)
+    tau = zeros_like(q + qd + qdd + 0 * masses, (model.n,))
     rest = np.zeros(3, dtype=int)
     wrenches = skeleton.table(Wrench(rest, rest))
-    inertias = body_inertias(skeleton)
     for k, _ in skeleton.outward():
         wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
     for link, state in zip(model.flexible_links, where.states, strict=True):
@@ -171,8 +231,6 @@ def _newton_euler(
             for coordinate, force in _modal_efforts(section, wrenches[k]):
                 tau[coordinate] += force
         wrenches[joint.parent] += wrenches[k].to_parent(where.placements[k])
-    for k in range(model.n):
-        tau[k] += model.armature[k] * qdd[k]
     return tau
 
 

@@ -23,7 +23,14 @@ from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics,
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
-from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.relative import (
+    pose_in_axes,
+    relative_hessian,
+    relative_jacobian,
+    relative_pose,
+    rotation_between,
+)
+from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree, relative_velocity
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -125,15 +132,37 @@ def motions_of(
         FrameMotion((zero, base_acceleration, zero), (zero, zero, zero))
     )
     for k, joint in model.skeleton.outward():
-        before, section = motions[joint.parent], where.sections.get(k)
-        if section is None:
-            c = joint.coordinate
-            motions[k] = before.moved(where.placements[k], (qd[c], qdd[c], qddd[c]))
-        else:
-            root = root_motion(section.link, before)
-            moved = move_section(root, section.state, section.at)
-            motions[k] = moved.turned(section.axes.T)
+        motions[k] = _moved(model, where, (qd, qdd, qddd), k, motions[joint.parent])
     return motions
+
+
+def _moved(
+    model: FlexibleModel,
+    where: Configuration,
+    rates: tuple[ScalarArray, ScalarArray, ScalarArray],
+    k: int,
+    before: FrameMotion,
+) -> FrameMotion:
+    """The motion of a body of the skeleton, of that of the body before it."""
+    section = where.sections.get(k)
+    if section is None:
+        c = model.skeleton.joints[k].coordinate
+        return before.moved(where.placements[k], [rate[c] for rate in rates])
+    root = root_motion(section.link, before)
+    return move_section(root, section.state, section.at).turned(section.axes.T)
+
+
+@moving_tree.register
+def _flexible_moving_tree(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> MovingTree:
+    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    where = configuration(model, q, qd, qdd, qddd)
+
+    def moved(k: int, before: FrameMotion) -> FrameMotion:
+        return _moved(model, where, (qd, qdd, qddd), k, before)
+
+    return MovingTree(model.skeleton, where.placements, moved)
 
 
 def root_motion(link: FlexibleBody, body: FrameMotion) -> FrameMotion:
@@ -143,25 +172,54 @@ def root_motion(link: FlexibleBody, body: FrameMotion) -> FrameMotion:
 
 @forward_kinematics.register
 def _flexible_forward_kinematics(model: FlexibleModel, q: ArrayLike, link: str) -> ScalarArray:
-    q = as_scalars(q)
-    frame = model.skeleton.frame(link)
-    placements = configuration(model, q).placements
-    turn, place = frame.rotation, frame.translation
-    for k in reversed(model.skeleton.path(frame.body)):
-        placed = placements[k]
-        turn, place = placed.rotation @ turn, placed.rotation @ place + placed.offset
-    pose = zeros_like(q, (4, 4))
-    pose[:3, :3], pose[:3, 3], pose[3, 3] = turn, place, 1
-    return pose
+    return relative_pose(model, q, link, model.root_link)
 
 
 @rotation_between.register
 def _flexible_rotation_between(
     model: FlexibleModel, q: ArrayLike, axes: str, link: str
 ) -> ScalarArray:
-    wanted, given = (forward_kinematics(model, q, name)[:3, :3] for name in (axes, link))
-    rotation: ScalarArray = wanted.T @ given
+    (up, _), (down, _) = _ends(model, q, link, axes)
+    rotation: ScalarArray = up.T @ down
     return rotation
+
+
+@relative_pose.register
+def _flexible_relative_pose(
+    model: FlexibleModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    (up, start), (down, end) = _ends(model, q, link, reference, point)
+    return pose_in_axes(model, q, up.T @ down, up.T @ (end - start), axes, reference)
+
+
+def _ends(
+    model: FlexibleModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    point: ArrayLike | None = None,
+) -> list[tuple[ScalarArray, ScalarArray]]:
+    """Axes and place of the reference, and of a point on the link, in the last body they share."""
+    placements = configuration(model, as_scalars(q)).placements
+    skeleton = model.skeleton
+    frames = skeleton.frame(reference), skeleton.frame(link)
+    paths = [skeleton.path(frame.body) for frame in frames]
+    shared = 0
+    while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
+        shared += 1
+    ends = []
+    for frame, path, at in zip(frames, paths, (None, point), strict=True):
+        turn, place = frame.rotation, frame.locate(at)
+        for k in reversed(path[shared:]):
+            placed = placements[k]
+            turn, place = placed.rotation @ turn, placed.rotation @ place + placed.offset
+        ends.append((turn, place))
+    return ends
 
 
 @frame_motion.register
@@ -212,3 +270,35 @@ def _flexible_jacobian_dot(
     q, qd = as_scalars(q), as_scalars(qd)
     along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
     return along[..., 0]
+
+
+@relative_jacobian.register
+def _flexible_relative_jacobian(
+    model: FlexibleModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    def velocity(qd: ScalarArray) -> ScalarArray:
+        return relative_velocity(model, q, qd, link, reference, axes, point)
+
+    return jacobian_of(velocity, zeros_like(q, (model.n,)))[1]
+
+
+@relative_hessian.register
+def _flexible_relative_hessian(
+    model: FlexibleModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    def in_axes_of_the_reference(x: ScalarArray) -> ScalarArray:
+        return relative_jacobian(model, x, link, reference, reference, point)
+
+    H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
+    A = rotation_between(model, q, axes or reference, reference)
+    return np.concatenate([A @ H[:3], A @ H[3:]])

@@ -37,11 +37,13 @@ class Compiled(Generic[P, R]):
         on_demand: bool = False,
         in_body_axes: bool = False,
         inverts_mass: bool = False,
+        has_loops: bool = True,
     ) -> None:
         """Describe a method; the given arguments have other lengths than n."""
         self.on_demand = on_demand
         self.inverts_mass = inverts_mass
         self._in_body_axes = in_body_axes
+        self._has_loops = has_loops
         self._name = function.__name__
         self._body = function
         signature = inspect.signature(function)
@@ -77,8 +79,9 @@ class Compiled(Generic[P, R]):
             return body(other, *values)
 
         name = f'{instance._kernel_prefix}{self._name}'
+        result = self._result_type
         return KernelSpecification(
-            name, self._arguments, function, self._result_type, self._in_body_axes
+            name, self._arguments, function, result, self._in_body_axes, self._has_loops
         )
 
     @overload
@@ -106,6 +109,8 @@ class Compiled(Generic[P, R]):
         call.__module__ = self._body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
+        # The same in any number system, for `taylor.expand`.
+        call.equation = functools.partial(self._body, instance)
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)
@@ -124,6 +129,7 @@ def compiled(
     on_demand: bool = False,
     in_body_axes: bool = False,
     inverts_mass: bool = False,
+    has_loops: bool = True,
     **lengths: int,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
 
@@ -135,6 +141,7 @@ def compiled(
     on_demand: bool = False,
     in_body_axes: bool = False,
     inverts_mass: bool = False,
+    has_loops: bool = True,
     **lengths: int,
 ) -> Any:
     """Decorate a method whose body is an equation: it is recorded and compiled.
@@ -144,11 +151,13 @@ def compiled(
     keyword of every such method, is the kernel's own and never reaches the body. `prepare` leaves
     out what is compiled on demand only, and what inverts M where a joint moves no mass. A result
     in the axes of the bodies is recorded with these very axes; for others the recorder may choose
-    them.
+    them. A body that goes through the tree in ways of its own has no loops to record.
     """
     if function is not None:
         return Compiled(function, {})
-    return lambda function: Compiled(function, lengths, on_demand, in_body_axes, inverts_mass)
+    return lambda function: Compiled(
+        function, lengths, on_demand, in_body_axes, inverts_mass, has_loops
+    )
 
 
 def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:

@@ -38,6 +38,8 @@ class KernelSpecification(NamedTuple):
             results.
         result_type: the named tuple that several results come in, None for one result.
         in_body_axes: whether the result is in the axes of the model's bodies.
+        has_loops: whether the function goes through the tree by the model's ways alone, so that
+            its loops can be recorded.
     """
 
     name: str
@@ -45,6 +47,7 @@ class KernelSpecification(NamedTuple):
     function: Callable[..., Any]
     result_type: type[tuple[Any, ...]] | None = None
     in_body_axes: bool = False
+    has_loops: bool = True
 
     def lengths(self, model: RobotModel) -> list[tuple[str, int]]:
         """Return name and length of each argument for a model."""
@@ -56,7 +59,8 @@ class KernelSpecification(NamedTuple):
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""
-        if len(model.joints) < _JOINTS_OF_LOOPS or model.is_flexible:
+        is_small = len(model.joints) < _JOINTS_OF_LOOPS
+        if is_small or model.is_flexible or not self.has_loops:
             return self.record(model, graph)
         loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:

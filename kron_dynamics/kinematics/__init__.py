@@ -14,7 +14,13 @@ from kron_dynamics.kinematics.jacobian import (
     rotational_jacobian,
     translational_jacobian,
 )
-from kron_dynamics.kinematics.motion import frame_acceleration, frame_jerk, frame_velocity
+from kron_dynamics.kinematics.motion import (
+    FrameMotion,
+    frame_acceleration,
+    frame_jerk,
+    frame_motion,
+    frame_velocity,
+)
 from kron_dynamics.kinematics.relative import (
     relative_hessian,
     relative_jacobian,
@@ -22,19 +28,31 @@ from kron_dynamics.kinematics.relative import (
     relative_pose,
     rotation_between,
 )
+from kron_dynamics.kinematics.relative_motion import (
+    relative_acceleration,
+    relative_jerk,
+    relative_motion,
+    relative_velocity,
+)
 
 __all__ = [
+    'FrameMotion',
     'forward_kinematics',
     'frame_acceleration',
     'frame_jerk',
+    'frame_motion',
     'frame_velocity',
     'jacobian',
     'jacobian_dot',
     'kinematic_hessian',
+    'relative_acceleration',
     'relative_hessian',
     'relative_jacobian',
     'relative_jacobian_derivative',
+    'relative_jerk',
+    'relative_motion',
     'relative_pose',
+    'relative_velocity',
     'rotation_between',
     'rotational_hessian',
     'rotational_jacobian',

@@ -55,6 +55,47 @@ class FrameMotion:
         v, a, jerk = (linear + self.field(order) @ r for order, linear in enumerate(self.linear))
         return FrameMotion((v, a, jerk), self.angular)
 
+    def composed(self, relative: FrameMotion, d: ScalarArray) -> FrameMotion:
+        """Return the motion of c, this being that of b, of the motion of c as seen from b.
+
+        [T] (77), (78), (83), (84), and a derivative more: transport by b, Coriolis' terms and the
+        relative motion itself. [T] (79), (85), of a point fixed on b, are `carried`.
+
+        Args:
+            relative: of c as seen from b, in the axes of this motion.
+            d: from b's origin to c's, shape (3,), in these axes, m.
+        """
+        (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
+        (d1, d2, d3), (r, r1, r2) = relative.linear, relative.angular
+        wr = cross(w, r)
+        return FrameMotion(
+            (
+                v + self.field(0) @ d + d1,
+                a + self.field(1) @ d + 2 * cross(w, d1) + d2,
+                jerk + self.field(2) @ d + 3 * (self.field(1) @ d1) + 3 * cross(w, d2) + d3,
+            ),
+            (w + r, wd + wr + r1, wdd + cross(wd, r) + cross(w, wr + 2 * r1) + r2),
+        )
+
+    def seen_from(self, reference: FrameMotion, d: ScalarArray) -> FrameMotion:
+        """Return the motion of this frame as seen from another: `composed` the other way round.
+
+        Args:
+            reference: motion of the other frame, in the axes of this motion, which the result has.
+            d: from the other frame's origin to this one's, shape (3,), in these axes, m.
+        """
+        (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
+        before = reference.carried(d)
+        turn, turn1, _ = before.angular
+        d1 = v - before.linear[0]
+        d2 = a - before.linear[1] - 2 * cross(turn, d1)
+        d3 = jerk - before.linear[2] - 3 * (before.field(1) @ d1) - 3 * cross(turn, d2)
+        r = w - turn
+        carried = cross(turn, r)
+        r1 = wd - turn1 - carried
+        r2 = wdd - before.angular[2] - cross(turn1, r) - cross(turn, carried + 2 * r1)
+        return FrameMotion((d1, d2, d3), (r, r1, r2))
+
     def turned(self, rotation: ScalarArray) -> FrameMotion:
         """Return the same in other axes: `rotation` holds the present ones in those."""
         v, a, jerk = (rotation @ x for x in self.linear)
@@ -139,30 +180,43 @@ def frame_motion(
     return motions[frame.body].carried(frame.locate(point)).turned(rotation)
 
 
-def frame_velocity(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ScalarArray:
+def frame_velocity(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
     """Return [v; omega] of a link, shape (6,), m/s and rad/s, base axes.  [T] eqs. (30), (38).
 
-    [T] eqs. (19), (20), (28); [N] eqs. (18), (21).
+    [T] eqs. (19), (20), (28), (43) for a point in the link's frame, shape (3,), m; [N] (18), (21).
     """
     none = zeros_like(q, (model.n,))
-    motion = frame_motion(model, q, qd, none, none, link)
+    motion = frame_motion(model, q, qd, none, none, link, point)
     return np.concatenate([motion.linear[0], motion.angular[0]])
 
 
 def frame_acceleration(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
 ) -> ScalarArray:
     """Return [a; alpha] of a link, shape (6,), m/s^2 and rad/s^2, base axes.
 
-    Classical acceleration of the link's origin, without gravity: ``J qdd + H (qd (x) qd)``,
-    [T] eqs. (49), (50), (52), (62); [N] eqs. (19), (22).
+    Classical acceleration of the link's origin, or of a point in its frame, shape (3,), m, without
+    gravity: ``J qdd + H (qd (x) qd)``, [T] eqs. (49), (50), (52), (62), (85); [N] eqs. (19), (22).
     """
-    motion = frame_motion(model, q, qd, qdd, zeros_like(q, (model.n,)), link)
+    motion = frame_motion(model, q, qd, qdd, zeros_like(q, (model.n,)), link, point)
     return np.concatenate([motion.linear[1], motion.angular[1]])
 
 
 def frame_jerk(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
 ) -> ScalarArray:
     """Return the time derivative of `frame_acceleration`, shape (6,), m/s^3 and rad/s^3.
 
@@ -170,5 +224,5 @@ def frame_jerk(
 
     ``J qddd + H (2 qdd (x) qd + qd (x) qdd) + dH/dq (qd (x) qd (x) qd)``, base axes.
     """
-    motion = frame_motion(model, q, qd, qdd, qddd, link)
+    motion = frame_motion(model, q, qd, qdd, qddd, link, point)
     return np.concatenate([motion.linear[2], motion.angular[2]])

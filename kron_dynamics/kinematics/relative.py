@@ -118,23 +118,60 @@ def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> S
     return up.rotation.T @ down.rotation
 
 
-def relative_pose(model: RobotModel, q: ArrayLike, link: str, reference: str) -> ScalarArray:
+@singledispatch
+def relative_pose(
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
     """Return the pose of a link in the frame of another, shape (4, 4), m.  [T] (71)-(73).
+
+    In the axes of a third link, the rotation is that of the link in those axes, and the place the
+    vector from the reference's origin.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
         reference: name of the link it is seen from.
+        axes: link whose axes the components are in; None for the reference's.
+        point: whose place is wanted, in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
     """
     up, down = _branches(model, body_placements(model, q), link, reference)
+    end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
+    rotation, place = up.rotation.T @ down.rotation, up.rotation.T @ (end - up.end)
+    return pose_in_axes(model, q, rotation, place, axes, reference)
+
+
+def pose_in_axes(
+    model: RobotModel,
+    q: ArrayLike,
+    rotation: ScalarArray,
+    place: ScalarArray,
+    axes: str | None,
+    reference: str,
+) -> ScalarArray:
+    """Return a rotation and a place in a reference's axes as a pose in those of a link, (4, 4).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        rotation: shape (3, 3).
+        place: shape (3,), m.
+        axes: link whose axes are wanted; None for the reference's.
+        reference: name of the reference.
+    """
+    if axes is not None and axes != reference:
+        A = rotation_between(model, q, axes, reference)
+        rotation, place = A @ rotation, A @ place
     pose = zeros_like(q, (4, 4))
-    pose[:3, :3] = up.rotation.T @ down.rotation
-    pose[:3, 3] = up.rotation.T @ (down.end - up.end)
-    pose[3, 3] = 1
+    pose[:3, :3], pose[:3, 3], pose[3, 3] = rotation, place, 1
     return pose
 
 
@@ -144,6 +181,7 @@ def _in_axes(model: RobotModel, q: ArrayLike, axes: str, matrix: ScalarArray) ->
     return np.concatenate([A @ matrix[:3], A @ matrix[3:]])
 
 
+@singledispatch
 def relative_jacobian(
     model: RobotModel,
     q: ArrayLike,
@@ -172,6 +210,7 @@ def relative_jacobian(
     return _in_axes(model, q, axes or reference, J)
 
 
+@singledispatch
 def relative_hessian(
     model: RobotModel,
     q: ArrayLike,

@@ -24,6 +24,8 @@ from rclpy.task import Future
 from kron_dynamics.control import reorder
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
+from kron_dynamics.frame import RelativeFrame, RobotFrame
+from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import accel, pose, twist
 from kron_dynamics.ros.linearized_output import model_message
@@ -170,16 +172,43 @@ def _equations_of_motion(present: ConfiguredRobot, request: Any, response: Any) 
     response.gravity_vector = batch.flat(robot.gravity_vector(q), 1)
 
 
+def seen_from(
+    robot: Robot, link: str, reference: str, axes: str, point: Sequence[float]
+) -> RobotFrame | RelativeFrame:
+    """Return the frame that a request is about; what it leaves empty is the base's, or the origin.
+
+    Args:
+        robot: of the node.
+        link: the request's frame, or the node's.
+        reference: link that the observer is on, or empty.
+        axes: link whose axes are wanted, or empty.
+        point: of the link, m, or empty.
+
+    Raises:
+        UnknownFrameError: the robot has no such link.
+        ShapeError: the point has not three components.
+        NonFiniteError: the point holds a NaN or an infinity.
+    """
+    frame, root = robot.frame(link), robot.model.root_link
+    # The kernels of frames seen from the base are those that the node has already.
+    if (reference or root) == root and (axes or root) == root and not len(point):
+        return frame
+    return frame.relative_to(
+        reference or root, axes=axes or None, point=point if len(point) else None
+    )
+
+
 def _frame_kinematics(present: ConfiguredRobot, request: Any, response: Any) -> None:
     robot, link = present.robot, request.frame or present.tip_frame
-    frame = robot.frame(link)
+    frame = seen_from(robot, link, request.reference, request.axes, request.point)
     batch = _Batch(robot.joint_names, request.joint_names)
     q = batch.states('position', request.position)
     qd = batch.optional('velocity', request.velocity)
     qdd = batch.optional('acceleration', request.acceleration)
     qddd = batch.optional('jerk', request.jerk)
     response.joint_names, response.frame = batch.names, link
-    response.base_frame = robot.model.root_link
+    response.base_frame = request.reference or robot.model.root_link
+    response.axes = request.axes or response.base_frame
     response.pose = [pose(transform) for transform in frame.pose(q)]
     response.jacobian = batch.flat(frame.jacobian(q), 2)
     response.kinematic_hessian = batch.flat(frame.kinematic_hessian(q), 2)

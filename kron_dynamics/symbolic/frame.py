@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`SymbolicFrame`: the closed forms of a link's kinematics."""
+"""`SymbolicFrame`, `SymbolicRelativeFrame`: the closed forms of a link's kinematics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kron_dynamics import dynamics, kinematics
+from kron_dynamics.frame import relative_place
+from kron_dynamics.symbolic.exact import exact_array
 from kron_dynamics.symbolic.matrix import SymbolicMatrix
+from kron_dynamics.typing import ArrayLike
 
 if TYPE_CHECKING:
     from kron_dynamics.symbolic.robot import SymbolicRobot
@@ -25,6 +28,13 @@ class SymbolicFrame:
         """Refer to a link; use `SymbolicRobot.frame`."""
         self.name = link
         self._robot = robot
+
+    def relative_to(
+        self, reference: str, *, axes: str | None = None, point: ArrayLike | None = None
+    ) -> SymbolicRelativeFrame:
+        """Return this link's motion as seen from another, as `RobotFrame.relative_to`."""
+        place = relative_place(self._robot.model, reference, axes, point)
+        return SymbolicRelativeFrame(self._robot, self.name, *place)
 
     def _evaluate(self, function: Callable[..., Any], *arguments: Any) -> SymbolicMatrix:
         result: SymbolicMatrix = self._robot.evaluate(function, *arguments, self.name)
@@ -77,3 +87,58 @@ class SymbolicFrame:
             robot.model.root_link,
         )
         return result
+
+
+class SymbolicRelativeFrame:
+    """A point of a link as seen from another, with the methods of `RelativeFrame` in closed form.
+
+    Rows of six are translational, then rotational; vectors are columns. SI units.
+    """
+
+    def __init__(
+        self,
+        robot: SymbolicRobot,
+        link: str,
+        reference: str,
+        axes: str,
+        point: tuple[float, float, float],
+    ) -> None:
+        """Refer to a link; use `SymbolicFrame.relative_to`."""
+        self.name, self.reference, self.axes, self.point = link, reference, axes, point
+        self._robot = robot
+
+    def _evaluate(self, function: Callable[..., Any], *arguments: Any) -> SymbolicMatrix:
+        point = exact_array(self.point) if any(self.point) else None
+        place = self.name, self.reference, self.axes, point
+        result: SymbolicMatrix = self._robot.evaluate(function, *arguments, *place)
+        return result
+
+    def pose(self) -> SymbolicMatrix:
+        """Return the link's axes and the point's place seen from the reference, (4, 4), m."""
+        return self._evaluate(kinematics.relative_pose, self._robot.q)
+
+    def jacobian(self) -> SymbolicMatrix:
+        """Return J, shape (6, n): ``[v; omega] = J qd``.  [T] (74)-(82)."""
+        return self._evaluate(kinematics.relative_jacobian, self._robot.q)
+
+    def kinematic_hessian(self) -> SymbolicMatrix:
+        """Return H, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.  [T] (86)-(91)."""
+        return self._evaluate(kinematics.relative_hessian, self._robot.q)
+
+    def jacobian_derivative(self) -> SymbolicMatrix:
+        """Return d(`jacobian`)/dq, shape (6, n*n), Khang's layout.  [T] (53)-(57), (61)."""
+        return self._evaluate(kinematics.relative_jacobian_derivative, self._robot.q)
+
+    def velocity(self) -> SymbolicMatrix:
+        """Return [v; omega], shape (6, 1), m/s and rad/s.  [T] (74)-(76)."""
+        return self._evaluate(kinematics.relative_velocity, self._robot.q, self._robot.qd)
+
+    def acceleration(self) -> SymbolicMatrix:
+        """Return [a; alpha], shape (6, 1), m/s^2 and rad/s^2.  [T] (83)-(85)."""
+        robot = self._robot
+        return self._evaluate(kinematics.relative_acceleration, robot.q, robot.qd, robot.qdd)
+
+    def jerk(self) -> SymbolicMatrix:
+        """Return the derivative that the observer takes of `acceleration`, shape (6, 1)."""
+        robot = self._robot
+        return self._evaluate(kinematics.relative_jerk, robot.q, robot.qd, robot.qdd, robot.qddd)

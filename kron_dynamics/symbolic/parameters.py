@@ -7,7 +7,7 @@ The equations run on it as they run on the floats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,7 +83,12 @@ class Parameters:
         return frozen(entries, (3,))
 
 
-def exact_model(model: RobotModel, parameters: Parameters) -> RobotModel:
+def exact_model(
+    model: RobotModel,
+    parameters: Parameters,
+    links: Container[str] | None = None,
+    kept: Container[int] = (),
+) -> RobotModel:
     """Return a model whose numbers are SymPy's.
 
     Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
@@ -93,11 +98,16 @@ def exact_model(model: RobotModel, parameters: Parameters) -> RobotModel:
     Args:
         model: of floats.
         parameters: numbers or symbols; takes note of the symbols' values.
+        links: after which bodies are named, where others move with them; None for all.
+        kept: numbers of joints that stay as they are.
     """
-    movers = [_moved_link(model, k) for k in range(len(model.joints))]
+    movers = [moved_link(model, k, links) for k in range(len(model.joints))]
     return replace(
         model,
-        joints=tuple(_joint(joint, parameters) for joint in model.joints),
+        joints=tuple(
+            joint if k in kept else _joint(joint, parameters)
+            for k, joint in enumerate(model.joints)
+        ),
         bodies=tuple(
             _body(body, link, parameters) for body, link in zip(model.bodies, movers, strict=True)
         ),
@@ -109,9 +119,16 @@ def exact_model(model: RobotModel, parameters: Parameters) -> RobotModel:
     )
 
 
-def _moved_link(model: RobotModel, body: int) -> str:
-    """The link that the body's joint moves; others are fixed to it."""
-    return next(link for link, frame in model.frames.items() if frame.body == body)
+def moved_link(model: RobotModel, body: int, links: Container[str] | None = None) -> str:
+    """Return the link that a body's joint moves, or the first one of some links; others are fixed.
+
+    Args:
+        model: the robot.
+        body: number of the body.
+        links: to choose from where one of them is on the body; None for all.
+    """
+    found = [link for link, frame in model.frames.items() if frame.body == body]
+    return next((link for link in found if links is None or link in links), found[0])
 
 
 def _joint(joint: Joint, parameters: Parameters) -> Joint:

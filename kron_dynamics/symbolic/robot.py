@@ -10,8 +10,10 @@ from typing import Any
 
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.symbolic.exact import frozen
+from kron_dynamics.symbolic.flexible_parameters import exact_flexible_model
 from kron_dynamics.symbolic.frame import SymbolicFrame
 from kron_dynamics.symbolic.matrix import SymbolicMatrix, exact_expression, latex
 from kron_dynamics.symbolic.naming import Naming
@@ -26,7 +28,8 @@ class SymbolicRobot:
     The coordinates' symbols have the names of the joints, their derivatives those with _d, _dd,
     _ddd. Entries come as the equations make them; `SymbolicMatrix.simplified` gives short forms.
     Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations. Only those
-    of robots with flexible links are floats: integrals over mode shapes.
+    of robots with flexible links are floats: integrals over mode shapes, which
+    `with_parameters` makes symbols.
 
     Closed forms grow fast with the number of joints. Three joints take milliseconds. Six take a
     few seconds each for M, C* and the inverse dynamics, up to twenty more for the short forms,
@@ -69,14 +72,13 @@ class SymbolicRobot:
         self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
         self.force = tuple(naming.quantity('F', component=axis) for axis in 'xyz')
         self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
-        if model.is_flexible and parameters == 'symbolic':
-            raise ParameterError(
-                f"parameters is 'symbolic', expected 'numeric': '{model.name}' has flexible "
-                'links, whose parameters are integrals over mode shapes'
-            )
         chosen = Parameters(naming if parameters == 'symbolic' else None)
         self._floats = model
-        self.model = model if model.is_flexible else exact_model(model, chosen)
+        self.model = model
+        if not isinstance(model, FlexibleModel):
+            self.model = exact_model(model, chosen)
+        elif parameters == 'symbolic':
+            self.model = exact_flexible_model(model, chosen)
         self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
         self.notation: Mapping[Any, str] = MappingProxyType(naming.latex)
 
@@ -101,13 +103,17 @@ class SymbolicRobot:
         I_link_xx about them (of a link with all that is fixed to it), joint origins l_joint_x and
         link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z where it is not along an
         axis), armatures a_joint, friction d_joint (viscous) and f_joint (Coulomb). Orientations,
-        axes and mimic ratios stay numbers.
+        axes and mimic ratios stay numbers. Flexible links have b_link_xw1, the integral of
+        x Phi_w1 over the beam's mass, and the like, k_link_w1w1, r_link_w11w11, the stiffness of
+        small and of large bending, o_link_x, the root; what rides on a section has its place
+        x_child and there X_child_w1, dX_child_w1, G_child_w1w1, T_child_v1w1: shapes, slopes,
+        shortening, twist.
 
         Args:
             parameters: 'numeric' or 'symbolic'.
 
         Raises:
-            ParameterError: it is neither, or the robot has flexible links and it is 'symbolic'.
+            ParameterError: it is neither.
         """
         return SymbolicRobot(self._floats, parameters)
 

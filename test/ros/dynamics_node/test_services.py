@@ -17,6 +17,9 @@ from kron_dynamics_msgs.srv import (
 )
 from scipy.spatial.transform import Rotation
 
+from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.services import seen_from
+
 pytestmark = pytest.mark.ros
 
 COUNT = 4
@@ -239,6 +242,58 @@ def test_frame_kinematics_of_a_batch(call, bench_robot, states, assert_close):
         (answer.twist, answer.acceleration, answer.jerk), motions, strict=True
     ):
         assert_close(six(got), expected)
+
+
+def test_motion_as_seen_from_another_link(call, bench_robot, states, assert_close):
+    q, qd, qdd, qddd, _ = states
+    n, root, point = bench_robot.n, bench_robot.model.root_link, [0.3, -0.2, 0.5]
+    fields = {'position': q, 'velocity': qd, 'acceleration': qdd, 'jerk': qddd}
+    for reference, axes in (('beam', 'nozzle'), ('beam', ''), ('', 'beam'), ('', '')):
+        answer = call(
+            'frame_kinematics',
+            **{'frame': 'nozzle', 'reference': reference, 'axes': axes, 'point': point},
+            **fields,
+        )
+        assert (answer.success, answer.message) == (True, '')
+        seen, turned = reference or root, axes or reference or root
+        assert (answer.frame, answer.base_frame, answer.axes) == ('nozzle', seen, turned)
+        frame = bench_robot.frame('nozzle').relative_to(seen, axes=turned, point=point)
+        assert_close([transform_of(pose) for pose in answer.pose], frame.pose(q))
+        assert_close(np.reshape(answer.jacobian, (COUNT, 6, n)), frame.jacobian(q))
+        H = np.reshape(answer.kinematic_hessian, (COUNT, 6, n * n))
+        assert_close(H, frame.kinematic_hessian(q))
+        assert_close(six(answer.twist), frame.velocity(q, qd))
+        assert_close(six(answer.acceleration), frame.acceleration(q, qd, qdd))
+        assert_close(six(answer.jerk), frame.jerk(q, qd, qdd, qddd))
+
+
+def test_which_frame_a_request_is_about(bench_robot):
+    """What is empty is the base's or the origin; then the kernels are those of the link alone."""
+    nozzle, root = bench_robot.frame('nozzle'), bench_robot.model.root_link
+    for reference, axes in (('', ''), (root, ''), ('', root), (root, root)):
+        assert seen_from(bench_robot, 'nozzle', reference, axes, []) is nozzle
+    seen = seen_from(bench_robot, 'nozzle', 'beam', '', [0.3, -0.2, 0.5])
+    assert (seen.reference, seen.axes, seen.point) == ('beam', 'beam', (0.3, -0.2, 0.5))
+    seen = seen_from(bench_robot, 'nozzle', '', 'beam', [])
+    assert (seen.reference, seen.axes, seen.point) == (root, 'beam', (0.0, 0.0, 0.0))
+    for place in (('crane', '', []), ('', 'crane', []), ('', '', [1.0]), ('', '', [math.nan] * 3)):
+        with pytest.raises(KronDynamicsError):
+            seen_from(bench_robot, 'nozzle', *place)
+
+
+@pytest.mark.parametrize(
+    ('field', 'value', 'said'),
+    [
+        ('reference', 'crane', "'crane'"),
+        ('axes', 'crane', "'crane'"),
+        ('point', [1.0, 2.0], 'point has shape (2,), expected (3,)'),
+        ('point', [1.0, math.nan, 2.0], 'point holds a NaN'),
+    ],
+)
+def test_observers_that_there_are_not_are_refused(call, field, value, said):
+    answer = call('frame_kinematics', position=[0.0, 0.0, 0.0], **{field: value})
+    assert not answer.success
+    assert said in answer.message
 
 
 def test_rates_left_empty_give_empty_answers(call, states):

@@ -1,0 +1,67 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The terms that the linearization is the sum of, one by one, as [K] states them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics.coriolis import coriolis_matrix
+from kron_dynamics.dynamics.gravity import gravity_vector
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.taylor import LinearizedProduct, linearized_product
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+class LinearizationTerms(NamedTuple):
+    """The terms of ``M(s) sdd + C(s, sd) sd + g(s)`` to the first order about a motion R.
+
+    With deviations y of s each is its value on the motion, plus what multiplies y, yd and ydd;
+    their sums are the `Linearization`: K_L is ``inertia.by_x + coriolis.by_x + gravity_slope``,
+    D_L ``coriolis.by_y``, M_L ``inertia.by_y``.
+
+    Attributes:
+        inertia: M(s) sdd, [K] eq. (60): ``value`` M sdd, ``by_x`` (dM/ds)(sdd (x) E), ``by_y`` M.
+        coriolis: C(s, sd) sd, [K] eq. (61): ``value`` C sd, ``by_x`` (dC/ds)(sd (x) E), ``by_y``
+            C + (dC/dsd)(sd (x) E).
+        gravity: g(s), [K] eq. (62): its value on the motion, shape (n,).
+        gravity_slope: dg/ds, shape (n, n).
+    """
+
+    inertia: LinearizedProduct
+    coriolis: LinearizedProduct
+    gravity: ScalarArray
+    gravity_slope: ScalarArray
+
+
+def linearization_terms(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> LinearizationTerms:
+    """Return the terms of the equations of motion to the first order.  [K] eqs. (60)-(62).
+
+    With the Christoffel C, and each derivative formed as it stands there: to compute with, take
+    `linearization`.
+
+    Args:
+        model: the robot.
+        q: coordinates s on the motion, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+    """
+    n = model.n
+    q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
+    M, M_s = jacobian_of(lambda s: mass_matrix(model, s), q)
+    C, C_all = jacobian_of(lambda s: coriolis_matrix(model, s[:n], s[n:]), np.concatenate([q, qd]))
+    g, g_s = jacobian_of(lambda s: gravity_vector(model, s), q)
+    C_s, C_sd = C_all[..., :n].reshape(n, n * n), C_all[..., n:].reshape(n, n * n)
+    return LinearizationTerms(
+        linearized_product(M, M_s.reshape(n, n * n), qdd),
+        linearized_product(C, C_s, qd, C_sd),
+        g,
+        g_s,
+    )

@@ -1,0 +1,168 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocity, acceleration and jerk of one link as seen from another, in the axes of a third."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
+from kron_dynamics.kinematics.motion import FrameMotion
+from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+class MovingTree(NamedTuple):
+    """A tree of bodies in motion.
+
+    Attributes:
+        tree: the bodies.
+        placements: of each body on its parent.
+        moved: returns the motion of a body, by number, of that of its parent; axes of each.
+    """
+
+    tree: RobotModel
+    placements: Sequence[JointPlacement]
+    moved: Callable[[int, FrameMotion], FrameMotion]
+
+
+@singledispatch
+def moving_tree(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> MovingTree:
+    """Return the bodies of a robot and how each moves on its parent.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+    """
+    rates = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
+    placements = joint_placements(model, q)
+
+    def moved(k: int, before: FrameMotion) -> FrameMotion:
+        c = model.joints[k].coordinate
+        return before.moved(placements[k], [rate[c] for rate in rates])
+
+    return MovingTree(model, placements, moved)
+
+
+def relative_motion(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> FrameMotion:
+    """Return the motion of link c as an observer on reference a sees it, in the axes of k.
+
+    [T] (77)-(79), (83)-(85), solved for the relative motion: what is left of the motion of c when
+    transport by a and Coriolis' terms are taken off. Derivatives are those that the observer
+    takes; the axes of k only give the components.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+        link: c.
+        reference: a.
+        axes: k; None for the reference's.
+        point: of c, in its frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    tree, placements, moved = moving_tree(model, q, qd, qdd, qddd)
+    frames = tree.frame(reference), tree.frame(link)
+    paths = [tree.path(frame.body) for frame in frames]
+    shared = 0
+    while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
+        shared += 1
+    # Both from the last body that carries both: how it moves itself does not count.
+    still = np.zeros(3, dtype=int)
+    ends = []
+    for frame, path, at in zip(frames, paths, (None, point), strict=True):
+        motion = FrameMotion((still, still, still), (still, still, still))
+        turn, place = np.eye(3, dtype=int), still
+        for k in path[shared:]:
+            motion, placed = moved(k, motion), placements[k]
+            turn, place = turn @ placed.rotation, place + turn @ placed.offset
+        r = frame.locate(at)
+        ends.append((motion.carried(r).turned(turn), turn @ frame.rotation, place + turn @ r))
+    (observer, own, start), (seen, _, end) = ends
+    relative = seen.seen_from(observer, end - start).turned(own.T)
+    if axes is None or axes == reference:
+        return relative
+    return relative.turned(rotation_between(model, q, axes, reference))
+
+
+def relative_velocity(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return [v; omega] of a link as seen from another, shape (6,).  [T] (74)-(76).
+
+    ``relative_jacobian(...) qd``, m/s and rad/s, in the axes of a third; arguments and errors of
+    `relative_motion`.
+    """
+    none = zeros_like(q, (model.n,))
+    motion = relative_motion(model, q, qd, none, none, link, reference, axes, point)
+    return np.concatenate([motion.linear[0], motion.angular[0]])
+
+
+def relative_acceleration(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return [a; alpha] of a link as seen from another, shape (6,).  [T] (83)-(85).
+
+    ``relative_jacobian(...) qdd + relative_hessian(...) (qd (x) qd)``, m/s^2 and rad/s^2, in the
+    axes of a third; arguments and errors of `relative_motion`.
+    """
+    none = zeros_like(q, (model.n,))
+    motion = relative_motion(model, q, qd, qdd, none, link, reference, axes, point)
+    return np.concatenate([motion.linear[1], motion.angular[1]])
+
+
+def relative_jerk(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return the derivative that the observer takes of `relative_acceleration`, shape (6,).
+
+    m/s^3 and rad/s^3, in the axes of a third; arguments and errors of `relative_motion`.
+    """
+    motion = relative_motion(model, q, qd, qdd, qddd, link, reference, axes, point)
+    return np.concatenate([motion.linear[2], motion.angular[2]])

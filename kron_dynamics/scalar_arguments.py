@@ -1,0 +1,141 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What callers pass to the matrix calculus: arrays of any number system, or refused by name.
+
+Floats, SymPy expressions, traced scalars and numbers with derivatives pass alike.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from kron_dynamics.arguments import instance, whole_number
+from kron_dynamics.exceptions import ArgumentTypeError, ParameterError, ShapeError
+from kron_dynamics.messages import shown
+from kron_dynamics.typing import ScalarArray
+
+_OPERATIONS = ('__add__', '__sub__', '__mul__', '__neg__')
+_NO_SCALARS = (bool, np.bool_, complex, np.complexfloating, np.ndarray)
+
+
+@functools.cache
+def _is_scalar(kind: type) -> bool:
+    """Whether objects of a type can be computed with as numbers can."""
+    return all(hasattr(kind, name) for name in _OPERATIONS) and not issubclass(kind, _NO_SCALARS)
+
+
+def scalars(values: object, name: str) -> ScalarArray:
+    """Return numbers of any number system as an array of their own shape.
+
+    Args:
+        values: an array, lists, or a number.
+        name: what to call them in messages.
+
+    Raises:
+        ArgumentTypeError: they are no numbers, but None, text, truth values or complex numbers.
+        ShapeError: lists have different lengths.
+    """
+    if type(values) is not np.ndarray:
+        if hasattr(values, 'span') and hasattr(values, 'shape'):
+            return cast(ScalarArray, values)  # an array of the kernels' loops
+        values = _array(values, name)
+    array = cast(ScalarArray, values)
+    kind = array.dtype.kind
+    if kind == 'O':
+        for entry in set(map(type, array.flat)):
+            if not _is_scalar(entry):
+                wrong = next(x for x in array.flat if type(x) is entry)
+                raise ArgumentTypeError(f'{name} is or holds {shown(wrong)}, expected numbers')
+    elif kind not in 'fiu':
+        raise ArgumentTypeError(f'{name} is or holds {shown(values)}, expected numbers')
+    return array
+
+
+def _array(values: object, name: str) -> ScalarArray:
+    if isinstance(values, (np.ma.MaskedArray, str, bytes)):
+        raise ArgumentTypeError(f'{name} is {shown(values)}, expected numbers')
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ShapeError(
+            f'{name} is {shown(values)}, whose parts differ in shape, expected the same'
+        ) from None
+    except MemoryError:
+        raise
+    except Exception as error:  # of whatever library the object is from
+        raise ArgumentTypeError(f'{name} is {shown(values)}, expected numbers') from error
+
+
+def vector(values: object, name: str, length: int | None = None) -> ScalarArray:
+    """Return scalars of shape (length,), or of (n,) with n of 1 or more.
+
+    Raises:
+        ArgumentTypeError: they are no numbers.
+        ShapeError: they have another shape.
+    """
+    array = scalars(values, name)
+    if array.ndim != 1 or (not len(array) if length is None else len(array) != length):
+        expected = '(n,) with n of 1 or more' if length is None else f'({length},)'
+        raise ShapeError(f'{name} has shape {array.shape}, expected {expected}')
+    return array
+
+
+def matrix(
+    values: object, name: str, rows: int | None = None, columns: int | None = None
+) -> ScalarArray:
+    """Return scalars of shape (rows, columns); None for any number of them.
+
+    Raises:
+        ArgumentTypeError: they are no numbers.
+        ShapeError: they have another shape.
+    """
+    array = scalars(values, name)
+    if (
+        array.ndim != 2
+        or (rows is not None and array.shape[0] != rows)
+        or (columns is not None and array.shape[1] != columns)
+    ):
+        expected = f'({"m" if rows is None else rows}, {"n" if columns is None else columns})'
+        raise ShapeError(f'{name} has shape {array.shape}, expected {expected}')
+    return array
+
+
+def in_blocks(values: object, name: str, width: int) -> ScalarArray:
+    """Return scalars of shape (r, s*width).
+
+    Raises:
+        ArgumentTypeError: they are no numbers.
+        ShapeError: they have another shape.
+    """
+    array = scalars(values, name)
+    if array.ndim != 2 or array.shape[1] % width:
+        raise ShapeError(f'{name} has shape {array.shape}, expected (r, s*{width})')
+    return array
+
+
+def at_least(value: object, name: str, least: int) -> int:
+    """Return a whole number that is not below the least.
+
+    Raises:
+        ArgumentTypeError: it is no whole number.
+        ParameterError: it is smaller.
+    """
+    number = whole_number(value, name)
+    if number < least:
+        raise ParameterError(f'{name} is {number}, expected {least} or more')
+    return number
+
+
+def function_of_numbers(value: object, name: str) -> Callable[..., Any]:
+    """Return a function, as it is.
+
+    Raises:
+        ArgumentTypeError: it cannot be called.
+    """
+    if not callable(value):
+        instance(value, (), name, 'a function')
+    return cast(Callable[..., Any], value)

@@ -1,0 +1,145 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the matrix calculus refuses: shapes, orders and kinds, each in one line by its name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from kron_dynamics import dual, elementary, kronecker, taylor
+from kron_dynamics.exceptions import (
+    ArgumentTypeError,
+    KronDynamicsError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+)
+
+A23, A26, X3 = np.ones((2, 3)), np.ones((2, 6)), np.ones(3)
+X, Y = sympy.symbols('x y')
+LINEAR = taylor.linearized_product(A23, A26, X3)
+EXPANSION = taylor.expand(lambda x: x[0] * x[1], [1.0, 2.0], 1)
+OF_TWO = taylor.expand(lambda x, y: x[0] * y[1], ([1.0], [2.0, 3.0]), 1)
+
+REFUSED: list[tuple[Callable[[], Any], type[KronDynamicsError], str]] = [
+    (lambda: kronecker.cross(X3, np.ones(4)), ShapeError, r'b has shape (4,), expected (3,)'),
+    (lambda: kronecker.cross('abc', X3), ArgumentTypeError, "a is 'abc', expected numbers"),
+    (lambda: kronecker.skew([1, 2, 3, 4]), ShapeError, 'a has shape (4,), expected (3,)'),
+    (lambda: kronecker.skew([1, 2]), ShapeError, 'a has shape (2,), expected (3,)'),
+    (lambda: kronecker.skew([1, 2, None]), ArgumentTypeError, 'a is or holds None'),
+    (lambda: kronecker.skew([True, False, True]), ArgumentTypeError, 'a is or holds'),
+    (lambda: kronecker.skew([1j, 2, 3]), ArgumentTypeError, 'a is or holds'),
+    (lambda: kronecker.skew(np.ma.array(X3, mask=[0, 1, 0])), ArgumentTypeError, 'masked'),
+    (lambda: kronecker.block_skew(np.ones((4, 2))), ShapeError, 'A has shape (4, 2)'),
+    (lambda: kronecker.block_skew(X3), ShapeError, 'A has shape (3,), expected (3, n)'),
+    (lambda: kronecker.vec(X3), ShapeError, 'A has shape (3,), expected (m, n)'),
+    (lambda: kronecker.vec([[1, 2], [3]]), ShapeError, 'A is [[1, 2], [3]], whose parts differ'),
+    (lambda: kronecker.unvec(X3, 2), ShapeError, 'a has shape (3,), expected (2*s,)'),
+    (lambda: kronecker.unvec(X3, 0), ParameterError, 'rows is 0, expected 1 or more'),
+    (lambda: kronecker.unvec(X3, 1.5), ArgumentTypeError, 'rows is 1.5, expected a whole number'),
+    (lambda: kronecker.kronecker(A23, 2.0), ShapeError, 'B has shape (), expected a vector'),
+    (lambda: kronecker.kronecker(np.ones((2, 2, 2)), A23), ShapeError, 'A has shape (2, 2, 2)'),
+    (lambda: kronecker.kronecker_power(X3, -1), ParameterError, 'k is -1, expected 0 or more'),
+    (lambda: kronecker.kronecker_power(X3, True), ArgumentTypeError, 'k is True'),
+    (lambda: kronecker.commutation_matrix(0), ParameterError, 'n is 0, expected 1 or more'),
+    (lambda: kronecker.duplication_matrix(-2), ParameterError, 'n is -2, expected 1 or more'),
+    (lambda: kronecker.elimination_matrix('3'), ArgumentTypeError, "n is '3'"),
+    (lambda: kronecker.swap_columns(A26, 2), ShapeError, 'A has shape (2, 6), expected (m, 4)'),
+    (lambda: kronecker.contract(A26, X3, X3), ShapeError, 'expected (m, 9)'),
+    (lambda: kronecker.contract(A26, [[1]], X3), ShapeError, 'x has shape (1, 1)'),
+    (lambda: kronecker.contract_last(A26, np.ones(4)), ShapeError, 'expected (r, s*4)'),
+    (lambda: kronecker.contract_last(A26, []), ShapeError, 'x has shape (0,)'),
+    (lambda: kronecker.khang_derivative(X**2, [X], -1), ParameterError, 'order is -1'),
+    (lambda: kronecker.khang_derivative(X**2, [X], 0), ParameterError, 'order is 0, expected 1'),
+    (lambda: kronecker.khang_derivative(X**2, [X], 1.0), ArgumentTypeError, 'order is 1.0'),
+    (lambda: kronecker.khang_derivative(X**2, [1.0]), ArgumentTypeError, 'x holds'),
+    (lambda: kronecker.khang_derivative(X**2, X), ShapeError, 'x has shape ()'),
+    (lambda: kronecker.khang_derivative('x**2', [X]), ArgumentTypeError, "A is 'x**2'"),
+    (lambda: kronecker.khang_derivative([[[X]]], [X]), ShapeError, 'A has shape (1, 1, 1)'),
+    (lambda: kronecker.khang_derivative_at(len, X3, 0), ParameterError, 'order is 0'),
+    (lambda: kronecker.khang_derivative_at(3, X3), ArgumentTypeError, 'function is 3'),
+    (lambda: kronecker.khang_derivative_at(lambda x: x, 1.0), ShapeError, 'x has shape ()'),
+    (
+        lambda: kronecker.khang_derivative_at(lambda x: x, [1.0, math.nan]),
+        NonFiniteError,
+        'x holds a NaN',
+    ),
+    (
+        lambda: kronecker.khang_derivative_at(lambda x: x[0] * X, [1.0]),
+        ArgumentTypeError,
+        'function gives',
+    ),
+    (
+        lambda: kronecker.khang_derivative_at(lambda x: np.ones((1, 1, 1)) * x[0], [1.0]),
+        ShapeError,
+        'function gives shape (1, 1, 1)',
+    ),
+    (lambda: dual.jacobian_of(None, X3), ArgumentTypeError, 'function is None, expected a func'),
+    (lambda: dual.jacobian_of(lambda x: x, A23), ShapeError, 'x has shape (2, 3), expected (n,)'),
+    (lambda: dual.jacobian_of(lambda x: x, ['a']), ArgumentTypeError, 'x is or holds'),
+    (lambda: dual.jacobian_of(lambda x: None, X3), ArgumentTypeError, 'function(x) is or holds'),
+    (lambda: dual.jacobian_of(lambda x: [x, x[:2]], X3), ShapeError, 'function(x) is'),
+    (lambda: dual.jacobian_of(lambda x: math.sin(x[0]), X3), ArgumentTypeError, 'elementary'),
+    (lambda: dual.jacobian_of(lambda x: np.exp(x), X3), ArgumentTypeError, 'function calls what'),
+    (lambda: dual.jacobian_of(lambda x: x if x[0] else -x, X3), ArgumentTypeError, 'truth value'),
+    (lambda: dual.jacobian_of(lambda x: max(x[0], 0), X3), ArgumentTypeError, 'no order'),
+    (lambda: dual.derivatives_of(lambda x: x, X3, -1), ParameterError, 'order is -1'),
+    (lambda: elementary.sin('pi'), ArgumentTypeError, "the argument of sin is 'pi'"),
+    (lambda: elementary.cos(X3), ArgumentTypeError, 'the argument of cos is'),
+    (lambda: elementary.tanh(None), ArgumentTypeError, 'the argument of tanh is None'),
+    (lambda: elementary.sin(True), ArgumentTypeError, 'the argument of sin is True'),
+    (lambda: elementary.sin(object()), ArgumentTypeError, 'expected one number'),
+    (lambda: taylor.expand(3, X3, 1), ArgumentTypeError, 'function is 3, expected a function'),
+    (lambda: taylor.expand(lambda x: x, X3, 1.0), ArgumentTypeError, 'order is 1.0'),
+    (lambda: taylor.expand(lambda x: x, 'x', 1), ArgumentTypeError, "point is 'x'"),
+    (lambda: taylor.expand(lambda x: x, A23, 1), ShapeError, 'point has shape (2, 3)'),
+    (lambda: taylor.expand(lambda x: math.sin(x[0]), X3, 1), ArgumentTypeError, 'elementary'),
+    (lambda: taylor.expand(lambda x, y: x, (X3, 1.0), 1), ShapeError, 'point[1] has shape ()'),
+    (lambda: EXPANSION(2.0), ShapeError, 'x has shape (), expected (2,)'),
+    (lambda: EXPANSION([1.0, 2.0, 3.0]), ShapeError, 'x has shape (3,), expected (2,)'),
+    (lambda: EXPANSION([1.0], [2.0]), ShapeError, 'got 2 vectors, expected 1'),
+    (lambda: OF_TWO([1.0, 2.0, 3.0]), ShapeError, 'got 1 vectors, expected 2'),
+    (lambda: OF_TWO([1.0], [2.0]), ShapeError, 'x[1] has shape (1,), expected (2,)'),
+    (lambda: EXPANSION.truncated('1'), ArgumentTypeError, "order is '1'"),
+    (lambda: taylor.taylor_value(3.0, X3), ArgumentTypeError, 'derivatives is 3.0'),
+    (lambda: taylor.taylor_value([1.0, X3], 'x'), ArgumentTypeError, "delta is 'x'"),
+    (lambda: taylor.linear_value(A23, A26, A26, [1.0], [1.0]), ShapeError, 'A_x has shape (2, 6)'),
+    (lambda: taylor.mixed_term(A26, [1.0, 2.0], [1.0, 2.0]), ShapeError, 'A_yx has shape (2, 6)'),
+    (lambda: LINEAR([1.0], X3), ShapeError, 'dx has shape (1,), expected (2,)'),
+    (lambda: taylor.linearized_product(A23, A26, X3, A26), ShapeError, 'A_y has shape (2, 6)'),
+]
+
+
+@pytest.mark.parametrize('case', REFUSED, ids=lambda case: case[2])
+def test_refused_by_name_in_one_line(case: Any) -> None:
+    call, kind, words = case
+    with pytest.raises(kind, match=re.escape(words)) as caught:
+        call()
+    assert '\n' not in str(caught.value)
+
+
+def test_lists_and_whole_numbers_pass() -> None:
+    assert (kronecker.skew([1, 2, 3]) @ [1, 2, 3] == 0).all()
+    assert kronecker.vec([[1, 2], [3, 4]]).tolist() == [1, 3, 2, 4]
+    assert kronecker.unvec([1, 3, 2, 4], np.int8(2)).tolist() == [[1, 2], [3, 4]]
+    assert kronecker.kronecker([[1, 2]], [3]).tolist() == [[3, 6]]
+    assert kronecker.khang_derivative([X * Y], (X, Y)).tolist() == [[Y, X]]
+    assert kronecker.khang_derivative(sympy.Matrix([[X * Y]]), [X]).tolist() == [[Y]]
+
+
+@pytest.mark.parametrize('number', [1, np.int64(1), np.float32(1), np.uint8(1), 1.0])
+def test_elementary_functions_of_any_float_are_floats(number: Any) -> None:
+    """Of a whole number of NumPy they were SymPy's expressions."""
+    for function in (elementary.sin, elementary.cos, elementary.tanh):
+        value = function(number)
+        assert type(value) is float
+        assert value == getattr(math, function.__name__)(1)
+    assert math.isnan(elementary.sin(math.inf))
+    assert elementary.sin(sympy.pi / 6) == sympy.Rational(1, 2)
