@@ -15,7 +15,8 @@ def mirrors(root: Path, module: Path) -> list[Path]:
     """Return the files and folders of tests that have a module's name.
 
     ``kron_dynamics/control/reference/limits.py`` is mirrored by every ``test_limits.py`` and every
-    folder ``limits`` under ``test/``; where several rooms have one of that name, by those of its own.
+    folder ``limits`` under ``test/``; where several rooms have one of that name, by those of its
+    own.
 
     Args:
         root: of the repository.
