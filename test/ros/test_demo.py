@@ -21,7 +21,7 @@ pytestmark = pytest.mark.ros
 
 JOINTS = ('travel', 'slew', 'luff')
 RUNS = ('computed_torque', 'pd', 'unshaped', 'shaped')
-PATIENCE = 150.0
+PATIENCE = 500.0
 
 
 @pytest.fixture(scope='module')

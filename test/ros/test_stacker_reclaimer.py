@@ -34,7 +34,7 @@ RATE_LIMIT = np.array([6e5, 5e6, 2e7])
 # The longest time for which one change of the command is granted, s.
 LONGEST_STEP = 0.1
 # Wall time that a busy computer may take on top, s.
-MARGIN = 1.0
+MARGIN = 30.0
 PERIOD = 0.02
 
 
