@@ -22,7 +22,7 @@ help:
 	@echo 'make setup      Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
 	@echo 'make demo       simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test       lint, then all tests; ARGS goes to pytest'
-	@echo 'make test-long  lint, then these and many more: every robot, more examples (an hour)'
+	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
 	@echo 'make fuzz       random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
 	@echo 'make bench      times in turn with Pinocchio, CasADi and MuJoCo: docs/benchmarks.md'
 	@echo 'make lint       format, style and types'

@@ -24,7 +24,13 @@ PROJECT = Path(__file__).parents[1]
 ROBOTS = PROJECT / 'test' / 'robots'
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
-LONGEST = ('test_loops.py',)
+LONGEST = (
+    *('test_reference_vectors.py', 'test_flexible_robot.py', 'test_loops.py'),
+    *('test_flexible_motion.py', 'test_kernel_conformance.py', 'test_cli_processes.py'),
+    *('test_symbolic.py', 'test_sources.py', 'test_flexible_links.py', 'test_conformance.py'),
+    *('test_gravity_hold.py', 'test_analyze_command.py', 'test_flexible_load.py'),
+    *('test_tuan_2019.py', 'test_robot.py', 'test_lanes.py', 'test_cache_folder.py'),
+)
 
 # The same examples in every run: a failure in CI is a failure on the desk.
 settings.register_profile(
