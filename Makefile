@@ -16,19 +16,20 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test fuzz mutants bench lint colcon lock clean
+.PHONY: help setup demo test test-long fuzz mutants bench lint colcon lock clean
 
 help:
-	@echo 'make setup    Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
-	@echo 'make demo     simulated stacker-reclaimer under computed torque, with table, plot and bag'
-	@echo 'make test     lint, then all tests; ARGS goes to pytest'
-	@echo 'make fuzz     random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
-	@echo 'make mutants  small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
-	@echo 'make bench    times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
-	@echo 'make lint     format, style and types'
-	@echo 'make colcon   the workspace built by colcon into install/'
-	@echo 'make lock     requirements.lock made again from requirements.in (needs uv)'
-	@echo 'make clean    all made files removed, .venv too'
+	@echo 'make setup      Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
+	@echo 'make demo       simulated stacker-reclaimer under computed torque, with table, plot and bag'
+	@echo 'make test       lint, then all tests; ARGS goes to pytest'
+	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
+	@echo 'make fuzz       random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
+	@echo 'make mutants    small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
+	@echo 'make bench      times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
+	@echo 'make lint       format, style and types'
+	@echo 'make colcon     the workspace built by colcon into install/'
+	@echo 'make lock       requirements.lock made again from requirements.in (needs uv)'
+	@echo 'make clean      all made files removed, .venv too'
 
 setup:
 	@PYTHON='$(PYTHON)' tools/setup.sh
@@ -38,6 +39,10 @@ demo: setup
 
 test: lint
 	@PYTHON=$(BIN)/python tools/test.sh $(ARGS)
+
+# What `make test` proves of one robot of each kind, of every robot that can be had.
+test-long: lint
+	@PYTHON=$(BIN)/python tools/test.sh --long $(ARGS)
 
 # Prints the seed, and for everything found the command that repeats it.
 fuzz: setup

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,41 +20,92 @@ import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.model import RobotModel, load_model
 
-ROBOTS = Path(__file__).parent / 'robots'
+PROJECT = Path(__file__).parents[1]
+ROBOTS = PROJECT / 'test' / 'robots'
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
+# The files that take longest, which processes that share the tests begin with.
+LONGEST = (
+    *('test_reference_vectors.py', 'test_flexible_robot.py', 'test_loops.py'),
+    *('test_flexible_motion.py', 'test_kernel_conformance.py', 'test_cli_processes.py'),
+    *('test_symbolic.py', 'test_sources.py', 'test_flexible_links.py', 'test_conformance.py'),
+    *('test_gravity_hold.py', 'test_analyze_command.py', 'test_flexible_load.py'),
+    *('test_tuan_2019.py', 'test_robot.py', 'test_lanes.py', 'test_cache_folder.py'),
+)
 
 # The same examples in every run: a failure in CI is a failure on the desk.
 settings.register_profile(
     'repeatable',
     derandomize=True,
     deadline=None,
-    max_examples=20,
+    max_examples=12,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+settings.register_profile('long', settings.get_profile('repeatable'), max_examples=100)
 settings.load_profile('repeatable')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        '--every-robot',
+        '--long',
         action='store_true',
-        help='compile all kernels of every robot that can be had (minutes), not of some',
+        help='also what is marked long: every robot that can be had, more examples',
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put last what looks at the vectors that all others have read.
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption('--long'):
+        settings.load_profile('long')
 
-    Where several processes share the tests, one gets those of a file, and of all files that read
-    the vectors.
+
+def group_of(nodeid: str) -> str:
+    """What one process runs alone where several share the tests.
+
+    The tests of a file share fixtures; those of a dynamics_node share its process, and those of
+    the vectors the record of what has been read.
     """
-    items.sort(key=lambda item: item.path.name == 'test_vectors_are_read.py')
-    groups = {
-        path: 'vectors' if reads_vectors(path) else str(path)
-        for path in {item.path for item in items}
-    }
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(groups[item.path]))
+    path = PROJECT / nodeid.partition('::')[0]
+    if path.parent.name == 'dynamics_node':
+        return str(path.parent)
+    return 'vectors' if reads_vectors(path) else str(path)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests of several processes out by groups, in the order of `place_of`."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Groups(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Leave out long tests unless they are asked for, and order the others, as the last word."""
+    if not config.getoption('--long'):
+        left_out = [item for item in items if item.get_closest_marker('long')]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker('long')]
+    yield
+    shared = hasattr(config, 'workerinput')
+    items.sort(key=lambda item: place_of(item, shared))
+
+
+def place_of(item: pytest.Item, shared: bool) -> tuple[int, ...]:
+    """Sort key of a test.
+
+    Nodes come last, when nothing else keeps the computer busy; what looks at the vectors, after
+    all that read them. Where processes share the tests, no long file may be left for the end.
+    """
+    name = item.path.name
+    early = LONGEST.index(name) if shared and name in LONGEST else len(LONGEST)
+    ros = item.get_closest_marker('ros') is not None
+    return ros, early, name == 'test_vectors_are_read.py'
 
 
 @pytest.fixture(scope='session', autouse=True)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -122,6 +123,10 @@ def test_interrupt(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
     )
     with open(pipe, 'wb'):  # waits for the one that reads
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=150)
+        # One that comes just before the process begins to wait is seen no sooner than it ends.
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=5)
+        output, errors = process.communicate()
     assert (process.returncode, output, errors) == (130, b'', b'')

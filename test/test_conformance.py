@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from pinocchio_oracle import Oracle, example_robots, more_robots, pin
 
 from kron_dynamics import dynamics, kinematics
@@ -133,7 +134,7 @@ def state_of(model: RobotModel, seed: int) -> tuple[np.ndarray, np.ndarray, np.n
     return q, qd, qdd
 
 
-@pytest.mark.parametrize('seed', [1, 2])
+@pytest.mark.parametrize('seed', some_of([1, 2], [1]))
 def test_forces_are_pinocchios(robot: Any, seed: int, assert_close: Any) -> None:
     model, oracle = robot
     q, qd, qdd = state_of(model, seed)
@@ -169,7 +170,7 @@ def test_kinematics_of_leaves_are_pinocchios(
     inner = {joint.parent for joint in model.joints}
     leaves = [k for k in range(len(model.joints)) if k not in inner]
     # Hands have many, and a Hessian has 6 n^2 entries.
-    step = 1 if request.config.getoption('--every-robot') else 1 + len(leaves) // 5
+    step = 1 if request.config.getoption('--long') else 1 + len(leaves) // 2
     for k in leaves[::step]:
         link = next(name for name, frame in model.frames.items() if frame.body == k)
         there = oracle.pin.getFrameId(link, pin.BODY)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kernel of robots of all kinds is the equation on floats: one state and a batch.
 
-Of some robots; of every one that can be had with `--every-robot`, which takes minutes.
+Of some robots; of every one that can be had with `--long`, which takes minutes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
@@ -21,22 +22,12 @@ from kron_dynamics.kernels.compiled import compiled_methods
 
 REL = 1e-12
 ROBOTS = example_robots()
-# Arms, legs, mimic joints, one humanoid whose code has loops; others differ in numbers.
+# The smallest, an arm with fingers on slides and a mimic joint, legs; others differ in numbers.
 SOME = (
     'asr_twodof_description/urdf/TwoDofs.urdf',
-    'finger_edu_description/robots/finger_edu.urdf',
-    'kinova_description/robots/kinova.urdf',
     'panda_description/urdf/panda.urdf',
     'solo_description/robots/solo12.urdf',
-    'talos_data/robots/talos_full_v2.urdf',
-    'ur_description/urdf/ur5_robot.urdf',
 )
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if 'name' in metafunc.fixturenames:
-        every = metafunc.config.getoption('--every-robot')
-        metafunc.parametrize('name', list(ROBOTS) if every else SOME)
 
 
 def quantities(robot: kd.Robot) -> Iterator[tuple[str, Any, Any, list[int]]]:
@@ -55,6 +46,7 @@ def scales(name: str, robot: kd.Robot, values: list[Any]) -> float:
     return float(np.abs(robot.mass_matrix(values[0])).max()) if len(values) > 1 else 0.0
 
 
+@pytest.mark.parametrize('name', some_of(ROBOTS, SOME))
 def test_kernels_are_the_equations(name: str, rng: np.random.Generator) -> None:
     try:
         with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from scipy.integrate import solve_ivp
 
 import kron_dynamics as kd
@@ -32,7 +33,7 @@ def pendulum(mass: float = MASS, friction: str = '') -> kd.Robot:
     )
 
 
-@pytest.fixture(scope='module', params=['rrp', 'gripper', 'branched'])
+@pytest.fixture(scope='module', params=some_of(['rrp', 'gripper', 'branched'], ['gripper']))
 def robot(request: pytest.FixtureRequest, robot_text: Any) -> kd.Robot:
     return kd.loads(robot_text(request.param))
 
@@ -55,7 +56,8 @@ def test_kernel_is_the_equation_state_by_state(
     np.testing.assert_array_equal(out.damping_matrix, batch.damping_matrix)
 
 
-@pytest.mark.parametrize('joints', [9, 12])
+# The branch is at the sixth joint; loops take over from the tenth.
+@pytest.mark.parametrize('joints', some_of([7, 9, 12], [7, 12]))
 def test_large_robots_by_straight_code_and_by_loops(
     joints: int, rng: np.random.Generator, assert_close: Any
 ) -> None:

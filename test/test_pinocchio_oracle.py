@@ -182,7 +182,7 @@ def test_pinocchios_own_mimic_joints_agree_with_the_projection(
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=4 * settings.default.max_examples)
 def test_random_trees(random_trees: Any, random_state: Any, assert_close: Any, data: Any) -> None:
     text = data.draw(random_trees)
     model = load_model(text)

@@ -21,7 +21,7 @@ TENSORS = (
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples)
 @given(data=st.data())
 def test_identities(
     data: Any, large_trees: Any, random_state: Any, derivative: Any, assert_close: Any

@@ -117,7 +117,7 @@ def test_terms_give_the_torque_rate(
     assert_close(M @ s.qddd + D @ s.qdd + K @ s.qd, derivative(tau), 1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples)
 @given(data=st.data())
 def test_random_trees(data: Any, large_trees: Any, random_state: Any, assert_close: Any) -> None:
     model = load_model(data.draw(large_trees), gravity=(1.0, -9.0, 2.0))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from uncompiled import OnFloats
 
 import kron_dynamics as kd
 
@@ -83,7 +84,16 @@ def stacker() -> kd.Robot:
     )
 
 
-@pytest.fixture(params=['skew', 'stacker'])
+@pytest.fixture(scope='session')
+def skew_on_floats(skew: kd.Robot) -> kd.Robot:
+    """The same without kernels, which take long to compile for it."""
+    return OnFloats(skew.model)
+
+
+@pytest.fixture(
+    params=['skew_on_floats', 'stacker', pytest.param('skew', marks=pytest.mark.long)],
+    ids=['skew', 'stacker', 'compiled skew'],
+)
 def flexible_robot(request: pytest.FixtureRequest) -> kd.Robot:
     """Each of them in turn."""
     robot: kd.Robot = request.getfixturevalue(request.param)

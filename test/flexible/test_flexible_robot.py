@@ -218,13 +218,28 @@ def test_forces_from_outside_move_the_modes(
     assert_close(frame.external_wrench(q, force, moment), expected, 1e-12)
 
 
+@pytest.mark.parametrize(
+    ('name', 'quantity'),
+    [
+        ('skew', 'inverse_dynamics'),
+        ('stacker', 'linearization'),
+        pytest.param('skew', 'linearization', marks=pytest.mark.long),
+    ],
+)
 def test_compiled_batches_and_equations_agree(
-    flexible_robot: kd.Robot, rng: np.random.Generator, assert_close: Check
+    name: str,
+    quantity: str,
+    request: pytest.FixtureRequest,
+    rng: np.random.Generator,
+    assert_close: Check,
 ) -> None:
-    q, qd, qdd = 0.2 * rng.uniform(-1, 1, (3, 5, flexible_robot.n))
-    terms = flexible_robot.linearization(q, qd, qdd)
+    robot: kd.Robot = request.getfixturevalue(name)
+    q, qd, qdd = 0.2 * rng.uniform(-1, 1, (3, 5, robot.n))
+    terms = getattr(robot, quantity)(q, qd, qdd)
+    terms = terms if isinstance(terms, tuple) else (terms,)
     for k in range(len(q)):
-        expected = dynamics.linearization(flexible_robot.model, q[k], qd[k], qdd[k])
+        expected = getattr(dynamics, quantity)(robot.model, q[k], qd[k], qdd[k])
+        expected = expected if isinstance(expected, tuple) else (expected,)
         for batch, single in zip(terms, expected, strict=True):
             assert_close(batch[k], single, 1e-11)
 

@@ -326,6 +326,7 @@ def test_a_taper_and_modes_of_what_the_links_carry(motion: Any) -> None:
     check_linearization(ARM, entries, motion, 1e-4, GRAVITY)
 
 
+@pytest.mark.long  # as test_flexible_robot.py does for the boom with damping
 def test_compiled_equations_linearize_likewise(assert_close: Callable[..., None]) -> None:
     entries = {'boom': BOOM | {'modes': {'v': 1, 'w': 1}}}
     robot = kd.loads(STACKER, flexible={'flexible_links': entries})

@@ -86,12 +86,12 @@ def test_failure_is_not_remembered(
 def test_hanging_compiler_times_out(
     fake_compiler: Any, own_cache: Path, make_product: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_compiler('exec sleep 60')
+    fake_compiler('exec sleep 600')
     monkeypatch.setattr(build, '_TIME_LIMIT', 0.2)
     started = time.monotonic()
     with pytest.raises(KernelBuildError, match=r'longer than 0\.2 s'):
         make_product()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 300
 
 
 def test_compiler_that_cannot_be_run(
@@ -171,12 +171,12 @@ def test_whatever_a_hanging_compiler_has_started_ends_with_it(
     fake_compiler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / 'number'
-    path = fake_compiler(f'sleep 60 & echo $! > "{log}"; wait')
+    path = fake_compiler(f'sleep 600 & echo $! > "{log}"; wait')
     monkeypatch.setattr(build, '_TIME_LIMIT', 1.0)
     with pytest.raises(KernelBuildError, match='longer than 1 s to compile a kernel'):
         compile_library((str(path),), '', tmp_path / 'a.so')
     state = Path('/proc', log.read_text(encoding='ascii').strip(), 'stat')
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while state.exists() and state.read_text(encoding='ascii').rsplit(') ', 1)[1][0] != 'Z':
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -99,14 +99,17 @@ def test_other_threads_run_during_a_batch(states: int, released: bool) -> None:
     thread = threading.Thread(target=tick)
     thread.start()
     time.sleep(0.05)
-    started = time.perf_counter()
-    toil(x)
-    ended = time.perf_counter()
+    spans = []
+    for _ in range(9):
+        started = time.perf_counter()
+        toil(x)
+        spans.append((started, time.perf_counter()))
     stop.set()
     thread.join()
-    during = sum(started < stamp < ended for stamp in stamps)
-    assert ended - started > 0.02
-    assert during >= 3 if released else during <= 1
+    assert min(ended - started for started, ended in spans) > 0.02
+    during = sorted(sum(started < stamp < ended for stamp in stamps) for started, ended in spans)
+    # A busy computer may keep the other thread from running, and the call from starting.
+    assert during[-1] >= 3 if released else during[4] <= 1
 
 
 def forget() -> None:

@@ -74,57 +74,58 @@ def test_thin_plates_rods_and_rounding_are_allowed(thin: Any, parts: Any) -> Non
     assert load_model(text).warnings == ()
 
 
-@pytest.mark.parametrize(
-    'arm',
-    [
-        '<link name="arm"/>',
-        '<link name="arm"><inertial><mass value="0"/></inertial></link>',
-        '<link name="arm"><inertial><mass value="0"/>'
-        '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>',
-    ],
-)
-def test_joint_that_moves_no_mass(arm: str, parts: Any, assert_massless: Any) -> None:
-    assert_massless(parts.robot(arm=arm), 'hinge')
+GRIP = ('grip', 'revolute', 'arm', 'hand')
+# Robot and its joints that move no mass.
+MASSLESS: dict[str, tuple[Callable[[Any], str], tuple[str, ...]]] = {
+    'no inertial': (lambda parts: parts.robot(arm='<link name="arm"/>'), ('hinge',)),
+    'mass of 0': (
+        lambda parts: parts.robot(
+            arm='<link name="arm"><inertial><mass value="0"/></inertial></link>'
+        ),
+        ('hinge',),
+    ),
+    'mass and moments of 0': (
+        lambda parts: parts.robot(arm=parts.link('arm', '0', moments(0, 0, 0))),
+        ('hinge',),
+    ),
+    'at the end': (
+        lambda parts: parts.robot('<link name="hand"/>', parts.joint(*GRIP)),
+        ('grip',),
+    ),
+    'two at the end': (
+        lambda parts: parts.robot(
+            '<link name="hand"/><link name="thumb"/>',
+            parts.joint(*GRIP),
+            parts.joint('bend', 'revolute', 'hand', 'thumb', '<axis xyz="1 0 0"/>'),
+        ),
+        ('grip', 'bend'),
+    ),
+    'slide that moves moments alone': (
+        lambda parts: parts.robot(
+            arm=parts.link('arm', mass='0'), hinge=parts.joint(kind='prismatic')
+        ),
+        ('hinge',),
+    ),
+    'hinge through a mass point': (
+        lambda parts: parts.robot(arm=parts.link('arm', moments=moments(0, 0, 0))),
+        ('hinge',),
+    ),
+}
 
 
-def test_joint_at_the_end_that_moves_no_mass(parts: Any, assert_massless: Any) -> None:
-    text = parts.robot('<link name="hand"/>', parts.joint('grip', parent='arm', child='hand'))
-    assert_massless(text, 'grip')
-
-
-def test_two_joints_at_the_end_that_move_no_mass(parts: Any, assert_massless: Any) -> None:
-    text = parts.robot(
-        '<link name="hand"/><link name="thumb"/>',
-        parts.joint('grip', parent='arm', child='hand'),
-        parts.joint('bend', parent='hand', child='thumb', axis='<axis xyz="1 0 0"/>'),
-    )
-    assert_massless(text, 'grip', 'bend')
-
-
-def test_slide_that_moves_moments_without_mass(parts: Any, assert_massless: Any) -> None:
-    text = parts.robot(arm=parts.link('arm', mass='0'), hinge=parts.joint(kind='prismatic'))
-    assert_massless(text, 'hinge')
-
-
-def test_hinge_through_a_mass_point(parts: Any, assert_massless: Any) -> None:
-    assert_massless(parts.robot(arm=parts.link('arm', moments=moments(0, 0, 0))), 'hinge')
-
-
-@pytest.fixture
-def assert_massless(assert_warned: Any) -> Callable[..., None]:
-    """Assert that exactly these joints have a row of zeros in M, and are warned of."""
-
-    def check(text: str, *names: str) -> None:
-        model = load_model(text)
-        if len(names) == 1:
-            assert_warned(text, 'massless_joint', InvalidInertiaError, names[0], 'no mass')
-        found = [warning for warning in model.warnings if warning.kind == 'massless_joint']
-        assert [warning.subject for warning in found] == [f"joint '{name}'" for name in names]
-        M = dynamics.mass_matrix(model, np.full(model.n, 0.3))
-        zero = [name for name, m in zip(model.joint_names, M.diagonal(), strict=True) if m == 0]
-        assert zero == list(names)
-
-    return check
+@pytest.mark.parametrize('case', MASSLESS)
+def test_joint_that_moves_no_mass(case: str, parts: Any, assert_warned: Any) -> None:
+    """It has a row of zeros in M, no other joint has, and it is warned of."""
+    make, names = MASSLESS[case]
+    text = make(parts)
+    model = load_model(text)
+    if len(names) == 1:
+        assert_warned(text, 'massless_joint', InvalidInertiaError, names[0], 'no mass')
+    found = [warning for warning in model.warnings if warning.kind == 'massless_joint']
+    assert [warning.subject for warning in found] == [f"joint '{name}'" for name in names]
+    M = dynamics.mass_matrix(model, np.full(model.n, 0.3))
+    zero = [name for name, m in zip(model.joint_names, M.diagonal(), strict=True) if m == 0]
+    assert tuple(zero) == names
 
 
 def test_rotor_and_master_make_up_for_a_massless_link(parts: Any) -> None:

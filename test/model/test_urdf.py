@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,31 +37,58 @@ def test_file_as_path_or_text(tmp_path: Path, parts: Any) -> None:
     assert kd.load(path).joint_names == kd.load(str(path)).joint_names == ('hinge',)
 
 
-@pytest.mark.parametrize('text', ['', ' \n\t'])
-def test_empty(text: str, assert_refused: Any) -> None:
-    assert_refused(text, ModelError, 'empty')
+def changed(good: str, bad: str) -> Callable[[Any], str]:
+    """A text of the robot with one piece in the place of another."""
+
+    def text(parts: Any) -> str:
+        assert good in parts.robot()
+        return str(parts.robot().replace(good, bad, 1))
+
+    return text
 
 
-def test_broken_xml(parts: Any, assert_refused: Any) -> None:
-    assert_refused(parts.robot()[:-5], ModelError, 'not well-formed')
+XACRO = '<xacro:macro xmlns:xacro="http://www.ros.org/wiki/xacro" name="m"/>'
+# Text and what the refusal must name.
+REFUSED: dict[str, tuple[str | Callable[[Any], str], tuple[str, ...]]] = {
+    'empty': ('', ('empty',)),
+    'blank': (' \n\t', ('empty',)),
+    'broken XML': (lambda parts: parts.robot()[:-5], ('not well-formed',)),
+    'other root element': ('<sdf version="1.7"/>', ('<sdf>', 'expected <robot>')),
+    'no links': ('<robot name="bare"/>', ("'bare'", 'no links')),
+    'xacro left in': (lambda parts: parts.robot(XACRO), ('xacro', '<macro>')),
+    'expression of xacro': (changed('lower="-1"', 'lower="${-pi}"'), ("'hinge'", 'lower')),
+    'spelling of Python': (changed('<mass value="1"/>', '<mass value="1_0"/>'), ("'arm'",)),
+    'wrong count': (
+        changed('<axis xyz="0 0 1"/>', '<axis xyz="0 1"/>'),
+        ("'hinge'", 'xyz of <axis>', 'expected 3', 'got 2'),
+    ),
+    'no parent': (changed('<parent link="base"/>', ''), ("'hinge'",)),
+    'no child': (changed('<child link="arm"/>', ''), ("'hinge'",)),
+    'no type': (changed(' type="revolute"', ''), ("'hinge'",)),
+    'joint without a name': (changed(' name="hinge"', ''), ('name',)),
+    'link without a name': (changed(' name="base"', ''), ('name',)),
+    'line of the file': (
+        lambda parts: '\n<?xml version="1.0"?>\n' + parts.robot('\n<xacro/>'),
+        ('line 4',),
+    ),
+    'half a character': ('\ud800', ('surrogate',)),
+    'half a character in a name': ('<robot name="\udcff"/>', ('surrogate',)),
+    **{
+        f'digit {digits} of another script': (
+            changed('<mass value="1"/>', f'<mass value="{digits}"/>'),
+            ("'arm'", 'value'),
+        )
+        for digits in ('٣', '３', '1٣')
+    },
+}
 
 
-def test_other_root_element(assert_refused: Any) -> None:
-    assert_refused('<sdf version="1.7"/>', ModelError, '<sdf>', 'expected <robot>')
-
-
-def test_no_links(assert_refused: Any) -> None:
-    assert_refused('<robot name="bare"/>', ModelError, "'bare'", 'no links')
-
-
-def test_xacro_left_in(parts: Any, assert_refused: Any) -> None:
-    macro = '<xacro:macro xmlns:xacro="http://www.ros.org/wiki/xacro" name="m"/>'
-    assert_refused(parts.robot(macro), ModelError, 'xacro', '<macro>')
-
-
-def test_xacro_expression_left_in(parts: Any, assert_refused: Any) -> None:
-    limit = '<limit lower="${-pi}" upper="1" effort="1" velocity="1"/>'
-    assert_refused(parts.robot(hinge=parts.joint(limit=limit)), ModelError, "'hinge'", 'lower')
+@pytest.mark.parametrize('case', REFUSED)
+def test_texts_that_are_no_description_are_refused(
+    case: str, parts: Any, assert_refused: Any
+) -> None:
+    text, words = REFUSED[case]
+    assert_refused(text if isinstance(text, str) else text(parts), ModelError, *words)
 
 
 NUMBERS = {
@@ -90,10 +118,6 @@ def test_what_is_no_number_is_refused(
     assert_refused(text, ModelError, f"'{owner}'", 'expected')
 
 
-def test_python_spelling_of_numbers_is_refused(parts: Any, assert_refused: Any) -> None:
-    assert_refused(parts.robot(arm=parts.link('arm', mass='1_0')), ModelError, "'arm'")
-
-
 @pytest.mark.parametrize('place', ['mass', 'inertia', 'axis', 'origin', 'damping', 'friction'])
 @pytest.mark.parametrize('value', ['inf', '-inf', '1e999'])
 def test_infinity_is_refused_where_it_means_nothing(
@@ -102,31 +126,6 @@ def test_infinity_is_refused_where_it_means_nothing(
     owner, good, bad = NUMBERS[place]
     text = parts.robot().replace(good, bad.format(value), 1)
     assert_refused(text, ModelError, f"'{owner}'", 'finite')
-
-
-def test_wrong_count_of_numbers(parts: Any, assert_refused: Any) -> None:
-    text = parts.robot(hinge=parts.joint(axis='<axis xyz="0 1"/>'))
-    assert_refused(text, ModelError, "'hinge'", 'xyz of <axis>', 'expected 3', 'got 2')
-
-
-@pytest.mark.parametrize(
-    ('good', 'bad', 'owner'),
-    [
-        ('<parent link="base"/>', '', 'hinge'),
-        ('<child link="arm"/>', '', 'hinge'),
-        (' type="revolute"', '', 'hinge'),
-    ],
-)
-def test_missing_attribute_or_element(
-    good: str, bad: str, owner: str, parts: Any, assert_refused: Any
-) -> None:
-    assert good in parts.robot()
-    assert_refused(parts.robot().replace(good, bad, 1), ModelError, f"'{owner}'")
-
-
-def test_names_are_required(parts: Any, assert_refused: Any) -> None:
-    assert_refused(parts.robot().replace(' name="hinge"', ''), ModelError, 'name')
-    assert_refused(parts.robot().replace(' name="base"', ''), ModelError, 'name')
 
 
 def test_line_break_in_a_name_is_shown_in_one_line(parts: Any, assert_warned: Any) -> None:
@@ -218,38 +217,44 @@ def test_of_parts_given_twice_the_first_counts(
     assert read[tag]
 
 
-@pytest.mark.parametrize(
-    ('good', 'bad', 'owner', 'words'),
-    [
-        ('<limit ', '<limits ', "joint 'hinge'", '<limits>'),
-        ('<inertial>', '<intertial>', "link 'arm'", '<inertial> if'),
-        ('<inertia ', '<Inertia ', "link 'arm'", '<Inertia>'),
-        ('lower="-1"', 'lover="-1"', "joint 'hinge'", "'lover'"),
-        ('<link name="base"/>', '<link name="base"/><joints/>', 'URDF', '<joint>'),
-    ],
-)
+# Kind of the warning, text, and what the warning must name.
+SLIPS: list[tuple[str, Callable[[Any], str], tuple[str, ...]]] = [
+    ('misspelt', changed('<limit ', '<limits '), ("joint 'hinge'", '<limits>')),
+    (
+        'misspelt',
+        lambda parts: parts.robot().replace('inertial>', 'intertial>'),
+        ("link 'arm'", '<inertial> if'),
+    ),
+    ('misspelt', changed('<inertia ', '<Inertia '), ("link 'arm'", '<Inertia>')),
+    ('misspelt', changed('lower="-1"', 'lover="-1"'), ("joint 'hinge'", "'lover'")),
+    (
+        'misspelt',
+        changed('<link name="base"/>', '<link name="base"/><joints/>'),
+        ('URDF', '<joint>'),
+    ),
+    (
+        'unknown_attribute',
+        changed('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" frame="world"/>'),
+        ("'hinge'", "'frame'"),
+    ),
+    ('robot_version', changed('<robot ', '<robot version="7" '), ("'7'",)),
+]
+
+
+@pytest.mark.parametrize(('kind', 'text', 'words'), SLIPS)
 def test_slips_of_the_pen_are_told(
-    good: str, bad: str, owner: str, words: str, parts: Any, assert_warned: Any
+    kind: str,
+    text: Callable[[Any], str],
+    words: tuple[str, ...],
+    parts: Any,
+    assert_warned: Any,
 ) -> None:
-    text = parts.robot().replace(good, bad, 1)
-    if bad == '<intertial>':
-        text = text.replace('</inertial>', '</intertial>')
-    assert_warned(text, 'misspelt', ModelError, owner, words)
-
-
-def test_attributes_that_are_not_read(parts: Any, assert_warned: Any) -> None:
-    text = parts.robot(hinge=parts.joint(axis='<axis xyz="0 0 1" frame="world"/>'))
-    assert_warned(text, 'unknown_attribute', ModelError, "'hinge'", "'frame'")
+    assert_warned(text(parts), kind, ModelError, *words)
 
 
 def test_robot_without_a_name(parts: Any, assert_warned: Any) -> None:
     text = parts.robot().replace(' name="toy"', '')
     assert assert_warned(text, 'missing_name', ModelError, 'no name').name == 'robot'
-
-
-def test_version_of_the_format(parts: Any, assert_warned: Any) -> None:
-    text = parts.robot().replace('<robot ', '<robot version="7" ')
-    assert_warned(text, 'robot_version', ModelError, "'7'")
 
 
 @pytest.mark.parametrize(
@@ -267,11 +272,6 @@ def test_xml_declarations_that_xml_refuses(
     assert model.joint_names == ('hinge',)
 
 
-def test_line_of_an_error_is_that_of_the_file(parts: Any, assert_refused: Any) -> None:
-    text = '\n<?xml version="1.0"?>\n' + parts.robot('\n<xacro/>')
-    assert_refused(text, ModelError, 'line 4')
-
-
 def test_default_namespace(parts: Any) -> None:
     text = parts.robot().replace('<robot ', '<robot xmlns="http://drake.mit.edu" ')
     assert load_model(text).joint_names == ('hinge',)
@@ -286,21 +286,9 @@ def test_file_in_the_encoding_that_it_declares(tmp_path: Path, parts: Any) -> No
         kd.load(tmp_path / 'robot.urdf')
 
 
-@pytest.mark.parametrize('text', ['\ud800', '<robot name="\udcff"/>'])
-def test_half_a_character(text: str, assert_refused: Any) -> None:
-    assert_refused(text, ModelError, 'surrogate')
-
-
 def test_path_with_a_nul() -> None:
     with pytest.raises(kd.ParameterError, match=r"^path is 'a\\x00b', expected"):
         kd.load('a\0b')
-
-
-@pytest.mark.parametrize('digits', ['٣', '３', '1٣'])
-def test_digits_of_other_scripts_are_no_numbers(
-    digits: str, parts: Any, assert_refused: Any
-) -> None:
-    assert_refused(parts.robot(arm=parts.link('arm', mass=digits)), ModelError, "'arm'", 'value')
 
 
 @pytest.mark.parametrize('ratio', ['1e200', '1e999', 'nan'])

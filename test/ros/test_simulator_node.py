@@ -96,9 +96,7 @@ def noisy(launcher, connect):
         publish_rate=40.0,
     )
     machine.client.wait_for(lambda: machine.states, 'first state')
-    machine.began = time.monotonic()
     machine.client.wait_for(lambda: len(machine.states) > 300, 'states')
-    machine.elapsed = time.monotonic() - machine.began
     yield machine
     machine.process.stop()
 
@@ -111,7 +109,21 @@ def test_clock_and_stamps_are_one_time_at_the_pace_asked_for(noisy):
     # The clock tells the stamps; a busy computer may lose a few of either.
     clocks = {seconds(message.clock) for message in noisy.clocks}
     assert len(clocks.intersection(stamps)) > 0.8 * max(len(clocks), len(stamps))
-    assert 1.5 * noisy.elapsed < stamps[-1] - stamps[0] < 1.2 * PACE * noisy.elapsed
+    # It may fall behind, too, but not for ever, and is never ahead.
+    paces = []
+
+    def as_asked_for():
+        """Over 2 s of its time."""
+        began, first = time.monotonic(), noisy.states[-1]
+        noisy.client.wait_for(lambda: passed(first) > 2.0, 'states')
+        paces.append(passed(first) / (time.monotonic() - began))
+        return len(paces) >= 3 and paces[-1] > 1.5
+
+    def passed(first):
+        return seconds(noisy.states[-1].header.stamp) - seconds(first.header.stamp)
+
+    noisy.client.wait_for(as_asked_for, 'the pace')
+    assert min(paces) < 1.2 * PACE
 
 
 def test_sensor_errors_are_those_of_the_parameters_and_of_the_seed(noisy):
@@ -199,12 +211,13 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     client, states = machine.client, machine.states
     client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])
     client.wait_for(lambda: states, 'state before anybody answers')
-    answered = []
+    answered, answered_at = [], []
 
     def answer():
         """Answer the newest state; the next one comes, and it alone."""
         if len(answered) < 20 and states and (not answered or states[-1] is not answered[-1]):
             answered.append(states[-1])
+            answered_at.append(time.monotonic())
             message = JointState(header=states[-1].header)
             machine.answers.publish(message)
         return len(answered) == 20
@@ -215,14 +228,15 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     last = in_step[-1]
     client.wait_for(lambda: seconds(states[-1].header.stamp) > last, 'the state after the last')
     waiting = len(states)
-    until = time.monotonic() + 0.5  # 250 periods at this pace
-    while time.monotonic() < until:
+    # 500 periods at this pace; what is heard later on a busy computer may have been sent later.
+    while time.monotonic() < answered_at[-1] + 1.0:
         client.call(GetParameters, 'simulator_node/get_parameters', names=['seed'])
-    assert len(states) == waiting
+        heard = len(states)
+        assert heard == waiting or time.monotonic() > answered_at[-1] + 1.5
     # Nobody answers any more: time runs on, at the simulator's pace.
     began = time.monotonic()
     client.wait_for(lambda: len(states) > waiting + 20, 'states without answers')
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < 60.0
 
 
 STIFF = """<robot name="stiff"><link name="base"/>

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import ItemsView, Iterator
 from pathlib import Path
@@ -53,6 +54,7 @@ def _load() -> list[dict[str, Any]]:
 CASES = _load()
 
 
+@functools.cache
 def reads_vectors(path: Path) -> bool:
     """Return whether a file of tests reads the vectors, or looks at who has read them."""
     return 'from public_vectors import' in path.read_text(encoding='utf-8')

@@ -1,24 +1,43 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that are asked a few times only: to compile their linearization would take longer."""
+"""Robots that are asked a few times only: to compile their equations would take longer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import kron_dynamics as kd
-from kron_dynamics import dynamics
+from kron_dynamics.kernels.compiled import Compiled, compiled_methods
 
 
-class Uncompiled(kd.Robot):
-    """A robot whose linearization is evaluated on floats."""
+def _evaluated(method: Compiled[Any, Any]) -> Callable[..., Any]:
+    def call(self: Any, *arrays: Any, out: Any = None) -> Any:
+        function = method.specification(self).function
+        return function(self.model, *(np.asarray(array, dtype=float) for array in arrays))
 
-    def linearization(self, q: Any, qd: Any, qdd: Any, *, out: Any = None) -> Any:
-        return dynamics.linearization(self.model, *map(np.asarray, (q, qd, qdd)))
+    return call
 
 
-def uncompiled(text: str, **options: Any) -> Uncompiled:
+class FrameOnFloats(kd.RobotFrame):
+    """A link's frame whose equations are evaluated on floats, one state at a time."""
+
+
+class OnFloats(kd.Robot):
+    """A robot whose equations are evaluated on floats, one state at a time."""
+
+    def frame(self, link: str) -> FrameOnFloats:
+        known = super().frame(link)
+        return FrameOnFloats(known.name, known.model, known._kernels)
+
+
+for _class, _parent in ((OnFloats, kd.Robot), (FrameOnFloats, kd.RobotFrame)):
+    for _name, _method in compiled_methods(_parent).items():
+        setattr(_class, _name, _evaluated(_method))
+
+
+def uncompiled(text: str, **options: Any) -> OnFloats:
     """As `kd.loads`."""
-    return Uncompiled(kd.loads(text, **options).model)
+    return OnFloats(kd.loads(text, **options).model)

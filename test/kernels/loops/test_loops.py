@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_runs import some_of
 from loop_cases import (
     QUANTITIES,
     Case,
@@ -31,10 +32,22 @@ from kron_dynamics.kernels.loops.axes import with_axes_along_z
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.model import RobotModel, load_model
 
+SOME = ('mass_matrix', 'velocity_free_coriolis_matrix', 'forward_dynamics', 'control_step')
+SMALL = (*SOME, 'regressor', 'kinematic_hessian', 'jerk')
+# Of single, double and triple loops over the joints.
+OF_ALL_DEGREES = ('inverse_dynamics', 'gravity_vector', 'acceleration')
+NAMES = sorted(path.stem for path in (Path(__file__).parents[1] / 'robots').glob('*.urdf'))
+
 
 @pytest.fixture(scope='module')
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return make_case(load_model(chain_text(30)), tmp_path_factory.mktemp('chain'))
+    names = sorted({*SMALL, *OF_ALL_DEGREES})
+    return make_case(load_model(chain_text(30)), tmp_path_factory.mktemp('chain'), names)
+
+
+@pytest.fixture(scope='module')
+def whole_chain(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return make_case(load_model(chain_text(30)), tmp_path_factory.mktemp('whole_chain'))
 
 
 @pytest.fixture(scope='module')
@@ -48,9 +61,16 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return make_case(model, tmp_path_factory.mktemp('tree'))
 
 
-@pytest.mark.parametrize('name', QUANTITIES)
+# Axes along x, y or z have code of their own, whatever is computed from them.
+@pytest.mark.parametrize('name', sorted({*SMALL, *OF_ALL_DEGREES}))
 def test_chain(chain: Case, name: str, assert_close: Any) -> None:
     check(chain, name, assert_close)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('name', QUANTITIES)
+def test_every_quantity_of_a_chain(whole_chain: Case, name: str, assert_close: Any) -> None:
+    check(whole_chain, name, assert_close)
 
 
 @pytest.mark.parametrize('name', QUANTITIES)
@@ -58,15 +78,14 @@ def test_tree_with_mimic_joints_in_any_order(tree: Case, name: str, assert_close
     check(tree, name, assert_close)
 
 
-SOME = ('mass_matrix', 'velocity_free_coriolis_matrix', 'forward_dynamics', 'control_step')
-
-
-def test_small_robots(model: RobotModel, tmp_path: Path, assert_close: Any) -> None:
-    case = make_case(model, tmp_path, (*SOME, 'regressor', 'kinematic_hessian', 'jerk'))
+@pytest.mark.parametrize('robot', some_of(NAMES, ['planar_2r', 'gripper']))
+def test_small_robots(robot: str, robot_text: Any, tmp_path: Path, assert_close: Any) -> None:
+    case = make_case(load_model(robot_text(robot)), tmp_path, SMALL)
     for name in case.functions.traces:
         check(case, name, assert_close)
 
 
+@pytest.mark.long  # the tree has all that they have, and test_kernel_conformance a humanoid
 @pytest.mark.parametrize('file_name', ['talos_full_v2.urdf', 'icub_reduced.urdf'])
 def test_humanoids(file_name: str, tmp_path: Path, assert_close: Any) -> None:
     oracle = pytest.importorskip('pinocchio_oracle')
@@ -79,15 +98,15 @@ def test_humanoids(file_name: str, tmp_path: Path, assert_close: Any) -> None:
 
 def test_sixty_joints(tmp_path: Path, assert_close: Any) -> None:
     # Too much for the stack: some of the memory is from the heap.
-    case = make_case(load_model(chain_text(60)), tmp_path, (*SOME, 'regressor'))
+    names = ('velocity_free_coriolis_matrix', 'regressor')
+    case = make_case(load_model(chain_text(60)), tmp_path, names)
+    assert emit_c(list(case.functions.traces.values())).count('malloc(') >= 1
     for name in case.functions.traces:
         check(case, name, assert_close)
 
 
-SMALL = (*SOME, 'regressor', 'kinematic_hessian', 'jerk')
-
-
-@settings(max_examples=4)
+@pytest.mark.long
+@settings(max_examples=10)
 @given(data=st.data())
 def test_random_trees(
     data: Any, random_trees: Any, tmp_path_factory: pytest.TempPathFactory, assert_close: Any

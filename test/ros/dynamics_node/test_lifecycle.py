@@ -51,10 +51,12 @@ def test_transitions_by_hand(bench):
 def test_diagnostics_come_at_the_period_of_the_parameter(bench):
     """20 a second, where the default is one."""
     bench.configure()
-    began = time.monotonic()
+    times = []
     for _ in range(5):
         bench.client.next_status()
-    assert time.monotonic() - began < 2.5
+        times.append(bench.client.status_time())
+    # A busy computer delays some of them, not each.
+    assert np.diff(times).min() < 0.5
     assert bench.client.status().message == 'not active'
     assert bench.client.status().hardware_id == 'rrp'
 
