@@ -36,7 +36,7 @@ SOME = ('mass_matrix', 'velocity_free_coriolis_matrix', 'forward_dynamics', 'con
 SMALL = (*SOME, 'regressor', 'kinematic_hessian', 'jerk')
 # Of single, double and triple loops over the joints.
 OF_ALL_DEGREES = ('inverse_dynamics', 'gravity_vector', 'acceleration')
-NAMES = sorted(path.stem for path in (Path(__file__).parents[1] / 'robots').glob('*.urdf'))
+NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / 'robots').glob('*.urdf'))
 
 
 @pytest.fixture(scope='module')
