@@ -116,8 +116,10 @@ def test_interrupt(tmp_path: Path) -> None:
     """While it waits for the description of the links, which a pipe does not give."""
     pipe = tmp_path / 'flexible.yaml'
     os.mkfifo(pipe)
+    # Tests that run in the background of a shell hand an ignored SIGINT down to their children.
+    heeds = f'import signal; signal.signal(2, signal.default_int_handler); {COMMAND[-1]}'
     process = subprocess.Popen(
-        [*COMMAND, 'info', STACKER, '--flexible', str(pipe)],
+        [*COMMAND[:-1], heeds, 'info', STACKER, '--flexible', str(pipe)],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
