@@ -190,7 +190,7 @@ class LinearizedModel:
         return self.modes().poles
 
     def modes(self) -> Modes:
-        """Return poles and mode shapes, slow before fast, of a pair that which turns forward.
+        """Return poles and mode shapes, by magnitude; in a pair, positive imaginary part first.
 
         Raises:
             NonFiniteError: the model is not finite.

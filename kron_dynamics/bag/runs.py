@@ -161,7 +161,7 @@ def _beside(
 ) -> list[str]:
     """Return the topics in the namespace of a JointState topic, not of one nested in it.
 
-    Positions of none of the joints make no other robot: modal coordinates of this one's links.
+    Topics with only modal coordinates are not other robots: they are of this one's links.
     """
     own = _namespace(topic)
     nested = {

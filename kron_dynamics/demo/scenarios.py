@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the demonstration: what is run in each, and what is told about it."""
+"""The scenarios of the demonstration: what is run in each, and what is told about it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Done(NamedTuple):
     start: float
 
 
-class Findings(NamedTuple):
-    """What came out of a part.
+class Evaluation(NamedTuple):
+    """What came out of a scenario.
 
     Attributes:
         text: for the reader.
@@ -77,7 +77,7 @@ class Findings(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Scenario:
     """Runs that are compared with each other.
 
     Attributes:
@@ -88,21 +88,21 @@ class Part:
 
     settings: tuple[Setting, ...]
     motion: Callable[[RobotModel, FloatArray], Motion]
-    report: Callable[[BagContents, Sequence[Done], Path], Findings]
+    report: Callable[[BagContents, Sequence[Done], Path], Evaluation]
 
 
-def parts() -> dict[str, Part]:
-    """Return the parts by name, in their order."""
+def scenarios() -> dict[str, Scenario]:
+    """Return the scenarios by name, in their order."""
     bends = {'flexible_description_file': str(resource_path(*_FLEXIBLE))}
     laws = ('computed_torque', 'pd')
     shapings = {'unshaped': 'none', 'shaped': SHAPING}
     return {
-        'tracking': Part(
+        'tracking': Scenario(
             tuple(Setting(law, controller={'control_law': law}) for law in laws),
             bench_reclaiming,
             _tracking,
         ),
-        'vibration': Part(
+        'vibration': Scenario(
             tuple(
                 Setting(name, bends, bends | {'reference_shaping': shaping})
                 for name, shaping in shapings.items()
@@ -113,7 +113,7 @@ def parts() -> dict[str, Part]:
     }
 
 
-def _tracking(contents: BagContents, done: Sequence[Done], plot: Path) -> Findings:
+def _tracking(contents: BagContents, done: Sequence[Done], plot: Path) -> Evaluation:
     model = load(resource_path(*_URDF)).model
     results = [
         evaluate(contents, run.name, run.motion.trajectory(), run.start, SETTLE) for run in done
@@ -124,13 +124,13 @@ def _tracking(contents: BagContents, done: Sequence[Done], plot: Path) -> Findin
         f'{result.command_rate:.1f} Hz, tip accelerations {result.acceleration_rate:.1f} Hz'
         for result in results
     ]
-    return Findings(
+    return Evaluation(
         '\n'.join([tracking_table(model, *results), *rates]),
         tracking_problems(model.joint_names, results),
     )
 
 
-def _vibration(contents: BagContents, done: Sequence[Done], plot: Path) -> Findings:
+def _vibration(contents: BagContents, done: Sequence[Done], plot: Path) -> Evaluation:
     robot = load(resource_path(*_URDF), flexible=resource_path(*_FLEXIBLE))
     asked = done[0].motion.trajectory()
     # As the node does it, from the same description.
@@ -141,4 +141,4 @@ def _vibration(contents: BagContents, done: Sequence[Done], plot: Path) -> Findi
         for run, reference in zip(done, followed, strict=True)
     )
     plot_vibration(unshaped, shaped, plot)
-    return Findings(vibration_table(unshaped, shaped), vibration_problems(unshaped, shaped))
+    return Evaluation(vibration_table(unshaped, shaped), vibration_problems(unshaped, shaped))

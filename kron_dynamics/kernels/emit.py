@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C source of kernels from their traces: one state at a time, and many with one state a lane.
+"""C source of kernels from their traces: single states, and many with one per SIMD lane.
 
 Names in the code are made from numbers alone: nothing from a robot description reaches it.
 """
@@ -15,7 +15,7 @@ from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
 
-# Results with more elements are bound by memory: another state a lane would not pay for its code.
+# Results with more elements are bound by memory: code with one state per SIMD lane would not pay.
 _WIDE_RESULTS = 100
 # Operations that must be spared where another kernel is called and its results are read back.
 _WORTH_A_CALL = 500
@@ -105,7 +105,7 @@ def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
         one += _one_state(rest)
     many, blocks = [], []
     if _is_wide(trace):
-        many = [f'static void {name}_many({parameters}) {{', *_one_state_a_lane(trace), '}']
+        many = [f'static void {name}_many({parameters}) {{', *_one_state_per_lane(trace), '}']
         blocks = [f'for (; k + LANES <= count; k += LANES) {name}_many({at});']
     lines = [
         *many,
@@ -143,7 +143,7 @@ def _one_state(trace: Trace) -> Iterator[str]:
             yield f'y{r}[{k}] = {_operand(trace, number)};'
 
 
-def _one_state_a_lane(trace: Trace) -> Iterator[str]:
+def _one_state_per_lane(trace: Trace) -> Iterator[str]:
     angles = _angles(trace)
     before, after = _around_trigonometry(trace, angles)
     gather = 'GATHER(x{a} + {b}, {size})'

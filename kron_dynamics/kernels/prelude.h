@@ -1,7 +1,7 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What every kernel stands on: vectors of LANES doubles, one state a lane (GNU C's vector
+ * What every kernel stands on: vectors of LANES doubles, one state per SIMD lane (GNU C's vector
  * extension, of gcc and clang), sine and cosine for both, and the way between rows and lanes.
  */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -94,7 +94,7 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
 
 
 def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatArray:
-    """One gain of every joint; a controller without either is none."""
+    """One gain of every joint: kp and kd must both be positive."""
     values = parameters.per_joint(f'gains.{{joint}}.{gain}', joints)
     unset = [
         f'gains.{joint}.{gain}'

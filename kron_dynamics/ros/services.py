@@ -224,7 +224,7 @@ def _frame_kinematics(present: ConfiguredRobot, request: Any, response: Any) -> 
 
 def _linearize(present: ConfiguredRobot, request: Any, response: Any) -> None:
     robot, joints = present.flexible, present.robot.n
-    # Who names a modal coordinate has to give all; else they are where they do not vibrate.
+    # Give all modal coordinates or none: without them the links do not vibrate.
     bent = not set(present.mode_names).isdisjoint(request.joint_names)
     batch = _Batch((robot if bent else present.robot).joint_names, request.joint_names)
     motions = np.stack([batch.states(name, getattr(request, name)) for name in _MOTION], axis=1)

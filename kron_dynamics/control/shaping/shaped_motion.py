@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a reference whose increments arrive in parts, late by phases of modes."""
+"""A reference convolved with a phase-varying shaper."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the damping of elastic links, and the gains that give it.
+"""LQG weights and gains for the damping of flexible links.
 
 Linear-quadratic regulator and Kalman filter (LQG) about an operating point, of
 ``M dqdd + D dqd + K dq = [1; 0] dtau``. Coordinates are the n_j joints, which have drives, then

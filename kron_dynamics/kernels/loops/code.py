@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C statements of a trace with loops, for one state (double) or one state a lane (wide)."""
+"""C statements of a trace with loops, for one state (double) or one state per SIMD lane (wide)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C source of kernels with loops, from their traces: one state at a time, or one state a lane.
+"""C source of kernels with loops, from their traces: single states, or one per SIMD lane.
 
 Names in the code are made from numbers alone: nothing from a robot description reaches it.
 """
@@ -18,7 +18,7 @@ from kron_dynamics.kernels.loops.trace import LoopTrace
 # Bytes on the stack, of which a thread may have little. The compiler knows best what it may do
 # with memory there; what is more comes from the heap, once a call.
 _STACK = 65536
-# Numbers of a state up to which one state a lane pays: in eight lanes they fill 1 MB of cache.
+# Numbers of a state up to which one state per SIMD lane pays: eight of them fill 1 MB of cache.
 _LANES_PAY = 16384
 # The loops of one state are worth what gcc does to loops from -O3 on.
 HEADER = """
@@ -41,11 +41,11 @@ def loop_kernel(name: str, trace: LoopTrace) -> str:
     """
     tables = Tables(name)
     one_state, rest = _one_state(name, trace, tables)
-    one_a_lane, lanes = _one_state_a_lane(name, trace, tables)
+    one_per_lane, lanes = _one_state_per_lane(name, trace, tables)
     declared = '\n'.join(tables.declarations())
     return f"""
 {declared}
-{one_state}{one_a_lane}
+{one_state}{one_per_lane}
 void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{
   ptrdiff_t k = 0;
 {lanes}{rest}}}
@@ -87,7 +87,7 @@ def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
     )
 
 
-def _one_state_a_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
+def _one_state_per_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
     """The same for LANES states from state k on, where that pays and there is memory for it."""
     code = Code(trace, tables, 'wide')
     lines = list(code.lines())

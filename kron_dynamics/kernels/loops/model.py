@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot model that answers the equations with one joint that stands for all of a loop."""
+"""Symbolic robot model: one joint represents every iteration of a loop."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.bag import read_bag
-from kron_dynamics.demo.scenarios import Done, Part, Setting, parts
+from kron_dynamics.demo.scenarios import Done, Scenario, Setting, scenarios
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model import load_model, read_urdf_file
 from kron_dynamics.resources import resource_path
@@ -50,14 +50,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     output = _output_folder(arguments.output)
     urdf = read_urdf_file(resource_path('urdf', 'stacker_reclaimer.urdf'))
     model = load_model(urdf)
-    chosen = {k: part for k, part in parts().items() if arguments.only in (None, k)}
+    chosen = {k: scenario for k, scenario in scenarios().items() if arguments.only in (None, k)}
     print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
     print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
     runs = _make_runs(chosen, urdf, arguments, output)
     contents = read_bag(output / 'bag')
     problems: list[str] = []
-    for name, part in chosen.items():
-        found = part.report(contents, runs[name], output / f'{name}.png')
+    for name, scenario in chosen.items():
+        found = scenario.report(contents, runs[name], output / f'{name}.png')
         print(f'\n{found.text}')
         problems += found.problems
     print(f'\nbag       {output / "bag"} (kron_dynamics analyze reads it)')
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_runs(
-    chosen: Mapping[str, Part], urdf: str, arguments: argparse.Namespace, output: Path
+    chosen: Mapping[str, Scenario], urdf: str, arguments: argparse.Namespace, output: Path
 ) -> dict[str, list[Done]]:
     """Carry all runs through, recorded into one bag."""
     # rclpy's own handlers would take the topics away under a run that is to be stopped.
@@ -81,14 +81,14 @@ def _make_runs(
             node = rclpy.create_node('demo')
             recorder = BagRecorder(node, output / 'bag')
 
-            def make(part: Part, setting: Setting) -> Done:
+            def make(scenario: Scenario, setting: Setting) -> Done:
                 run = DemoRun(node, setting.name, urdf, signals.look)
-                return _run(run, recorder, part, setting, arguments, output)
+                return _run(run, recorder, scenario, setting, arguments, output)
 
             try:
                 return {
-                    name: [make(part, setting) for setting in part.settings]
-                    for name, part in chosen.items()
+                    name: [make(scenario, setting) for setting in scenario.settings]
+                    for name, scenario in chosen.items()
                 }
             finally:
                 recorder.close()
@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar='DIR',
         help='new folder for bag, plot and logs (default: kron_dynamics_demo/<date and time>)',
     )
-    parser.add_argument('--only', choices=tuple(parts()), help='one part (default: both)')
+    parser.add_argument('--only', choices=tuple(scenarios()), help='one scenario (default: both)')
     parser.add_argument(
         '--real-time-factor',
         type=float,
@@ -171,7 +171,7 @@ def _output_folder(wanted: Path | None) -> Path:
 def _run(
     run: DemoRun,
     recorder: BagRecorder,
-    part: Part,
+    scenario: Scenario,
     setting: Setting,
     arguments: argparse.Namespace,
     output: Path,
@@ -186,7 +186,7 @@ def _run(
         configuration = resource_path('config', 'stacker_reclaimer.yaml')
         run.start(configuration, simulator, setting.controller, output)
         _progress(setting.name, 'starting', 0.0)
-        motion = part.motion(run.model, run.wait_until_active())
+        motion = scenario.motion(run.model, run.wait_until_active())
         start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
         run.stop()
         recorder.stop()
