@@ -5,7 +5,6 @@
 ``robot = load('arm.urdf')`` gives a `Robot` whose methods are its kinematics and dynamics.
 """
 
-import importlib
 from typing import TYPE_CHECKING
 
 from kron_dynamics.exceptions import (
@@ -55,24 +54,21 @@ __all__ = [
     'loads',
 ]
 
-# Imported when they are first asked for: the command line and the rooms do without most of them.
-_PLACES = {
-    'LinearizedModel': 'linearized',
-    'Robot': 'robot',
-    'RobotFrame': 'frame',
-    'RobotModel': 'model',
-    'load': 'loading',
-    'loads': 'loading',
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in _PLACES:
+    """Import what a robot takes when it is first asked for: the command line does without it."""
+    if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    found: object = getattr(importlib.import_module(f'{__name__}.{_PLACES[name]}'), name)
-    globals()[name] = found
-    return found
+    from kron_dynamics.frame import RobotFrame
+    from kron_dynamics.linearized import LinearizedModel
+    from kron_dynamics.loading import load, loads
+    from kron_dynamics.model import RobotModel
+    from kron_dynamics.robot import Robot
+
+    late = (LinearizedModel, Robot, RobotFrame, RobotModel, load, loads)
+    globals().update({found.__name__: found for found in late})
+    return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *__all__})

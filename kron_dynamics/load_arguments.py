@@ -55,7 +55,7 @@ def check_options(options: ModelOptions, flexible: object, xacro_args: object) -
     for switch in ('hold_base', 'strict'):
         instance(options[switch], (bool, np.bool_), switch, 'True or False')
     if not isinstance(options['allow'], str):  # one kind
-        _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes,))
+        _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes, Mapping))
     if isinstance(flexible, (str, os.PathLike)):
         check_path(flexible, 'flexible')
     else:

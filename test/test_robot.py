@@ -61,7 +61,6 @@ def test_every_method_is_checked_here() -> None:
     rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
     rest |= {'linearization', 'linearize'}  # test_linearized.py
     rest |= {'check_deflections'}  # flexible/test_validity.py
-    rest |= {'require_mass'}  # test_massless_joint.py
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,

@@ -31,7 +31,6 @@ NO_QUANTITY = {
     'linearize',
     'prepare',
     'relative_to',
-    'require_mass',
 }
 # In one call what other methods give one by one.
 TOGETHER = {'control_step'}

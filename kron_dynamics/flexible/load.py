@@ -38,7 +38,7 @@ from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 
 def load_flexible_model(

@@ -39,7 +39,7 @@ from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 _Part = tuple[str, Body, FloatArray, FloatArray]
 # Of a section of a flexible link, which moves with the link's modal coordinates.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import AccelStamped
 from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -31,7 +31,7 @@ from kron_dynamics.ros.demo.recorder import BagRecorder
 from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.typing import FloatArray
 
-_DELAY = 1.0  # s of the machine's time between sending a reference and its start
+_DELAY = 5.0  # s of the machine's time between sending a reference and its start: to shape it
 _START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
 # s of wall time without a joint state. Here time waits for the answer to each state, so that only
 # a busy computer is silent, which is no reason to give up.
@@ -59,6 +59,9 @@ class DemoRun:
         self.model = load_model(urdf)
         self._look = look
         self._node = node
+        # rclpy.spin_once takes the node on and off for every message.
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(node)
         self._state: JointState | None = None
         self._heard = time.monotonic()
         self._active = False
@@ -188,6 +191,8 @@ class DemoRun:
         """End whatever still runs, and take the topics back."""
         for process in self._processes:
             process.kill()
+        self._executor.remove_node(self._node)
+        self._executor.shutdown()
         for subscription in self._entities:
             self._node.destroy_subscription(subscription)
         self._node.destroy_publisher(self._reference)
@@ -196,7 +201,7 @@ class DemoRun:
     def _spin(self) -> None:
         for process in self._processes:
             process.check()
-        rclpy.spin_once(self._node, timeout_sec=0.1)
+        self._executor.spin_once(timeout_sec=0.1)
         self._look()
 
     def _now(self) -> float:
