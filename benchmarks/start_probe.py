@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-import kron_dynamics as kd
+from kron_dynamics import load
 from kron_dynamics.kernels import check, compilation
 
 
@@ -36,7 +36,7 @@ def main() -> None:
 
     compilation.check_kernel = timed
     started, processor = time.perf_counter(), spent()
-    robot = kd.load(file)
+    robot = load(file)
     robot.prepare(link)
     print(time.perf_counter() - started, sum(checking), spent() - processor)
 

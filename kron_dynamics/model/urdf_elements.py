@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
 from lxml import etree
 
@@ -37,6 +39,7 @@ _CHILDREN: Mapping[str, tuple[str, ...]] = {
     ),
     'inertial': ('origin', 'mass', 'inertia'),
 }
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Part:
@@ -48,7 +51,7 @@ class Part:
         element: itself; None where there is none.
     """
 
-    __slots__ = ('_children', '_findings', 'element', 'subject', 'tag')
+    __slots__ = ('_children', '_findings', '_texts', 'element', 'subject', 'tag')
 
     def __init__(
         self, subject: str, tag: str, element: etree._Element | None, findings: Findings
@@ -56,17 +59,21 @@ class Part:
         """Look at an element; what stands in it that is not read is found out."""
         self.subject, self.tag, self.element = subject, tag, element
         self._findings = findings
-        self._children: dict[str, list[etree._Element]] = {}
+        self._texts: Mapping[str, str] = _NOTHING
+        self._children: Mapping[str, list[etree._Element]] = _NOTHING
         if element is None:
             return
+        self._texts = texts = dict(element.attrib)
         known = ATTRIBUTES.get(tag)
-        if known is not None and not known.keys() >= set(element.attrib):
+        if known is not None and not texts.keys() <= known.keys():
             self._look_for_strangers(element, known)
-        expected = _CHILDREN.get(tag, ())
-        for child in element.iterchildren('*') if expected else ():
-            self._children.setdefault(child.tag, []).append(child)
-            if child.tag not in expected:
-                self._look_for_slip(child, expected)
+        if expected := _CHILDREN.get(tag):
+            self._children = children = dict[str, list[etree._Element]]()
+            for child in element.iterchildren('*'):
+                name = child.tag
+                children.setdefault(name, []).append(child)
+                if name not in expected:
+                    self._look_for_slip(child, expected)
 
     def _look_for_strangers(self, element: etree._Element, known: Mapping[str, int]) -> None:
         for name in element.attrib:
@@ -112,7 +119,7 @@ class Part:
 
     def text(self, attribute: str) -> str | None:
         """Return an attribute's text; None where it is missing."""
-        return None if self.element is None else self.element.get(attribute)
+        return self._texts.get(attribute)
 
     def numbers(self, attribute: str, finite: bool = True) -> list[float] | None:
         """Return an attribute's numbers; None where it is missing, or an error that is noted."""
@@ -142,14 +149,32 @@ class Part:
 
     def number(self, attribute: str, default: float = 0.0, finite: bool = True) -> float:
         """Return an attribute's number, or a default where it is missing."""
+        text = self._texts.get(attribute)
+        if text is None:
+            return default
+        # Nearly all are plain: a large robot has a hundred thousand.
+        if _is_plain(text) and math.isfinite(value := _single(text)):
+            return value
         values = self.numbers(attribute, finite)
         return default if values is None else values[0]
 
 
+def _is_plain(text: str) -> bool:
+    """Whether float() takes no more than the format has: no 1_000, no digits of other scripts."""
+    return '_' not in text and text.isascii()
+
+
+def _single(text: str) -> float:
+    """The number that a text is; NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def _parsed(text: str) -> list[float] | None:
     """The numbers in a text; None where a word is none."""
-    # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
-    if '_' in text or not text.isascii():
+    if not _is_plain(text):
         return None
     try:
         return [float(word) for word in text.split()]
