@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 
@@ -16,10 +17,17 @@ from kron_dynamics.model.findings import Findings
 _DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
 _ENCODING = re.compile(rb"""\s*<\?xml\b[^?]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+# Byte-order marks, the longer ones first: one begins like another.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, 'utf-32'),
+    (codecs.BOM_UTF32_BE, 'utf-32'),
+    (codecs.BOM_UTF16_LE, 'utf-16'),
+    (codecs.BOM_UTF16_BE, 'utf-16'),
+)
 
 
 def read_urdf_file(path: str | Path) -> str:
-    """Return the text of a URDF file: in UTF-8, or in the encoding that it declares.
+    """Return the text of a URDF file: in UTF-8, as its mark says, or as it declares.
 
     Raises:
         ModelError: the file does not exist, cannot be read or is not text.
@@ -35,6 +43,7 @@ def read_urdf_file(path: str | Path) -> str:
         raise ModelError(f"URDF file '{place}' cannot be read: {error}") from None
     declared = _ENCODING.match(data)
     encodings = ['utf-8', *([declared[1].decode()] if declared else [])]
+    encodings = next(([name] for mark, name in _MARKS if data.startswith(mark)), encodings)
     for encoding in encodings:
         try:
             return data.decode(encoding)

@@ -277,6 +277,17 @@ def test_default_namespace(parts: Any) -> None:
     assert load_model(text).joint_names == ('hinge',)
 
 
+@pytest.mark.parametrize('encoding', ['utf-8-sig', 'utf-16', 'utf-32'])
+def test_file_with_a_byte_order_mark(tmp_path: Path, parts: Any, encoding: str) -> None:
+    path = tmp_path / 'arm.urdf'
+    text = f'<?xml version="1.0" encoding="{encoding}"?>' + parts.robot(hinge=parts.joint('Tür'))
+    path.write_text(text, encoding=encoding)
+    assert load_model(read_urdf_file(path)).joint_names == ('Tür',)
+    path.write_bytes(path.read_bytes() + b'\xff\xfe\xff')
+    with pytest.raises(ModelError, match='it is not text in utf-'):
+        read_urdf_file(path)
+
+
 def test_file_in_the_encoding_that_it_declares(tmp_path: Path, parts: Any) -> None:
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>' + parts.robot(hinge=parts.joint('Tür'))
     (tmp_path / 'robot.urdf').write_bytes(text.encode('latin-1'))
