@@ -26,6 +26,8 @@ _FLAGS = (
     *('-fno-math-errno', '-ffp-contract=fast'),
 )
 _TIME_LIMIT = 120.0
+# Characters of what a compiler that failed says: the first error explains the others.
+_TOLD = 500
 
 
 def find_compiler() -> tuple[str, ...] | None:
@@ -100,7 +102,9 @@ def compile_library(
     finally:
         unit.unlink()
     if code != 0:
-        raise KernelBuildError(f'{command[0]} failed with exit code {code}: {message}')
+        told = ' '.join(message.split())
+        told = told if len(told) <= _TOLD else f'{told[:_TOLD]}...'
+        raise KernelBuildError(f'{command[0]} failed with exit code {code}: {told}')
     if not target.exists():
         raise KernelBuildError(f'{command[0]} reported success but wrote no library')
 

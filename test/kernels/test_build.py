@@ -69,6 +69,16 @@ def test_failing_compiler_is_an_error_with_its_message(
     with pytest.raises(KernelBuildError) as caught:
         make_product()
     assert str(caught.value) == f'{path} failed with exit code 3: disk of the compiler is on fire'
+
+
+def test_what_a_compiler_says_at_length_is_one_line(
+    fake_compiler: Any, own_cache: Path, make_product: Any
+) -> None:
+    fake_compiler('printf "first\\n  error\\n" >&2; seq 1000 >&2; exit 1')
+    with pytest.raises(KernelBuildError, match='exit code 1: first error 1 2 3 ') as caught:
+        make_product()
+    assert len(str(caught.value)) < 800
+    assert str(caught.value).endswith('...')
     left = {path.suffix for path in own_cache.iterdir()}
     assert left <= {'.lock'}
 
