@@ -38,7 +38,7 @@ from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
 from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
-from kron_dynamics.control.vibration.kalman import Disturbances
+from kron_dynamics.control.vibration.kalman import NoiseModel
 from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
 from kron_dynamics.control.vibration.schedule import damping_schedule
 
@@ -52,7 +52,6 @@ __all__ = [
     'DampedTorque',
     'DampingGains',
     'DampingRange',
-    'Disturbances',
     'Extrema',
     'FaultAction',
     'FaultLatch',
@@ -64,6 +63,7 @@ __all__ = [
     'LawState',
     'LimitViolation',
     'LqrWeights',
+    'NoiseModel',
     'PlannedReference',
     'ProportionalDerivative',
     'Reference',

@@ -109,7 +109,7 @@ class _RigidField:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Change:
+class _FieldSensitivity:
     """How accelerations behind a joint with twist X change, body axes.
 
     With the velocity field V of a body behind it they change by ``with_rate + 2 X V`` per unit of
@@ -130,7 +130,7 @@ class _Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Felt:
+class _SubtreeSensitivity:
     """What passes between joint k and those before it, at a body on the way to the base.
 
     Attributes:
@@ -145,9 +145,9 @@ class _Felt:
     rigid: Wrench
     gyroscopic: ScalarArray
 
-    def to_parent(self, placed: JointPlacement) -> _Felt:
+    def to_parent(self, placed: JointPlacement) -> _SubtreeSensitivity:
         """Return the same at the body before."""
-        return _Felt(
+        return _SubtreeSensitivity(
             self.position.to_parent(placed),
             self.rate.to_parent(placed),
             self.rigid.to_parent(placed),
@@ -199,12 +199,12 @@ def _derivatives(
     return D, K
 
 
-def _change(before: FrameMotion, placed: JointPlacement) -> _Change:
+def _change(before: FrameMotion, placed: JointPlacement) -> _FieldSensitivity:
     """The changes behind a joint, of the motion of the body before it as seen at the joint."""
     (v, a, _), (w, wd, _) = before.linear, before.angular
     z, s = placed.angular_axis, placed.linear_axis
     n = cross(w, z)
-    return _Change(
+    return _FieldSensitivity(
         _RigidField(2 * (cross(w, s) - cross(z, v)), 2 * n),
         _RigidField(
             before.field(1) @ s - cross(z, a) - 2 * cross(n, v), cross(wd, z) + cross(w, n)
@@ -213,12 +213,12 @@ def _change(before: FrameMotion, placed: JointPlacement) -> _Change:
 
 
 def _felt(
-    change: _Change,
+    change: _FieldSensitivity,
     placed: JointPlacement,
     composite: Inertia,
     momentum: FieldMoments,
     wrench: Wrench,
-) -> _Felt:
+) -> _SubtreeSensitivity:
     """What the joints before a joint feel of its changes, and it of theirs, at its own body.
 
     Args:
@@ -240,4 +240,6 @@ def _felt(
         + Wrench(cross(z, f), cross(z, m) + cross(s, f))
     )
     rate = change.with_rate.wrench(composite) + Wrench(2 * cross(z, p), 2 * (N @ z))
-    return _Felt(position, rate, _RigidField(s, z).wrench(composite), N.T @ z + cross(p, s))
+    return _SubtreeSensitivity(
+        position, rate, _RigidField(s, z).wrench(composite), N.T @ z + cross(p, s)
+    )

@@ -27,7 +27,7 @@ class JointPlacement:
             loses no digits.
         angular_axis: shape (3,), angular velocity per unit coordinate rate (0 if prismatic), the
             same in the joint's and in the body's axes.
-        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 unless prismatic),
+        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 if revolute),
             likewise.
     """
 

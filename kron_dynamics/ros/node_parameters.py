@@ -122,7 +122,7 @@ DYNAMICS = (
         'tip_frame',
         '',
         'Link of the tip topics. Empty: the moving link farthest from the root. '
-        'Taken up by configure.',
+        'Read at configure.',
     ),
     Parameter(
         'acceleration_source',
@@ -144,7 +144,7 @@ DYNAMICS = (
         'linearized_model_rate',
         1.0,
         'Linearized models per second of wall time, Hz, at most one for every joint state; 0: '
-        'none. Taken up by configure.',
+        'none. Read at configure.',
         0.0,
         1000.0,
     ),
@@ -153,7 +153,7 @@ DYNAMICS = (
         'measured',
         'Motion that linearized models are about: measured, with the accelerations of '
         'tip_acceleration, 0 where it has none; or reference, and measured while no reference is '
-        'followed. Taken up by configure.',
+        'followed. Read at configure.',
         choices=('measured', 'reference'),
     ),
     Parameter(

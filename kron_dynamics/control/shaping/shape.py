@@ -110,7 +110,9 @@ def shape_trajectory(
     if not past:
         positions[0] = first
     if start is not None:
-        fading = _fading(start, (positions, velocities, accelerations), trajectory.joint_names)
+        fading = _start_mismatch(
+            start, (positions, velocities, accelerations), trajectory.joint_names
+        )
         if not reference.smooth:
             # It may step at this very moment: neither side of the step is a difference to fade.
             fading[2] = 0.0
@@ -171,7 +173,7 @@ def _shaped(
     )
 
 
-def _fading(
+def _start_mismatch(
     start: tuple[ArrayLike, ArrayLike, ArrayLike],
     motion: tuple[FloatArray, FloatArray, FloatArray],
     names: tuple[str, ...],

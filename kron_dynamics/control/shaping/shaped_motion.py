@@ -95,13 +95,13 @@ class ModeClock:
         made = [impulses(kind, float(z), tolerated_vibration) for z in damping_ratios]
         amplitudes = np.array([amplitude for amplitude, _ in made]).T
         rates = np.array(list(map(damped, frequencies, damping_ratios)), dtype=np.float64)
-        frequency = _held(times, rates)
+        frequency = _spline_held_at_ends(times, rates)
         phase = frequency.antiderivative()
         clock = _Warp(phase)
         warps, weights = [], []
         for amplitude, late in zip(amplitudes, np.array([p for _, p in made]).T, strict=True):
             coefficients = phase.c.copy()
-            coefficients[1:] += _held(times, late).c
+            coefficients[1:] += _spline_held_at_ends(times, late).c
             warp = _Warp(PPoly(coefficients, phase.x))
             if not (clock.grows and warp.grows):
                 raise TrajectoryError('a mode changes too fast to shape the trajectory for it')
@@ -110,7 +110,9 @@ class ModeClock:
             arrival = clock.inverse(warp.value(times))
             weights.append(amplitude * np.sqrt(rates / frequency(arrival)))
             warps.append(warp)
-        shares = [_held(times, weight) for weight in weights / np.sum(weights, axis=0)]
+        shares = [
+            _spline_held_at_ends(times, weight) for weight in weights / np.sum(weights, axis=0)
+        ]
         parts = [(s, s.derivative(), warp) for s, warp in zip(shares, warps, strict=True)]
         return cls(frequency, clock, tuple(parts))
 
@@ -220,7 +222,7 @@ class ShapedMotion:
         )
 
 
-def _held(times: FloatArray, values: FloatArray) -> PPoly:
+def _spline_held_at_ends(times: FloatArray, values: FloatArray) -> PPoly:
     """Return the spline through the values, constant before and after."""
     from scipy.interpolate import CubicSpline, PPoly  # takes long to import
 

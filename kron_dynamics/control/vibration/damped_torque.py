@@ -157,7 +157,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         wanted = damper.update(q, None, q_ref, qd_ref, steady, efforts + friction)
         moved = self._rigid.joint_friction(qd_ref + _clear_rate(state)) - friction
         state.taken = self._friction_taken(damper, q, qd_ref, friction)
-        _want(state, damper.deflection - steady)
+        _predict_frictionless(state, damper.deflection - steady)
         return wanted + _COMPENSATED * moved
 
     def _friction_taken(
@@ -195,7 +195,7 @@ def _clear_rate(state: DampedTorqueState) -> FloatArray:
     return clear
 
 
-def _want(state: DampedTorqueState, deviation: FloatArray) -> None:
+def _predict_frictionless(state: DampedTorqueState, deviation: FloatArray) -> None:
     """Move the joints on as the regulator would without friction, under these links."""
     gains, n_j = state.damper.gains, len(state.wanted)
     x = np.concatenate(

@@ -107,7 +107,7 @@ class VibrationDamper:
         Args:
             q: measured joint positions, shape (n_j,), rad or m.
             qd: measured joint rates, shape (n_j,); not used, and may be None, where the gains
-                were made without `Disturbances.rate_noise`.
+                were made without `NoiseModel.rate_noise`.
             q_ref: reference, shape (n_j,), rad or m.
             qd_ref: its rate, shape (n_j,).
             deflection_ref: quasi-static modal deflections of the reference, shape (n_m,).

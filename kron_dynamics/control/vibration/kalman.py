@@ -25,15 +25,15 @@ _DECAYS = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Disturbances:
-    """What shakes the machine and what blurs its measurement, as the filter takes it to be.
+class NoiseModel:
+    """Process noise (Q) and measurement noise (R) of the Kalman filter.
 
-    Pushes are white noise. Their size is the standard deviation of their mean over one second, so
+    Process noise is white. Its size is the standard deviation of its mean over one second, so
     that it does not depend on the control period.
 
     Attributes:
-        joint_effort: pushes on the joints, shape (n_j,), N m or N, 0 or more.
-        modal_force: pushes on the modal coordinates, shape (n_m,), 0 or more.
+        joint_effort: process noise on the joints, shape (n_j,), N m or N, 0 or more.
+        modal_force: process noise on the modal coordinates, shape (n_m,), 0 or more.
         drift: how far the slow effort d wanders in one second, standard deviation, shape (n_j,),
             N m or N, above 0.
         resolution: smallest step of the measured positions, shape (n_j,), rad or m, above 0;
@@ -48,14 +48,14 @@ class Disturbances:
     resolution: FloatArray
     rate_noise: FloatArray | None = None
 
-    def checked(self, joints: Sequence[str], modes: Sequence[str]) -> Disturbances:
+    def checked(self, joints: Sequence[str], modes: Sequence[str]) -> NoiseModel:
         """Return a checked copy.
 
         Raises:
             ParameterError: a number is missing, negative or not finite; names the coordinate.
         """
         rates = self.rate_noise
-        return Disturbances(
+        return NoiseModel(
             positive_per_joint('joint_effort', self.joint_effort, joints, zero_allowed=True),
             positive_per_joint('modal_force', self.modal_force, modes, zero_allowed=True),
             positive_per_joint('drift', self.drift, joints),
@@ -73,7 +73,7 @@ class SampledPlant:
     Attributes:
         transition: a of ``x+ = A x + B u``, shape (2n + n_j, 2n + n_j); its last rows hold d.
         input: B, shape (2n + n_j, n_j); efforts are held over the period.
-        uncontrollable_modes: coordinates of modes that decay by themselves, and that efforts
+        undampable_modes: coordinates of modes that decay by themselves, and that efforts
             hardly move or joints hardly show (unobservable ones).
     """
 
@@ -112,7 +112,7 @@ class SampledPlant:
         self._rates[:n, n : 2 * n] = np.diag(state_scale[n:] / state_scale[:n])
         self._rates[n : 2 * n, : 2 * n] = lower
         self._rates[n : 2 * n, 2 * n :] = self._forces[:, :n_j] * effort
-        self.uncontrollable_modes = self._check()
+        self.undampable_modes = self._check()
         self.transition: FloatArray = expm(self._rates * period)
         self.input: FloatArray = self.transition[:, 2 * n :].copy()
         self.input[2 * n :] = 0.0
@@ -153,7 +153,7 @@ class SampledPlant:
         energies = np.abs(shape[: self.n]) ** 2 + np.abs(shape[self.n :]) ** 2
         return self.names[int(energies.argmax())]
 
-    def noise(self, disturbances: Disturbances) -> FloatArray:
+    def noise(self, disturbances: NoiseModel) -> FloatArray:
         """Return the covariance that a period adds to the scaled state.
 
         Van Loan's integral, shape (2n + n_j, 2n + n_j).
@@ -162,9 +162,9 @@ class SampledPlant:
 
         n, size = self.n, len(self._rates)
         pushes = np.concatenate((disturbances.joint_effort, disturbances.modal_force))
-        gusts = self._forces * pushes
+        noise_input = self._forces * pushes
         density = np.zeros((size, size))
-        density[n : 2 * n, n : 2 * n] = gusts @ gusts.T
+        density[n : 2 * n, n : 2 * n] = noise_input @ noise_input.T
         density[2 * n :, 2 * n :] = np.diag((disturbances.drift / self.effort_scale) ** 2)
         zero = np.zeros((size, size))
         both = expm(np.block([[-self._rates, density], [zero, self._rates.T]]) * self.period)
@@ -195,7 +195,7 @@ class KalmanFilter:
     poles: ComplexArray
 
     @classmethod
-    def of(cls, plant: SampledPlant, disturbances: Disturbances) -> KalmanFilter:
+    def of(cls, plant: SampledPlant, disturbances: NoiseModel) -> KalmanFilter:
         """Return the filter with the least mean square error.
 
         Raises:

@@ -15,8 +15,8 @@ import numpy as np
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.vibration.kalman import (
-    Disturbances,
     KalmanFilter,
+    NoiseModel,
     SampledPlant,
     riccati,
     stable_poles,
@@ -88,17 +88,18 @@ class LqrWeights:
 
     def disturbances(
         self, model: LinearizedModel, resolution: ArrayLike, *, part: float = 0.02
-    ) -> Disturbances:
-        """Return disturbances of a size that goes with the scales.
+    ) -> NoiseModel:
+        """Return the noise of the Kalman filter, of a size that goes with the weights.
 
-        Pushes on joints and their drift: a part of the effort. Pushes on modes: that part of the
+        Noise on joints and their drift: a part of the effort. Noise on modes: that part of the
         force that holds the scale's deflection. Where a joint sticks, the drift builds up effort
         until it slips, and it may hunt about its reference: make the drift small there.
 
         Args:
             model: about the operating point.
             resolution: smallest step of the measured joint positions, shape (n_j,), rad or m.
-            part: unit 1. More of it makes the filter trust its sensors more than its model.
+            part: process noise relative to the weights, unit 1. More of it makes the filter
+                trust its sensors more than its model.
 
         Raises:
             ParameterError: the part or the resolution cannot be used.
@@ -108,7 +109,7 @@ class LqrWeights:
         n_j = len(self.effort)
         modal_force = model.stiffness.diagonal()[n_j:] * self.deflection
         pushes = part * self.effort
-        found = Disturbances(
+        found = NoiseModel(
             pushes, part * modal_force, pushes, np.array(resolution, dtype=np.float64)
         )
         return found.checked(model.joint_names[:n_j], model.joint_names[n_j:])
@@ -148,7 +149,7 @@ class DampingGains:
         feedback: F of ``dtau = -F x``, shape (n_j, 2n + n_j); d is taken off in full.
         filter: gain and covariance of the estimate.
         regulator_poles: from cycle to cycle, shape (2n,), inside the unit circle.
-        uncontrollable_modes: coordinates left to their own damping.
+        undampable_modes: coordinates left to their own damping.
     """
 
     joint_names: tuple[str, ...]
@@ -158,7 +159,7 @@ class DampingGains:
     feedback: FloatArray
     filter: KalmanFilter
     regulator_poles: ComplexArray
-    uncontrollable_modes: tuple[str, ...]
+    undampable_modes: tuple[str, ...]
 
     @classmethod
     def of(
@@ -166,7 +167,7 @@ class DampingGains:
         model: LinearizedModel,
         period: float,
         scales: LqrWeights,
-        disturbances: Disturbances,
+        disturbances: NoiseModel,
     ) -> DampingGains:
         """Solve for the gains: two Riccati equations, too long for the control cycle.
 
@@ -199,5 +200,5 @@ class DampingGains:
             effort[:, np.newaxis] * np.hstack((K, np.eye(n_j))) / S.T,
             KalmanFilter.of(plant, disturbances),
             poles,
-            plant.uncontrollable_modes,
+            plant.undampable_modes,
         )

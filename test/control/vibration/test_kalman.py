@@ -9,14 +9,14 @@ import pytest
 from scipy.integrate import quad_vec, solve_ivp
 from scipy.linalg import expm
 
-from kron_dynamics.control.vibration.kalman import Disturbances, KalmanFilter, SampledPlant
+from kron_dynamics.control.vibration.kalman import KalmanFilter, NoiseModel, SampledPlant
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError
 from kron_dynamics.linearized import LinearizedModel
 
 PERIOD = 0.05
 STATE_SCALE = np.array([0.2, 0.5, 1.5, 4.0])
 EFFORT_SCALE = np.array([30.0])
-PUSHES = Disturbances(
+PUSHES = NoiseModel(
     joint_effort=np.array([2.0]),
     modal_force=np.array([0.5]),
     drift=np.array([3.0]),
@@ -144,8 +144,8 @@ def test_a_mode_that_moves_but_does_not_show_is_named():
 
 def test_a_damped_mode_out_of_reach_is_only_listed(plant):
     alone = SampledPlant(two_masses(0.05, 0.0), PERIOD, STATE_SCALE, EFFORT_SCALE)
-    assert alone.uncontrollable_modes == ('boom/v1',)
-    assert plant.uncontrollable_modes == ()
+    assert alone.undampable_modes == ('boom/v1',)
+    assert plant.undampable_modes == ()
     covariance = KalmanFilter.of(alone, PUSHES).covariance
     # White pushes of density w on a mode without sensor: variance of position w / (2 d k).
     np.testing.assert_allclose(covariance[1, 1], 0.5**2 / (2.0 * 0.05 * 16.0), rtol=1e-8)
@@ -159,7 +159,7 @@ def test_of_two_equal_booms_on_one_hub_only_the_sum_can_be_damped():
         SampledPlant(twins, PERIOD, np.ones(6), EFFORT_SCALE)
     K[2, 2] = 17.0
     different = model(M, np.zeros((3, 3)), K, ('hub', 'left/v1', 'right/v1'))
-    assert SampledPlant(different, PERIOD, np.ones(6), EFFORT_SCALE).uncontrollable_modes == ()
+    assert SampledPlant(different, PERIOD, np.ones(6), EFFORT_SCALE).undampable_modes == ()
 
 
 def test_a_mode_too_fast_for_the_period_is_named():

@@ -175,5 +175,5 @@ def test_errors_of_the_plant_come_through():
 
 def test_a_damped_mode_out_of_reach_is_left_alone():
     gains = gains_of(two_masses(0.05, 0.0))
-    assert gains.uncontrollable_modes == ('boom/v1',)
+    assert gains.undampable_modes == ('boom/v1',)
     assert gains.feedback[0, 1] == pytest.approx(0.0, abs=1e-9 * gains.feedback[0, 0])
