@@ -33,6 +33,7 @@ from kron_dynamics.kinematics.relative import (
 from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree, relative_velocity
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -208,14 +209,11 @@ def _ends(
     placements = configuration(model, as_scalars(q)).placements
     skeleton = model.skeleton
     frames = skeleton.frame(reference), skeleton.frame(link)
-    paths = [skeleton.path(frame.body) for frame in frames]
-    shared = 0
-    while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
-        shared += 1
+    paths = paths_apart(skeleton, frames[0].body, frames[1].body)
     ends = []
     for frame, path, at in zip(frames, paths, (None, point), strict=True):
         turn, place = frame.rotation, frame.locate(at)
-        for k in reversed(path[shared:]):
+        for k in reversed(path):
             placed = placements[k]
             turn, place = placed.rotation @ turn, placed.rotation @ place + placed.offset
         ends.append((turn, place))

@@ -19,6 +19,7 @@ from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import block_skew, kronecker
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -39,9 +40,10 @@ class _Branch:
     rotation: ScalarArray
 
 
-def _branch(model: RobotModel, placements: list[BodyPlacement], link: str, shared: int) -> _Branch:
+def _branch(
+    model: RobotModel, placements: list[BodyPlacement], link: str, joints: tuple[int, ...]
+) -> _Branch:
     frame = model.frame(link)
-    joints = model.path(frame.body)[shared:]
     origins, end = [], np.zeros(3, dtype=int)
     for k in joints:
         end = end + placements[k].offset
@@ -56,13 +58,8 @@ def _branches(
     model: RobotModel, placements: list[BodyPlacement], link: str, reference: str
 ) -> tuple[_Branch, _Branch]:
     """The branches to the reference and to the link, from the last body they share."""
-    paths = model.path(model.frame(reference).body), model.path(model.frame(link).body)
-    shared = 0
-    for a, b in zip(*paths, strict=False):
-        if a != b:
-            break
-        shared += 1
-    return _branch(model, placements, reference, shared), _branch(model, placements, link, shared)
+    up, down = paths_apart(model, model.frame(reference).body, model.frame(link).body)
+    return _branch(model, placements, reference, up), _branch(model, placements, link, down)
 
 
 def relative_columns(

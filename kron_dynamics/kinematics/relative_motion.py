@@ -15,6 +15,7 @@ from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -88,17 +89,14 @@ def relative_motion(
     """
     tree, placements, moved = moving_tree(model, q, qd, qdd, qddd)
     frames = tree.frame(reference), tree.frame(link)
-    paths = [tree.path(frame.body) for frame in frames]
-    shared = 0
-    while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
-        shared += 1
+    paths = paths_apart(tree, frames[0].body, frames[1].body)
     # Both from the last body that carries both: how it moves itself does not count.
     still = np.zeros(3, dtype=int)
     ends = []
     for frame, path, at in zip(frames, paths, (None, point), strict=True):
         motion = FrameMotion((still, still, still), (still, still, still))
         turn, place = np.eye(3, dtype=int), still
-        for k in path[shared:]:
+        for k in path:
             motion, placed = moved(k, motion), placements[k]
             turn, place = turn @ placed.rotation, place + turn @ placed.offset
         r = frame.locate(at)

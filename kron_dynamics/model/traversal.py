@@ -111,3 +111,12 @@ class Traversal:
     @abstractmethod
     def n(self) -> int:
         """Number of generalized coordinates."""
+
+
+def paths_apart(tree: Traversal, body: int, other: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the joints to each of two bodies from the last one that carries both, or the base."""
+    ways = tree.path(body), tree.path(other)
+    shared = 0
+    while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
+        shared += 1
+    return ways[0][shared:], ways[1][shared:]

@@ -149,32 +149,14 @@ class Part:
 
     def number(self, attribute: str, default: float = 0.0, finite: bool = True) -> float:
         """Return an attribute's number, or a default where it is missing."""
-        text = self._texts.get(attribute)
-        if text is None:
-            return default
-        # Nearly all are plain: a large robot has a hundred thousand.
-        if _is_plain(text) and math.isfinite(value := _single(text)):
-            return value
         values = self.numbers(attribute, finite)
         return default if values is None else values[0]
 
 
-def _is_plain(text: str) -> bool:
-    """Whether float() takes no more than the format has: no 1_000, no digits of other scripts."""
-    return '_' not in text and text.isascii()
-
-
-def _single(text: str) -> float:
-    """The number that a text is; NaN where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
 def _parsed(text: str) -> list[float] | None:
     """The numbers in a text; None where a word is none."""
-    if not _is_plain(text):
+    # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
+    if '_' in text or not text.isascii():
         return None
     try:
         return [float(word) for word in text.split()]
