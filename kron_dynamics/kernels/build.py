@@ -102,7 +102,9 @@ def compile_library(
     finally:
         unit.unlink()
     if code != 0:
-        told = ' '.join(message.split())
+        # One cause is often reported hundreds of times, before another that says more.
+        lines = dict.fromkeys(' '.join(line.split()) for line in message.splitlines())
+        told = ' '.join(line for line in lines if line)
         told = told if len(told) <= _TOLD else f'{told[:_TOLD]}...'
         raise KernelBuildError(f'{command[0]} failed with exit code {code}: {told}')
     if not target.exists():

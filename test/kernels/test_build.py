@@ -70,6 +70,9 @@ def test_failing_compiler_is_an_error_with_its_message(
         make_product()
     assert str(caught.value) == f'{path} failed with exit code 3: disk of the compiler is on fire'
 
+    left = {path.suffix for path in own_cache.iterdir()}
+    assert left <= {'.lock'}
+
 
 def test_what_a_compiler_says_at_length_is_one_line(
     fake_compiler: Any, own_cache: Path, make_product: Any
@@ -79,8 +82,12 @@ def test_what_a_compiler_says_at_length_is_one_line(
         make_product()
     assert len(str(caught.value)) < 800
     assert str(caught.value).endswith('...')
-    left = {path.suffix for path in own_cache.iterdir()}
-    assert left <= {'.lock'}
+
+
+def test_what_a_compiler_repeats_hides_nothing(fake_compiler: Any, make_product: Any) -> None:
+    fake_compiler('for i in $(seq 300); do echo "in a header" >&2; done; echo cause >&2; exit 1')
+    with pytest.raises(KernelBuildError, match='exit code 1: in a header cause$'):
+        make_product()
 
 
 def test_failure_is_not_remembered(
