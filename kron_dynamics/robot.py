@@ -108,17 +108,22 @@ class Robot:
         """Return what has been compiled so far."""
         return self._kernels.reports
 
-    def prepare(self, *links: str) -> None:
+    def prepare(self, *links: str, batches: bool = False) -> None:
         """Compile the dynamics and the kinematics of some links now, all at once.
 
         No later call waits for the compiler then; the regressor and the linearization alone are
-        left for their first use.
+        left for their first use. The code for batches, which takes as long again, is compiled by
+        the first batch of 16 states or more, or here.
+
+        Args:
+            links: names of links.
+            batches: whether to compile the code for batches now.
 
         Raises:
             UnknownFrameError: the robot has no such link.
             KernelBuildError: there is a compiler and it failed.
         """
-        prepare(self, *(self.frame(link) for link in links))
+        prepare(self, *(self.frame(link) for link in links), batches=batches)
 
     @compiled
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:

@@ -45,6 +45,7 @@ class CacheEntry:
         operations: arithmetic operations per state.
         shapes: shape of each result.
         build_seconds: time spent recording and compiling.
+        has_lanes: whether code with one state per SIMD lane can be had beside it.
     """
 
     library: str
@@ -52,6 +53,7 @@ class CacheEntry:
     operations: int
     shapes: tuple[tuple[int, ...], ...]
     build_seconds: float
+    has_lanes: bool = False
 
 
 class Built(NamedTuple):
@@ -62,6 +64,7 @@ class Built(NamedTuple):
     operations: int
     shapes: tuple[tuple[int, ...], ...]
     build_seconds: float
+    has_lanes: bool = False
 
 
 class Found(NamedTuple):

@@ -19,7 +19,9 @@ enum {
   MAX_ARGUMENTS = 5,
   MAX_RESULTS = 8,
   MAX_RANK = 4,
-  GIL_BATCH = 16,  // states whose work outweighs giving up the interpreter and asking for it again
+  // States from which on the code for batches is used; their work also outweighs giving up the
+  // interpreter and asking for it again. `kernel.py` has the same number.
+  BATCH = 16,
 };
 
 typedef void (*Kernel)(ptrdiff_t count, const double *const *in, double *const *out);
@@ -33,7 +35,7 @@ typedef struct {
 typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  Kernel kernel;
+  Kernel kernel, batch_kernel;
   Py_ssize_t arguments, results;
   npy_intp sizes[MAX_ARGUMENTS];
   Result result[MAX_RESULTS];
@@ -132,12 +134,13 @@ static inline PyObject *make(const Result *result, npy_intp states) {
 static inline void run(
     const Call *self, npy_intp states, const double *const *in, double *const *out) {
   const npy_intp count = states < 0 ? 1 : states;
-  if (count < GIL_BATCH) {
+  if (count < BATCH) {
     if (count > 0) self->kernel(count, in, out);
     return;
   }
+  const Kernel kernel = self->batch_kernel;
   Py_BEGIN_ALLOW_THREADS
-  self->kernel(count, in, out);
+  kernel(count, in, out);
   Py_END_ALLOW_THREADS
 }
 
@@ -234,6 +237,27 @@ static int fill(Call *self, PyObject *sizes, PyObject *shapes) {
   return 0;
 }
 
+// The function at an address, NULL with an error where there is none.
+static Kernel kernel_at(PyObject *address) {
+  void *place = PyLong_AsVoidPtr(address);
+  Kernel kernel = NULL;
+  if (place == NULL && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the address is 0");
+  memcpy(&kernel, &place, sizeof kernel);  // C has no cast from data to functions
+  return kernel;
+}
+
+static PyObject *use_for_batches(PyObject *object, PyObject *args) {
+  PyObject *address;
+  Py_ssize_t limit;
+  if (!PyArg_ParseTuple(args, "O!n", &PyLong_Type, &address, &limit)) return NULL;
+  const Kernel kernel = kernel_at(address);
+  if (kernel == NULL) return NULL;
+  Call *self = (Call *)object;
+  self->batch_kernel = kernel;
+  self->limit = limit;
+  Py_RETURN_NONE;
+}
+
 static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *names) {
   static char *keywords[] = {"address", "sizes", "shapes", "result_type", "slow", "limit", NULL};
   PyObject *address, *sizes, *shapes, *collection, *slow;
@@ -242,11 +266,8 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *names) {
           args, names, "O!O!O!OO|n", keywords, &PyLong_Type, &address, &PyTuple_Type, &sizes,
           &PyTuple_Type, &shapes, &collection, &slow, &limit))
     return NULL;
-  void *kernel = PyLong_AsVoidPtr(address);
-  if (kernel == NULL) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the address is 0");
-    return NULL;
-  }
+  const Kernel kernel = kernel_at(address);
+  if (kernel == NULL) return NULL;
   if (collection != Py_None &&
       !(PyType_Check(collection) &&
         PyType_FastSubclass((PyTypeObject *)collection, Py_TPFLAGS_TUPLE_SUBCLASS))) {
@@ -256,7 +277,7 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *names) {
   Call *self = (Call *)type->tp_alloc(type, 0);
   if (self == NULL) return NULL;
   self->vectorcall = call;
-  memcpy(&self->kernel, &kernel, sizeof kernel);  // C has no cast from data to functions
+  self->kernel = self->batch_kernel = kernel;
   self->limit = limit;
   if (collection != Py_None) {
     Py_INCREF(collection);
@@ -312,6 +333,11 @@ static PyObject *repr(PyObject *object) {
   return text;
 }
 
+static PyMethodDef methods[] = {
+    {"use_for_batches", use_for_batches, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyGetSetDef attributes[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -329,6 +355,7 @@ static PyTypeObject call_type = {
     .tp_clear = clear,
     .tp_dealloc = dealloc,
     .tp_repr = repr,
+    .tp_methods = methods,
     .tp_getset = attributes,
     .tp_dictoffset = offsetof(Call, dict),
     .tp_weaklistoffset = offsetof(Call, weak),

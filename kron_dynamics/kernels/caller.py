@@ -37,6 +37,7 @@ def call_type() -> Any | None:
 
     ``Call(address, sizes, shapes, result_type, slow, limit)`` is called like ``slow``, which
     gets every call that is not one of plain float64 arrays, or of ``limit`` states or more.
+    ``Call.use_for_batches(address, limit)`` gives it other code for batches, and another limit.
     What fails is tried again after a while: the disk may have been full.
     """
     if _state.type is None and time.monotonic() >= _state.try_again:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kron_dynamics.kernels.compilation import make_kernels
+from kron_dynamics.kernels.compilation import make_kernels, make_lanes
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.model.robot_model import RobotModel
@@ -35,12 +35,20 @@ class KernelCollection:
         self.prepare([specification])
         return self._kernels[specification.name]
 
-    def prepare(self, specifications: Iterable[KernelSpecification]) -> None:
-        """Make all kernels that are missing, in as few compilations as there are cores."""
-        missing = [known for known in specifications if known.name not in self._kernels]
+    def prepare(
+        self, specifications: Iterable[KernelSpecification], batches: bool = False
+    ) -> None:
+        """Make all kernels that are missing at once, and where asked their code for batches."""
+        wanted = {known.name: known for known in specifications}.values()
+        missing = [known for known in wanted if known.name not in self._kernels]
         if missing:
             for kernel in make_kernels(missing, self._model, self._fingerprint, self._threads):
                 self._kernels[kernel.report.name] = kernel
+        without = [known for known in wanted if self._kernels[known.name].lacks_lanes]
+        if batches and without:
+            addresses = make_lanes(without, self._model, self._fingerprint)
+            for k, known in enumerate(without):
+                self._kernels[known.name].use_lanes(None if addresses is None else addresses[k])
 
     @property
     def n(self) -> int:

@@ -23,7 +23,7 @@ from kron_dynamics.kernels.build import (
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.check import check_kernel
-from kron_dynamics.kernels.emit import emit_c
+from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
@@ -59,23 +59,75 @@ def make_kernels(
         KernelBuildError: there is a compiler, and it failed or what it made computes something
             else.
     """
+    fetched = _fetched(specifications, model, fingerprint, lanes=False)
+    if fetched is None:
+        return [_interpreted(specification, model, threads) for specification in specifications]
+    return [
+        Kernel(
+            known.name,
+            known.lengths(model),
+            entry.shapes,
+            KernelReport(known.name, entry.operations, 'c', entry.build_seconds, cached),
+            address=address,
+            result_type=known.result_type,
+            threads=threads,
+            lanes=functools.partial(_lanes, known, model, fingerprint)
+            if entry.has_lanes
+            else None,
+        )
+        for known, (address, (_, entry, cached)) in zip(specifications, fetched, strict=True)
+    ]
+
+
+def make_lanes(
+    specifications: Sequence[KernelSpecification], model: RobotModel, fingerprint: str
+) -> list[int] | None:
+    """Return addresses of the code with one state per SIMD lane, for kernels that have lanes.
+
+    Args:
+        specifications: of kernels that `make_kernels` made; all are compiled at once.
+        model: the robot.
+        fingerprint: of the model.
+
+    Returns:
+        addresses, None where nothing can be compiled any more.
+
+    Raises:
+        KernelBuildError: as of `make_kernels`.
+    """
+    fetched = _fetched(specifications, model, fingerprint, lanes=True)
+    return None if fetched is None else [address for address, _ in fetched]
+
+
+def _lanes(known: KernelSpecification, model: RobotModel, fingerprint: str) -> int | None:
+    addresses = make_lanes([known], model, fingerprint)
+    return None if addresses is None else addresses[0]
+
+
+def _fetched(
+    specifications: Sequence[KernelSpecification],
+    model: RobotModel,
+    fingerprint: str,
+    lanes: bool,
+) -> list[tuple[int, Found]] | None:
+    """Addresses of compiled code and what is known of it, None where there can be none."""
     compiler = find_compiler()
     if compiler is None:
         given = os.environ.get('CC')
         place = f"$CC is '{clipped(given)}', which is no program" if given else 'there is no cc'
         _warn_not_compiled(f'no C compiler found: {place}')
-        return [_interpreted(specification, model, threads) for specification in specifications]
+        return None
     forget_changed()
     machine = (compiler_identity(compiler), processor_identity())
     origins = {known.name: known.origins(model) for known in specifications}
     keys = {
         cache_key(
-            *(known.name, repr(known.lengths(model)), fingerprint, *machine),
+            *(known.name, repr(known.lengths(model)), fingerprint, *machine, f'lanes: {lanes}'),
             origins=origins[known.name],
         ): known
         for known in specifications
     }
-    build = _Build(keys, model, compiler)
+    build = _Build(keys, model, compiler, lanes)
     try:
         found = fetch(
             list(keys),
@@ -87,20 +139,8 @@ def make_kernels(
         )
     except NoFolderError as error:
         _warn_not_compiled(str(error))
-        return [_interpreted(specification, model, threads) for specification in specifications]
-    return [
-        Kernel(
-            known.name,
-            known.lengths(model),
-            entry.shapes,
-            KernelReport(known.name, entry.operations, 'c', entry.build_seconds, cached),
-            address=build.addresses[key],
-            result_type=known.result_type,
-            threads=threads,
-        )
-        for key, known in keys.items()
-        for _, entry, cached in [found[key]]
-    ]
+        return None
+    return [(build.addresses[key], found[key]) for key in keys]
 
 
 class _Build:
@@ -115,11 +155,14 @@ class _Build:
         keys: Mapping[str, KernelSpecification],
         model: RobotModel,
         compiler: tuple[str, ...],
+        lanes: bool,
     ) -> None:
+        """Prepare to build; `lanes` is for code with one state per SIMD lane."""
         self.addresses: dict[str, int] = {}
         self._keys = keys
         self._model = model
         self._compiler = compiler
+        self._lanes = lanes
         self._recording: dict[str, float] = {}  # seconds
 
     def load(self, key: str, kernel: Found) -> None:
@@ -136,7 +179,9 @@ class _Build:
             pool.submit(call_type)
             units = [
                 pool.submit(self._compile, folder / f'{number}.so', unit)
-                for number, unit in enumerate(in_translation_units(self._recorded(missing)))
+                for number, unit in enumerate(
+                    in_translation_units(self._recorded(missing), self._lanes)
+                )
             ]
             return {key: built for unit in units for key, built in unit.result().items()}
 
@@ -153,8 +198,12 @@ class _Build:
         started = time.perf_counter()
         told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
         signatures = [signature_source(symbol(k), text) for k, text in enumerate(told.values())]
-        source = emit_c(list(unit.values())) + ''.join(signatures)
-        compile_library(self._compiler, source, library)
+        traces = list(unit.values())
+        if self._lanes:
+            source = emit_lanes([trace for trace in traces if has_lanes(trace)])
+        else:
+            source = emit_c(traces)
+        compile_library(self._compiler, source + ''.join(signatures), library)
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]
@@ -169,7 +218,7 @@ class _Build:
                     f'{error}, compiled by {" ".join(self._compiler)}: check $CC and what it runs'
                 ) from None
         seconds = time.perf_counter() - started
-        total = sum(trace.operations for trace in unit.values()) or 1
+        total = sum(trace.operations for trace in traces) or 1
         return {
             key: Built(
                 library,
@@ -177,6 +226,7 @@ class _Build:
                 trace.operations,
                 trace.shapes,
                 self._recording[key] + seconds * trace.operations / total,
+                has_lanes(trace),
             )
             for k, (key, trace) in enumerate(unit.items())
         }

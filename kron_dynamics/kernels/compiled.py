@@ -173,8 +173,12 @@ def state_without_kernels(instance: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(instance).items() if name not in made}
 
 
-def prepare(*instances: Any) -> None:
+def prepare(*instances: Any, batches: bool = False) -> None:
     """Make the kernels of some instances, which share a collection, together and now.
+
+    Args:
+        instances: objects with compiled methods.
+        batches: whether to make their code for batches, too.
 
     Raises:
         KernelBuildError: there is a compiler and it failed.
@@ -187,7 +191,7 @@ def prepare(*instances: Any) -> None:
         and not (method.inverts_mass and instance.singular_mass is not None)
     ]
     instances[0]._kernels.prepare(
-        [method.specification(instance) for instance, _, method in methods]
+        [method.specification(instance) for instance, _, method in methods], batches
     )
     for instance, name, _ in methods:
         getattr(instance, name)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C source of kernels from their traces: single states, and many with one per SIMD lane.
+"""C source of kernels from their traces: for single states, and for many with one per SIMD lane.
 
 Names in the code are made from numbers alone: nothing from a robot description reaches it.
 """
@@ -8,6 +8,7 @@ Names in the code are made from numbers alone: nothing from a robot description 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.loops.emit import HEADER, loop_kernel
@@ -19,6 +20,7 @@ from kron_dynamics.kernels.trace import Trace, operands
 _WIDE_RESULTS = 100
 # Operations that must be spared where another kernel is called and its results are read back.
 _WORTH_A_CALL = 500
+_COUNT_IN_OUT = 'ptrdiff_t count, const double *const *in, double *const *out'
 
 
 def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
@@ -26,7 +28,7 @@ def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
 
     ``void kernel_<k>(ptrdiff_t count, const double *const *in, double *const *out)`` evaluates
     trace k for count states; in[a] and out[r] are row-major with one row a state. Results must
-    not overlap arguments.
+    not overlap arguments. Straight code computes one state after the other.
     """
     straight = {k: trace for k, trace in enumerate(traces) if isinstance(trace, Trace)}
     loops = {k: trace for k, trace in enumerate(traces) if isinstance(trace, LoopTrace)}
@@ -38,6 +40,20 @@ def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
     if loops:
         parts += [HEADER, *(loop_kernel(symbol(k), trace) for k, trace in loops.items())]
     return '\n'.join(parts)
+
+
+def emit_lanes(traces: Sequence[Trace]) -> str:
+    """Return the same for traces that `has_lanes`, with one state per SIMD lane.
+
+    Where no angle is huge, a state's results are the same bits in any batch.
+    """
+    kernels = (_lanes_kernel(symbol(k), trace) for k, trace in enumerate(traces))
+    return '\n'.join([prelude(), *kernels])
+
+
+def has_lanes(trace: Trace | LoopTrace) -> TypeGuard[Trace]:
+    """Whether code with one state per SIMD lane pays, and is not in the kernel already."""
+    return isinstance(trace, Trace) and sum(map(len, trace.outputs)) <= _WIDE_RESULTS
 
 
 def providers(traces: Sequence[Trace | LoopTrace]) -> dict[int, int]:
@@ -73,25 +89,11 @@ def cost(traces: Sequence[Trace | LoopTrace]) -> int:
         provider = traces[serving[k]] if k in serving else None
         rest = trace.after(provider) if isinstance(provider, Trace) else trace
         total += (rest or trace).operations
-        total += trace.operations if _is_wide(trace) else 0
     return total
-
-
-def _is_wide(trace: Trace) -> bool:
-    return sum(len(numbers) for numbers in trace.outputs) <= _WIDE_RESULTS
 
 
 def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
     name, trace = symbol(k), traces[k]
-    arguments, results = range(len(trace.sizes)), range(len(trace.outputs))
-    parameters = ', '.join(
-        [f'const double *restrict x{a}' for a in arguments]
-        + [f'double *restrict y{r}' for r in results]
-    )
-    at = ', '.join(
-        [f'in[{a}] + k * {trace.sizes[a]}' for a in arguments]
-        + [f'out[{r}] + k * {len(trace.outputs[r])}' for r in results]
-    )
     if provider is None:
         one = list(_one_state(trace))
     else:
@@ -103,22 +105,56 @@ def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
             f'{symbol(provider)}_one({read}, given);',
         ]
         one += _one_state(rest)
-    many, blocks = [], []
-    if _is_wide(trace):
-        many = [f'static void {name}_many({parameters}) {{', *_one_state_per_lane(trace), '}']
-        blocks = [f'for (; k + LANES <= count; k += LANES) {name}_many({at});']
     lines = [
-        *many,
-        f'static {"inline" if provider is None else ""} void {name}_one({parameters}) {{',
+        f'static {"inline" if provider is None else ""} void {name}_one({_parameters(trace)}) {{',
         *one,
         '}',
-        f'void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{',
-        'ptrdiff_t k = 0;',
-        *blocks,
-        f'for (; k < count; ++k) {name}_one({at});',
+        f'void {name}({_COUNT_IN_OUT}) {{',
+        f'for (ptrdiff_t k = 0; k < count; ++k) {name}_one({_rows(trace)});',
         '}',
     ]
     return '\n'.join(lines) + '\n'
+
+
+def _lanes_kernel(name: str, trace: Trace) -> str:
+    """What is left after the last full vector is filled up with the last state."""
+    rest, rows, back = [], [], []
+    for a, size in enumerate(trace.sizes):
+        rest += [f'double u{a}[LANES * {size} + 1];', f'fill_up(in[{a}], u{a}, {size}, k, count);']
+        rows.append(f'u{a}')
+    for r, numbers in enumerate(trace.outputs):
+        width = len(numbers)
+        rest.append(f'double v{r}[LANES * {width} + 1];')
+        rows.append(f'v{r}')
+        back.append(
+            f'memcpy(out[{r}] + k * {width}, v{r}, (count - k) * {width} * sizeof(double));'
+        )
+    lines = [
+        f'static void {name}_many({_parameters(trace)}) {{',
+        *_one_state_per_lane(trace),
+        '}',
+        f'void {name}({_COUNT_IN_OUT}) {{',
+        'ptrdiff_t k = 0;',
+        f'for (; k + LANES <= count; k += LANES) {name}_many({_rows(trace)});',
+        'if (k == count) return;',
+        *rest,
+        f'{name}_many({", ".join(rows)});',
+        *back,
+        '}',
+    ]
+    return '\n'.join(lines) + '\n'
+
+
+def _parameters(trace: Trace) -> str:
+    arguments = [f'const double *restrict x{a}' for a in range(len(trace.sizes))]
+    return ', '.join(arguments + [f'double *restrict y{r}' for r in range(len(trace.outputs))])
+
+
+def _rows(trace: Trace) -> str:
+    """Where arguments and results of state k are."""
+    arguments = [f'in[{a}] + k * {size}' for a, size in enumerate(trace.sizes)]
+    results = [f'out[{r}] + k * {len(numbers)}' for r, numbers in enumerate(trace.outputs)]
+    return ', '.join(arguments + results)
 
 
 def _one_state(trace: Trace) -> Iterator[str]:

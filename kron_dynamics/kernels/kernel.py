@@ -26,6 +26,8 @@ from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.messages import clipped
 from kron_dynamics.typing import ArrayLike, FloatArray
 
+# States from which on the code for batches is used; `caller.c` has the same number.
+BATCH = 16
 _WHOLE = 2**62  # states: a batch that is never divided
 
 
@@ -68,6 +70,7 @@ class Kernel:
         address: int | None = None,
         result_type: Callable[..., Any] | None = None,
         threads: int = 1,
+        lanes: Callable[[], int | None] | None = None,
     ) -> None:
         """Wrap machine code or a function that does the same.
 
@@ -82,6 +85,8 @@ class Kernel:
                 whose library must stay loaded.
             result_type: NamedTuple class of several results; None returns the one there is.
             threads: that share a batch; 0 for one a core.
+            lanes: makes the same function for batches and returns its address, or None where it
+                cannot be had; called when it is first needed.
 
         Raises:
             TypeError: there are several results and no type for them.
@@ -105,9 +110,11 @@ class Kernel:
             self.call = _for_plain_arrays(self, evaluate, sizes, self._shapes)
         else:
             evaluate = _c_function(address, len(sizes), len(self._shapes))
-        self._evaluate = in_threads(evaluate, threads)
+        self._threads = threads
+        self._lanes = lanes
+        self._evaluate = self._evaluate_batch = in_threads(evaluate, threads)
         if address is not None and (call := call_type()) is not None:
-            limit = _WHOLE if threads == 1 else 2 * STATES_PER_THREAD
+            limit = self._limit if lanes is None else BATCH
             short = call(address, sizes, self._shapes, result_type, self.__call__, limit)
             short.__name__ = short.__qualname__ = name
             short.address = address
@@ -115,6 +122,26 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f'<kernel {self.name}>'
+
+    @property
+    def lacks_lanes(self) -> bool:
+        """Whether its code for batches is still to be made."""
+        return self._lanes is not None
+
+    @property
+    def _limit(self) -> int:
+        """Length of the batches that are divided among threads."""
+        return _WHOLE if self._threads == 1 else 2 * STATES_PER_THREAD
+
+    def use_lanes(self, address: int | None) -> None:
+        """Have batches evaluated by other code, None for that of single states."""
+        if address is not None:
+            evaluate = _c_function(address, len(self._arguments), len(self._shapes))
+            self._evaluate_batch = in_threads(evaluate, self._threads)
+        use_for_batches = getattr(self.call, 'use_for_batches', None)
+        if use_for_batches is not None:
+            use_for_batches(address or self.address, self._limit)
+        self._lanes = None
 
     def __call__(self, *values: ArrayLike, out: Any = None, **by_name: ArrayLike) -> Any:
         """Evaluate for one state or a batch of N.
@@ -143,16 +170,24 @@ class Kernel:
         count = 1 if batch is None else batch
         if out is None:
             made = [np.empty(shape) for shape in shapes]
-            self._evaluate(count, rows, made)
+            self._run(count, rows, made)
             return made[0] if self._result_type is None else self._result_type(*made)
         outs = self._given(out, shapes)
         # Compiled code reads arguments after it has written results.
         apart = [_apart_from(rows, array) for array in outs]
-        self._evaluate(count, rows, apart)
+        self._run(count, rows, apart)
         for array, result in zip(outs, apart, strict=True):
             if result is not array:
                 array[...] = result
         return out
+
+    def _run(self, count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
+        if count < BATCH:
+            self._evaluate(count, rows, outs)
+            return
+        if self._lanes is not None:
+            self.use_lanes(self._lanes())
+        self._evaluate_batch(count, rows, outs)
 
     def _in_order(
         self, values: Sequence[ArrayLike], by_name: dict[str, ArrayLike]

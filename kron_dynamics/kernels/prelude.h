@@ -207,3 +207,12 @@ static inline void scatter(const wide *y, double *restrict out, int width) {
       for (int k = 0; k < width; ++k) out[l * width + k] = y[k][l];
   }
 }
+
+/* Rows k to count - 1, fewer than LANES, and the last of them again until there are LANES. */
+static inline void fill_up(
+    const double *rows, double *filled, int size, ptrdiff_t k, ptrdiff_t count) {
+  for (int l = 0; l < LANES; ++l) {
+    const ptrdiff_t row = k + l < count ? k + l : count - 1;
+    for (int j = 0; j < size; ++j) filled[l * size + j] = rows[row * size + j];
+  }
+}

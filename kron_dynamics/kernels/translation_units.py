@@ -18,7 +18,7 @@ _SHARE = 4
 
 
 def in_translation_units(
-    traces: Iterable[tuple[str, Trace | LoopTrace]],
+    traces: Iterable[tuple[str, Trace | LoopTrace]], lanes: bool = False
 ) -> Iterator[dict[str, Trace | LoopTrace]]:
     """Yield traces in groups to be compiled together, each as soon as it is large enough.
 
@@ -26,14 +26,15 @@ def in_translation_units(
 
     Args:
         traces: with their keys; a generator is asked for the next when the last unit is out.
+        lanes: whether the code will have one state per SIMD lane, where no kernel serves another.
     """
     unit: dict[str, Trace | LoopTrace] = {}
     done = 0
     for key, trace in traces:
         members = list(unit.values())
-        work = cost(members)
+        work = sum(cost([member]) for member in members) if lanes else cost(members)
         if work >= max(_SMALL, done // _SHARE):
-            if len(providers([*members, trace])) == len(providers(members)):
+            if lanes or len(providers([*members, trace])) == len(providers(members)):
                 yield unit
                 unit, done = {}, done + work
         unit[key] = trace

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from kron_dynamics.kernels import Kernel, build
 from kron_dynamics.kernels.build import compile_library, find_compiler
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import make_kernels
-from kron_dynamics.kernels.emit import emit_c, symbol
+from kron_dynamics.kernels.emit import emit_c, emit_lanes, symbol
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
 
@@ -123,9 +124,9 @@ def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 class Emitted:
     """The functions of some traces, compiled together as they are emitted."""
 
-    def __init__(self, traces: Sequence[Trace], folder: Path) -> None:
+    def __init__(self, traces: Sequence[Trace], folder: Path, lanes: bool = False) -> None:
         self.traces = traces
-        self.source = emit_c(traces)
+        self.source = emit_lanes(traces) if lanes else emit_c(traces)
         command = find_compiler()
         assert command is not None
         with tempfile.TemporaryDirectory(dir=folder) as work:
@@ -161,6 +162,6 @@ def _unaligned(size: int, values: Any = GUARD) -> np.ndarray:
 
 
 @pytest.fixture
-def emitted(tmp_path: Path) -> Callable[[Sequence[Trace]], Emitted]:
-    """Compile some traces together."""
-    return lambda traces: Emitted(traces, tmp_path)
+def emitted(tmp_path: Path) -> Callable[..., Emitted]:
+    """Compile some traces together: for single states or, on request, one state per lane."""
+    return functools.partial(Emitted, folder=tmp_path)

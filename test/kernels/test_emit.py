@@ -14,7 +14,7 @@ import pytest
 from kron_dynamics import KernelBuildError, dynamics
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels import emit
-from kron_dynamics.kernels.emit import cost, emit_c, providers
+from kron_dynamics.kernels.emit import cost, emit_c, emit_lanes, has_lanes, providers
 from kron_dynamics.kernels.interpreted import emit_batch, emit_scalar, interpret
 from kron_dynamics.kernels.prelude import prelude
 from kron_dynamics.kernels.trace import Graph, Trace
@@ -52,14 +52,21 @@ def test_generated_code_is_made_of_a_closed_vocabulary(monkeypatch: pytest.Monke
     traces = [Trace(function, [2, 2], graph) for function in (sample, several)]
     assert providers(traces) == {1: 0}
     code = kernels(emit_c(traces))
-    assert words(code) == {
-        *('kernel_#', 'kernel_#_one', 'kernel_#_many', 'count', 'in', 'out', 'k', 'LANES'),
-        *('void', 'static', 'inline', 'ptrdiff_t', 'const', 'double', 'wide', 'restrict', 'for'),
-        *('x#', 'y#', 't#', 's#', 'c#', 'z#', 'given', 'angles', 'sines', 'cosines'),
-        *('sincos_one', 'sincos_wide', 'sincos_all', 'GATHER', 'WIDE', 'scatter'),
+    lanes = kernels(emit_lanes(traces))
+    common = {
+        *('kernel_#', 'count', 'in', 'out', 'k', 'x#', 'y#', 't#', 's#', 'c#'),
+        *('void', 'static', 'ptrdiff_t', 'const', 'double', 'restrict', 'for'),
     }
-    # No quotes, no escapes, no directives.
-    assert set(code) <= {*string.ascii_letters, *string.digits, *'_ \n+-*/=<&.,;()[]{}'}
+    assert words(code) == common | {
+        *('kernel_#_one', 'inline', 'given', 'angles', 'sines', 'cosines'),
+        *('sincos_one', 'sincos_all'),
+    }
+    assert words(lanes) == common | {
+        *('kernel_#_many', 'wide', 'LANES', 'z#', 'u#', 'v#', 'if', 'return', 'sizeof'),
+        *('sincos_wide', 'GATHER', 'WIDE', 'scatter', 'fill_up', 'memcpy'),
+    }
+    for text in (code, lanes):  # no quotes, no escapes, no directives
+        assert set(text) <= {*string.ascii_letters, *string.digits, *'_ \n+-*/=<&.,;()[]{}'}
 
 
 def test_code_without_a_compiler_has_its_own_vocabulary() -> None:
@@ -79,14 +86,16 @@ def test_constants_arrive_with_every_digit(emitted: Any) -> None:
     for count in (1, 40):
         rows, out = np.zeros((count, 1)), np.zeros((count, len(CONSTANTS)))
         interpret(trace)(count, [rows], [out])
-        for result in (out, *emitted([trace])(0, rows)):
+        units = emitted([trace]), emitted([trace], lanes=True)
+        for result in (out, *(array for unit in units for array in unit(0, rows))):
             np.testing.assert_array_equal(result, np.tile(CONSTANTS, (count, 1)))
 
 
 def test_operands_that_are_constants_arrive_with_every_digit(emitted: Any) -> None:
     trace = Trace(lambda x: [x[0] * value for value in CONSTANTS], [1])
-    (result,) = emitted([trace])(0, np.ones((40, 1)))
-    np.testing.assert_array_equal(result, np.tile(CONSTANTS, (40, 1)))
+    for lanes in (False, True):
+        (result,) = emitted([trace], lanes=lanes)(0, np.ones((43, 1)))
+        np.testing.assert_array_equal(result, np.tile(CONSTANTS, (43, 1)))
 
 
 @pytest.mark.parametrize('function', [sample, several])
@@ -99,30 +108,32 @@ def test_compiled_and_interpreted_code_agree(
     interpret(trace)(43, [x, y], outs)
     each = [function(*rows) for rows in zip(x, y, strict=True)]
     each = each if isinstance(each[0], tuple) else [(one,) for one in each]
-    for r, result in enumerate(emitted([trace])(0, x, y)):
-        assert_close(result, outs[r])
-        assert_close(result, [np.ravel(one[r]) for one in each])
+    for lanes in (False, True):
+        for r, result in enumerate(emitted([trace], lanes=lanes)(0, x, y)):
+            assert_close(result, outs[r])
+            assert_close(result, [np.ravel(one[r]) for one in each])
 
 
 def test_sines_of_sines_are_refused() -> None:
     assert 'sincos' in kernels(emit_c([Trace(lambda x: sin(x[0] * cos(0.0)), [1])]))
     for function in (lambda x: sin(cos(x[0])), lambda x: cos(2 * x[1] + x[0] * sin(x[0]))):
-        with pytest.raises(KernelBuildError, match='sine of a sine'):
-            emit_c([Trace(function, [2])])
+        for emit_ in (emit_c, emit_lanes):
+            with pytest.raises(KernelBuildError, match='sine of a sine'):
+                emit_([Trace(function, [2])])
 
 
 def test_division_by_zero_is_no_error(emitted: Any) -> None:
     trace = Trace(lambda x: [x[0] / 0.0, 1 / (x[0] - x[0]), -3 / (x[0] * 0) + x[0]], [1])
-    (result,) = emitted([trace])(0, np.ones((19, 1)))
-    np.testing.assert_array_equal(result, np.tile([np.inf, np.inf, -np.inf], (19, 1)))
+    for lanes in (False, True):
+        (result,) = emitted([trace], lanes=lanes)(0, np.ones((19, 1)))
+        np.testing.assert_array_equal(result, np.tile([np.inf, np.inf, -np.inf], (19, 1)))
 
 
 def test_wide_results_are_computed_one_state_at_a_time() -> None:
     for width in (1, 100, 101, 400):
         trace = Trace(lambda x, width=width: [x[0] * k for k in range(width)], [1])
-        assert ('_many' in kernels(emit_c([trace]))) == (width <= 100)
-    together = Trace(lambda x: ([x[0]] * 60, [x[0]] * 41), [1])  # counted over all results
-    assert '_many' not in kernels(emit_c([together]))
+        assert has_lanes(trace) == (width <= 100)
+    assert not has_lanes(Trace(lambda x: ([x[0]] * 60, [x[0]] * 41), [1]))  # over all results
 
 
 def test_functions_are_named_by_the_place_of_their_trace(emitted: Any) -> None:
@@ -217,7 +228,7 @@ def test_calls_change_no_number(
 def test_cost_is_the_number_of_statements() -> None:
     narrow = Trace(lambda x: [x[0] * k + x[1] for k in range(2, 50)], [2])
     wide = Trace(lambda x: [x[0] * k + x[1] for k in range(2, 150)], [2])
-    assert cost([narrow]) == 2 * narrow.operations  # one state, and one a lane
+    assert cost([narrow]) == narrow.operations
     assert cost([wide]) == wide.operations
     assert cost([narrow, wide]) == cost([narrow]) + cost([wide])
     assert cost([]) == 0

@@ -44,7 +44,7 @@ def rows(x: np.ndarray, y: np.ndarray, width: int) -> np.ndarray:
 
 
 def test_results_of_every_width_in_batches_of_every_length(emitted: Any) -> None:
-    unit = emitted([Trace(lambda x, y, n=n: row(x, y, n), [3, 2]) for n in WIDTHS])
+    unit = emitted([Trace(lambda x, y, n=n: row(x, y, n), [3, 2]) for n in WIDTHS], lanes=True)
     for count in COUNTS:
         x, y = states(count)
         for k, width in enumerate(WIDTHS):
@@ -53,7 +53,7 @@ def test_results_of_every_width_in_batches_of_every_length(emitted: Any) -> None
 
 def test_several_results_of_several_widths(emitted: Any) -> None:
     widths = [3, 1, 0, 9, 17, 8]
-    unit = emitted([Trace(lambda x, y: tuple(row(x, y, n) for n in widths), [3, 2])])
+    unit = emitted([Trace(lambda x, y: tuple(row(x, y, n) for n in widths), [3, 2])], lanes=True)
     for count in COUNTS:
         x, y = states(count)
         for result, width in zip(unit(0, x, y), widths, strict=True):
@@ -67,7 +67,8 @@ def test_results_that_need_no_argument(emitted: Any) -> None:
             Trace(lambda x: (values, np.zeros((0, 3)), 5.0), [2]),
             Trace(lambda: values.reshape(3, 3), []),
             Trace(lambda x: np.zeros(0), [0]),
-        ]
+        ],
+        lanes=True,
     )
     for count in COUNTS:
         matrix, none, number = unit(0, np.zeros((count, 2)))
@@ -90,7 +91,7 @@ DEPENDS = np.array([[1, 0, 0, 0, 1], [1, 1, 0, 1, 0], [0, 0, 1, 0, 0]], dtype=bo
 def test_what_is_no_number_stays_in_its_state_and_its_results(
     bad: float, emitted: Any, rng: np.random.Generator
 ) -> None:
-    unit = emitted([Trace(waves, [3])])
+    unit = emitted([Trace(waves, [3])], lanes=True)
     x = rng.uniform(-3, 3, (19, 3))
     (good,) = unit(0, x)
     for state in range(19):
@@ -106,7 +107,7 @@ def test_what_is_no_number_stays_in_its_state_and_its_results(
 
 
 def test_huge_angles_leave_their_neighbours_alone(emitted: Any, rng: np.random.Generator) -> None:
-    unit = emitted([Trace(waves, [3])])
+    unit = emitted([Trace(waves, [3])], lanes=True)
     x = rng.uniform(-3, 3, (19, 3))
     for state, huge in zip(range(19), np.geomspace(1e6, 1e300, 19), strict=True):
         far = x.copy()
@@ -125,11 +126,23 @@ def test_a_batch_is_the_single_states(
         Trace(lambda *values, f=function: f(model, *values), [model.n] * count)
         for function, count in functions.items()
     ]
-    unit = emitted(traces)
+    one_by_one, together = emitted(traces), emitted(traces, lanes=True)
     arguments = rng.uniform(-3, 3, (3, 203, model.n))
     for k, trace in enumerate(traces):
         values = arguments[: len(trace.sizes)]
-        (batch,) = unit(k, *values)
-        singles = np.concatenate([unit(k, *values[:, s : s + 1])[0] for s in range(203)])
+        (batch,) = together(k, *values)
+        (singles,) = one_by_one(k, *values)
         largest = np.abs(singles).max(axis=1, keepdims=True)
         assert (np.abs(batch - singles) <= 1e-15 * largest).all()
+
+
+def test_a_state_has_the_same_bits_wherever_it_stands(
+    emitted: Any, robot_text: Any, rng: np.random.Generator
+) -> None:
+    model = load_model(robot_text('spatial_3r'))
+    unit = emitted([Trace(lambda q: dynamics.gravity_vector(model, q), [3])], lanes=True)
+    q = rng.uniform(-3, 3, (43, 3))
+    (batch,) = unit(0, q)
+    for start in range(43):
+        for stop in (start + 1, 43):
+            np.testing.assert_array_equal(unit(0, q[start:stop])[0], batch[start:stop])
