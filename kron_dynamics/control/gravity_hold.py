@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -226,7 +227,10 @@ def _poses(robot: Robot) -> FloatArray:
     reach = np.where([kind == 'prismatic' for kind in model.joint_types], 1.0, np.pi)
     lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
     upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
-    return np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (_POSES, robot.n))
+    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
+    generator = random.Random(0)
+    shares = [[generator.random() for _ in range(robot.n)] for _ in range(_POSES)]
+    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
 
 
 def _cholesky(robot: Robot, q: FloatArray) -> FloatArray:

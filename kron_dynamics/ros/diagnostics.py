@@ -12,7 +12,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from kron_dynamics.control import DampedTorque, JointStateAssembler
+from kron_dynamics.control import JointStateAssembler
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
@@ -63,7 +63,7 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
     values['reference shaping'] = 'none' if shaping is None else shaping.kind
     if shaping is not None:
         values['time added by shaping [s]'] = f'{controller.references.added_time:.3f}'
-    if isinstance(controller.law, DampedTorque):
+    if settings.value('vibration_damping'):
         values['vibration damping'] = controller.law_state.problem or 'active'
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')

@@ -45,7 +45,7 @@ def quintic_hermite(
     """
     h = np.diff(times)[:, np.newaxis]
     v, a = velocities[:-1], accelerations[:-1] / 2.0
-    # What the quadratic of the beginning leaves of the end: position, h velocity, h^2 acceleration.
+    # What the quadratic of the beginning leaves of the end, over a piece of length 1.
     p1 = np.diff(positions, axis=0) - h * (v + h * a)
     v1 = h * (np.diff(velocities, axis=0) - 2.0 * h * a)
     a1 = h * h * (accelerations[1:] - 2.0 * a)
