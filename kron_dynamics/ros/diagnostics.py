@@ -35,7 +35,9 @@ class CycleStatistics:
             if span > 0.0:
                 values['state rate [Hz]'] = f'{(len(self.arrivals) - 1) / span:.1f}'
         if self.compute:
-            half, most = np.percentile(self.compute, [50, 99]) * 1e3
+            # Not np.percentile, which imports masked arrays: commands wait meanwhile.
+            ordered = 1e3 * np.sort(self.compute)
+            half, most = (ordered[round(share * (ordered.size - 1))] for share in (0.5, 0.99))
             values['compute time median [ms]'] = f'{half:.3f}'
             values['compute time p99 [ms]'] = f'{most:.3f}'
         return values

@@ -147,11 +147,7 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             controller = make_controller(
-                self._settings,
-                configured.robot,
-                configured.flexible,
-                present.q,
-                self._background,
+                self._settings, configured.robot, configured.flexible, present.q, self._background
             )
             controller.start(present.q, present.effort)
         except KronDynamicsError as error:
