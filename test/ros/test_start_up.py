@@ -29,7 +29,7 @@ import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 
 file, urdf, *parameters = sys.argv[1:]
 told = [f'robot_description_file:={urdf}', 'autostart:=false', *parameters]
@@ -40,14 +40,17 @@ from kron_dynamics.ros.dynamics_node import DynamicsNode
 
 node = DynamicsNode()
 sent, sought, q = [], [], [100.0, 0.1, 0.05]
+now = 100 * 10**9
 nearest = gravity_hold._nearest
 gravity_hold._nearest = lambda *limits: sought.append(1) or nearest(*limits)
 node._commands.publish = lambda *message: sent.append(message)
 
 def cycles(count, velocity=(0.0, 0.0, 0.0)):
+    global now
     for _ in range(count):
+        now += 10_000_000  # whatever time the computer takes
         state = JointState(name=['travel', 'slew', 'luff'], position=q, velocity=velocity)
-        state.header.stamp = node.get_clock().now().to_msg()
+        state.header.stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
         node._on_joint_state(state)
         time.sleep(0.01)
 
@@ -69,7 +72,9 @@ for k, velocities in enumerate(([], [0.0] * 3)):
     ]
     reference.points = points
     node._on_reference(reference)
-    cycles(50)
+    while node._references._waiting or node._references._under_way:
+        cycles(1)
+    cycles(20)
 followed = node._references.values()
 node._fault(node._controller, 'a test', time.monotonic())
 cycles(3, (5.0 * node._configured.robot.model.velocity_limit).tolist())
