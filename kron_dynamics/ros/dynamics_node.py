@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -80,7 +80,7 @@ class DynamicsNode(LifecycleNode):
         self._statistics = CycleStatistics()
         # What takes longer than a cycle: shaping of references, gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
-        self._solvers = self._background.submit(load_solvers)
+        self._solvers: Future[None] | None = None
         self._references = ReferenceInput(self.get_logger(), self._background)
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
@@ -123,6 +123,8 @@ class DynamicsNode(LifecycleNode):
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE
+        if self._solvers is None and description.model.is_flexible:
+            self._solvers = self._background.submit(load_solvers)
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._configured = configured
@@ -134,7 +136,8 @@ class DynamicsNode(LifecycleNode):
         assembler, configured = self._assembler, self._configured
         assert assembler is not None
         assert configured is not None
-        self._solvers.result()  # no reference and no fault may wait for an import
+        if self._solvers is not None:
+            self._solvers.result()  # no reference may wait for an import
         present = assembler.state(time.monotonic())
         problem = present.problem()
         if self._simulated_time_forbidden():
@@ -144,11 +147,7 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             controller = make_controller(
-                self._settings,
-                configured.robot,
-                configured.flexible,
-                present.q,
-                self._background,
+                self._settings, configured.robot, configured.flexible, present.q, self._background
             )
             controller.start(present.q, present.effort)
         except KronDynamicsError as error:
