@@ -27,7 +27,9 @@ from kron_dynamics import dynamics, loading
 SEED = 9
 
 
-@pytest.mark.parametrize(('kind', 'count'), [('urdf', 80), ('yaml', 15), ('api', 60)])
+@pytest.mark.parametrize(
+    ('kind', 'count'), [('urdf', 80), ('yaml', 15), ('api', 60), ('frames', 40)]
+)
 def test_nothing_is_found(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_cases, 'ROBOTS', {'rrp': api_cases.ROBOTS['rrp']})
     assert campaign.run(kind, SEED, count) == []
