@@ -99,7 +99,7 @@ class Dual:
         raise ArgumentTypeError('a number with derivatives is not compared: no branching on it')
 
     __lt__ = __le__ = __gt__ = __ge__ = _not_compared
-    __eq__ = __ne__ = _not_compared  # type: ignore[assignment]  # no truth value comes of it
+    __eq__ = __ne__ = _not_compared
     __hash__ = object.__hash__
 
     def sin(self) -> Dual:
