@@ -23,7 +23,7 @@ help:
 	@echo 'make demo       simulated stacker-reclaimer under computed torque, with table, plot and bag'
 	@echo 'make test       lint, then all tests; ARGS goes to pytest'
 	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
-	@echo 'make fuzz       random descriptions and calls by the thousand (25 minutes); ARGS: --seed 2 --only urdf'
+	@echo 'make fuzz       random descriptions and calls by the thousand (30 minutes); ARGS: --seed 2 --only urdf'
 	@echo 'make mutants    small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
 	@echo 'make bench      times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
 	@echo 'make lint       format, style and types'

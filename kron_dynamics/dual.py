@@ -96,9 +96,11 @@ class Dual:
         raise ArgumentTypeError('a number with derivatives has no truth value: no branching on it')
 
     def _not_compared(self, other: object) -> bool:
-        raise ArgumentTypeError('a number with derivatives has no order: no branching on it')
+        raise ArgumentTypeError('a number with derivatives is not compared: no branching on it')
 
     __lt__ = __le__ = __gt__ = __ge__ = _not_compared
+    __eq__ = __ne__ = _not_compared
+    __hash__ = object.__hash__
 
     def sin(self) -> Dual:
         """Return the sine."""
@@ -249,9 +251,9 @@ def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> 
     """What a function gives, as an array; what it does not know to do, in plain words."""
     try:
         results = function(variables)
-    except TypeError as error:
-        # What NumPy and math say of functions that numbers with derivatives do not have.
-        unknown = 'ufunc' in str(error) or 'must be real number' in str(error)
+    except (TypeError, AttributeError) as error:
+        # What Python, NumPy and math say of what numbers with derivatives do not have.
+        unknown = any(words in str(error) for words in ('ufunc', 'must be real number', "'Dual'"))
         if isinstance(error, KronDynamicsError) or not unknown:
             raise
         raise ArgumentTypeError(

@@ -19,12 +19,14 @@ as a function of the one vector (x, y); what is special about two variables is t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kron_dynamics.arguments import finite_array
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError, ShapeError
 from kron_dynamics.kronecker import contract_last, khang_derivative, khang_derivatives_at
 from kron_dynamics.messages import shown
@@ -144,8 +146,8 @@ def expand(
         order: highest power of x - x0, 0 or more.
 
     Raises:
-        ArgumentTypeError: the function is none, or none of numbers with derivatives; x0 holds no
-            numbers; the order is no whole number.
+        ArgumentTypeError: the function is none, none of numbers with derivatives, or gives several
+            arrays; x0 holds no numbers; the order is no whole number.
         NonFiniteError: x0 holds a NaN or an infinity.
         ParameterError: the order is negative.
         ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
@@ -155,22 +157,41 @@ def expand(
     given = function_of_numbers(function, 'function')
     equation: Callable[..., Any] = getattr(given, 'equation', given)
     lengths: tuple[int, ...] | None = None
+    parts: list[ScalarArray] = []
     if isinstance(point, tuple) and any(np.ndim(part) for part in point):
         parts = [vector(part, f'point[{k}]') for k, part in enumerate(point)]
         lengths = tuple(map(len, parts))
-        x0 = np.concatenate(parts)
     else:
-        x0 = vector(point, 'point')
+        parts = [vector(point, 'point')]
+    _fits(given, parts)
+    x0 = np.concatenate(parts)
 
     def of_one_vector(x: ScalarArray) -> Any:
-        if lengths is None:
-            return equation(x)
-        return equation(*np.split(x, np.cumsum(lengths)[:-1]))
+        result = equation(x) if lengths is None else equation(*np.split(x, _ends(lengths)))
+        if hasattr(result, '_fields'):
+            raise ArgumentTypeError(
+                f'function gives several arrays, {", ".join(result._fields)}, expected one'
+            )
+        return result
 
     if x0.dtype == object:
         return TaylorExpansion(x0, _symbolic(of_one_vector, x0, order), lengths)
-    x0 = x0.astype(np.float64)
+    x0 = finite_array(x0, 'point')
     return TaylorExpansion(x0, khang_derivatives_at(of_one_vector, x0, order), lengths)
+
+
+def _ends(lengths: tuple[int, ...]) -> list[int]:
+    """Where vectors one after the other end, but the last."""
+    return list(itertools.accumulate(lengths))[:-1]
+
+
+def _fits(function: Callable[..., Any], parts: Sequence[ScalarArray]) -> None:
+    """Refuse vectors that are not those which a kernel takes; of others nothing is known."""
+    expected = getattr(function, 'lengths', None)
+    if expected is not None and [length for _, length in expected] != [len(x) for x in parts]:
+        taken = ', '.join(f'{name} ({length},)' for name, length in expected)
+        got = ', '.join(f'({len(x)},)' for x in parts)
+        raise ShapeError(f'point has vectors of shape {got}, expected those of {taken}')
 
 
 def _symbolic(
@@ -243,7 +264,7 @@ class LinearizedProduct:
     """A(x, y) y to the first order: ``value + by_x @ (x - x0) + by_y @ (y - y0)``.
 
     Attributes:
-        value: a(x0, y0) y0, shape (m,).
+        value: A(x0, y0) y0, shape (m,).
         by_x: shape (m, n).
         by_y: shape (m, p).
     """
@@ -280,7 +301,7 @@ def linearized_product(
 
     Raises:
         ArgumentTypeError: an argument holds no numbers.
-        ShapeError: a is no matrix with a column for each entry of y, or a derivative does not fit.
+        ShapeError: A is no matrix with a column for each entry of y, or a derivative does not fit.
     """
     y = vector(y, 'y')
     A = matrix(A, 'A', columns=len(y))

@@ -220,6 +220,29 @@ def test_closed_forms(robot_text: Any) -> None:
         )
 
 
+@pytest.mark.parametrize('name', ['rigid', 'flexible'])
+def test_joints_that_carry_both_links_have_no_part(name: str) -> None:
+    """Not even where they are not known."""
+    robot = robot_called(name)
+    frame = robot.frame('bucket_wheel').relative_to('boom', axes='slew_deck', point=POINT)
+    motion = motion_of(robot, 1)[:, 0]
+    unknown = motion.copy()
+    unknown[:, :2] = np.nan  # travel and slew
+    for quantity, order in RATES.items():
+        found, expected = (getattr(frame, quantity)(*x[: order + 1]) for x in (unknown, motion))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_closed_forms_of_links_fixed_to_one_body_are_numbers() -> None:
+    symbolic = robot_called('rigid').symbolic
+    frame = symbolic.frame('bucket_wheel').relative_to('counterweight', point=POINT)
+    pose = frame.pose()
+    assert not pose.free_symbols
+    expected = robot_called('rigid').frame('bucket_wheel').relative_to('counterweight')
+    place = expected.pose(np.zeros(3))[:3, 3] + POINT
+    np.testing.assert_allclose(np.array(pose[:3, 3], dtype=float).ravel(), place, rtol=1e-14)
+
+
 def test_names_of_links_cannot_mix_up_kernels() -> None:
     """Frames of one link, at two points or in two axes, have kernels of their own."""
     robot = robot_called('ur5')

@@ -20,6 +20,7 @@ from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.model import load_model
 from kron_dynamics.symbolic import SymbolicMatrix, SymbolicRobot, simplification, simplified
 from kron_dynamics.symbolic.exact import exact_direction, exact_rotation
+from kron_dynamics.symbolic.matrix import exact_expression
 
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 BOTH = ('numeric', 'symbolic')
@@ -371,3 +372,14 @@ def test_exact_directions_have_length_one(direction: tuple[float, ...]) -> None:
     exact = exact_direction(floats)
     assert sympy.expand(sum(x**2 for x in exact)) == 1
     np.testing.assert_allclose(exact.astype(float), floats, rtol=0, atol=1e-15)
+
+
+def test_parts_that_occur_again_and_again_are_looked_at_once() -> None:
+    """As the closed forms of flexible links have them: here 2^60 of them in all."""
+    x = sympy.Symbol('x')
+    expression, exact = x, x
+    for _ in range(60):
+        expression = sympy.Mul(expression + sympy.Float(0.5), sympy.sin(expression))
+        exact = sympy.Mul(exact + sympy.Rational(1, 2), sympy.sin(exact))
+    # Equality of SymPy's expressions is a walk through all parts as well, their hash is not.
+    assert hash(exact_expression(expression)) == hash(exact)

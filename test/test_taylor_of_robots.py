@@ -174,3 +174,56 @@ def test_robot_at_symbols() -> None:
     for a, b in zip(closed.derivatives, exact.derivatives, strict=True):
         values = sympy.lambdify(q, a.tolist())(*point)
         np.testing.assert_allclose(np.array(values, dtype=float), b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('quantity', 'lengths', 'words'),
+    [
+        ('mass_matrix', [7], r'vectors of shape \(7,\), expected those of q \(6,\)$'),
+        ('mass_matrix', [5], r'vectors of shape \(5,\), expected'),
+        ('mass_matrix', [6, 6], r'of shape \(6,\), \(6,\), expected those of q \(6,\)$'),
+        ('inverse_dynamics', [6], r'expected those of q \(6,\), qd \(6,\), qdd \(6,\)$'),
+        ('inverse_dynamics', [6, 6, 5], r'expected those of q \(6,\), qd \(6,\), qdd \(6,\)$'),
+    ],
+)
+def test_a_point_that_does_not_fit_is_refused(
+    quantity: str, lengths: list[int], words: str
+) -> None:
+    """One that is too long would give derivatives with columns of nothing."""
+    point = tuple(np.zeros(length) for length in lengths)
+    function = getattr(robot_called('ur5'), quantity)
+    with pytest.raises(kd.ShapeError, match=words):
+        expand(function, point if len(point) > 1 else point[0], 1)
+
+
+def test_a_wrench_has_vectors_of_its_own_lengths() -> None:
+    frame = robot_called('ur5').frame('tool0')
+    expansion = expand(frame.external_wrench, (np.zeros(6), np.ones(3), np.ones(3)), 1)
+    np.testing.assert_allclose(
+        expansion.derivatives[1][:, 6:], frame.jacobian(np.zeros(6)).T, rtol=0, atol=1e-12
+    )
+
+
+def test_several_results_are_not_expanded_together() -> None:
+    robot = robot_called('ur5')
+    words = 'several arrays, mass_matrix, .*, expected one'
+    with pytest.raises(kd.KronDynamicsError, match=words):
+        expand(robot.linearization, (np.zeros(6),) * 3, 1)
+
+
+@pytest.mark.parametrize(
+    ('place', 'wrong', 'error', 'words'),
+    [
+        (0, np.zeros(5), kd.ShapeError, r'^q has shape \(5,\), expected \(6,\)'),
+        (1, np.zeros((2, 6)), kd.ShapeError, '^qd has shape'),
+        (2, np.zeros(2), kd.ShapeError, '^qdd has shape'),
+        (0, 'abcdef', kd.KronDynamicsError, "^q is 'abcdef'"),
+    ],
+)
+def test_terms_of_the_linearization_refuse_by_name(
+    place: int, wrong: Any, error: Any, words: str
+) -> None:
+    motion: list[Any] = [np.zeros(6)] * 3
+    motion[place] = wrong
+    with pytest.raises(error, match=words):
+        dynamics.linearization_terms(robot_called('ur5').model, *motion)

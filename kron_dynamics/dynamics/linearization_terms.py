@@ -12,8 +12,8 @@ from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.coriolis import coriolis_matrix
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.scalar_arguments import vector
 from kron_dynamics.taylor import LinearizedProduct, linearized_product
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -52,9 +52,13 @@ def linearization_terms(
         q: coordinates s on the motion, shape (n,), rad or m.
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
+
+    Raises:
+        ArgumentTypeError: q, qd or qdd holds no numbers.
+        ShapeError: it has another shape.
     """
     n = model.n
-    q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
+    q, qd, qdd = (vector(x, name, n) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
     M, M_s = jacobian_of(lambda s: mass_matrix(model, s), q)
     C, C_all = jacobian_of(lambda s: coriolis_matrix(model, s[:n], s[n:]), np.concatenate([q, qd]))
     g, g_s = jacobian_of(lambda s: gravity_vector(model, s), q)

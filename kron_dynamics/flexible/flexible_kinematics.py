@@ -24,16 +24,16 @@ from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
 from kron_dynamics.kinematics.relative import (
-    pose_in_axes,
+    PlacedTree,
+    in_axes,
+    placed_tree,
     relative_hessian,
     relative_jacobian,
     relative_pose,
-    rotation_between,
 )
 from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree, relative_velocity
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -176,48 +176,9 @@ def _flexible_forward_kinematics(model: FlexibleModel, q: ArrayLike, link: str) 
     return relative_pose(model, q, link, model.root_link)
 
 
-@rotation_between.register
-def _flexible_rotation_between(
-    model: FlexibleModel, q: ArrayLike, axes: str, link: str
-) -> ScalarArray:
-    (up, _), (down, _) = _ends(model, q, link, axes)
-    rotation: ScalarArray = up.T @ down
-    return rotation
-
-
-@relative_pose.register
-def _flexible_relative_pose(
-    model: FlexibleModel,
-    q: ArrayLike,
-    link: str,
-    reference: str,
-    axes: str | None = None,
-    point: ArrayLike | None = None,
-) -> ScalarArray:
-    (up, start), (down, end) = _ends(model, q, link, reference, point)
-    return pose_in_axes(model, q, up.T @ down, up.T @ (end - start), axes, reference)
-
-
-def _ends(
-    model: FlexibleModel,
-    q: ArrayLike,
-    link: str,
-    reference: str,
-    point: ArrayLike | None = None,
-) -> list[tuple[ScalarArray, ScalarArray]]:
-    """Axes and place of the reference, and of a point on the link, in the last body they share."""
-    placements = configuration(model, as_scalars(q)).placements
-    skeleton = model.skeleton
-    frames = skeleton.frame(reference), skeleton.frame(link)
-    paths = paths_apart(skeleton, frames[0].body, frames[1].body)
-    ends = []
-    for frame, path, at in zip(frames, paths, (None, point), strict=True):
-        turn, place = frame.rotation, frame.locate(at)
-        for k in reversed(path):
-            placed = placements[k]
-            turn, place = placed.rotation @ turn, placed.rotation @ place + placed.offset
-        ends.append((turn, place))
-    return ends
+@placed_tree.register
+def _flexible_placed_tree(model: FlexibleModel, q: ArrayLike) -> PlacedTree:
+    return PlacedTree(model.skeleton, configuration(model, as_scalars(q)).placements)
 
 
 @frame_motion.register
@@ -298,5 +259,4 @@ def _flexible_relative_hessian(
         return relative_jacobian(model, x, link, reference, reference, point)
 
     H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
-    A = rotation_between(model, q, axes or reference, reference)
-    return np.concatenate([A @ H[:3], A @ H[3:]])
+    return in_axes(model, q, axes, reference, H)

@@ -103,7 +103,8 @@ class Compiled(Generic[P, R]):
             return self.__wrapped__
         if self.inverts_mass and instance.singular_mass is not None:
             raise InvalidInertiaError(instance.singular_mass)
-        kernel: Kernel = instance._kernels.get(self.specification(instance))
+        specification = self.specification(instance)
+        kernel: Kernel = instance._kernels.get(specification)
         call: Any = kernel.call
         call.__name__ = self._name
         call.__module__ = self._body.__module__
@@ -111,6 +112,7 @@ class Compiled(Generic[P, R]):
         call.__signature__ = self._signature
         # The same in any number system, for `taylor.expand`.
         call.equation = functools.partial(self._body, instance)
+        call.lengths = specification.lengths(instance.model)
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)

@@ -8,12 +8,13 @@ them; seen from the reference, a joint gone against turns the rest of the chain 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.kinematics.forward import BodyPlacement, body_placements
+from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
@@ -23,43 +24,74 @@ from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Branch:
-    """A body's joints behind the common ancestor, and where they are, in base axes.
+class PlacedTree(NamedTuple):
+    """A tree of bodies in some state.
 
     Attributes:
-        joints: indices, nearest to the ancestor first.
-        origins: of their bodies, from the ancestor's origin.
-        end: of the link, from the ancestor's origin.
+        tree: the bodies.
+        placements: of each body on its parent.
+    """
+
+    tree: RobotModel
+    placements: Sequence[JointPlacement]
+
+
+@singledispatch
+def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
+    """Return the bodies of a robot and where each is on its parent.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    return PlacedTree(model, joint_placements(model, q))
+
+
+class _Branch(NamedTuple):
+    """A link and the joints to it from the last body shared with another, in that body's axes.
+
+    Attributes:
+        joints: indices, nearest to the shared body first.
+        columns: of these joints' own axes.
+        origins: of their bodies, from the shared body's origin.
         rotation: of the link.
+        end: of a point on the link, from the shared body's origin.
     """
 
     joints: tuple[int, ...]
-    origins: tuple[ScalarArray, ...]
-    end: ScalarArray
+    columns: list[Column]
+    origins: list[ScalarArray]
     rotation: ScalarArray
-
-
-def _branch(
-    model: RobotModel, placements: list[BodyPlacement], link: str, joints: tuple[int, ...]
-) -> _Branch:
-    frame = model.frame(link)
-    origins, end = [], np.zeros(3, dtype=int)
-    for k in joints:
-        end = end + placements[k].offset
-        origins.append(end)
-    rotation = placements[frame.body].rotation if frame.body >= 0 else np.eye(3, dtype=int)
-    return _Branch(
-        joints, tuple(origins), end + rotation @ frame.translation, rotation @ frame.rotation
-    )
+    end: ScalarArray
 
 
 def _branches(
-    model: RobotModel, placements: list[BodyPlacement], link: str, reference: str
-) -> tuple[_Branch, _Branch]:
-    """The branches to the reference and to the link, from the last body they share."""
-    up, down = paths_apart(model, model.frame(reference).body, model.frame(link).body)
-    return _branch(model, placements, reference, up), _branch(model, placements, link, down)
+    model: RobotModel, q: ArrayLike, link: str, reference: str, point: ArrayLike | None = None
+) -> list[_Branch]:
+    """The branches to the reference's origin and to a point on the link.
+
+    From the last body they share: joints that carry both have no part in what one sees of the
+    other.
+    """
+    tree, placements = placed_tree(model, q)
+    frames = tree.frame(reference), tree.frame(link)
+    branches = []
+    for frame, path, at in zip(
+        frames, paths_apart(tree, frames[0].body, frames[1].body), (None, point), strict=True
+    ):
+        turn, place = np.eye(3, dtype=int), np.zeros(3, dtype=int)
+        columns, origins = [], []
+        for k in path:
+            placed = placements[k]
+            # The axes are those of the joint frame too, whose rotation takes fewer operations.
+            own = Column(placed.linear_axis, placed.angular_axis)
+            columns.append(own.turned(turn @ tree.joints[k].rotation))
+            place = place + turn @ placed.offset
+            turn = turn @ placed.rotation
+            origins.append(place)
+        end = place + turn @ frame.locate(at)
+        branches.append(_Branch(path, columns, origins, turn @ frame.rotation, end))
+    return branches
 
 
 def relative_columns(
@@ -72,31 +104,29 @@ def relative_columns(
     """Return the chain of joints from the reference to a link, and the columns of a point on it.
 
     Args:
-        model: the robot.
+        model: the robot, of rigid links.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
         reference: name of the link it is seen from.
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Returns:
-        numbers of the joints; their Jacobian columns as seen from the reference, base axes.
+        numbers of the joints; their Jacobian columns as seen from the reference, in its axes.
 
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    bodies = body_placements(model, q)
-    up, down = _branches(model, bodies, link, reference)
-    end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
+    up, down = _branches(model, q, link, reference, point)
     chain, columns = [], []
     for sign, branch, order in ((-1, up, -1), (1, down, 1)):
-        for k, origin in list(zip(branch.joints, branch.origins, strict=True))[::order]:
-            own = Column(sign * bodies[k].linear_axis, sign * bodies[k].angular_axis)
+        steps = list(zip(branch.joints, branch.columns, branch.origins, strict=True))
+        for k, own, origin in steps[::order]:
+            signed = Column(sign * own.linear, sign * own.angular)
             chain.append(k)
-            columns.append(own.shifted(end - origin))
+            columns.append(signed.shifted(down.end - origin).turned(up.rotation.T))
     return tuple(chain), columns
 
 
-@singledispatch
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
     """Return A_link^(axes), shape (3, 3): turns components in a link's axes into another's.
 
@@ -111,11 +141,11 @@ def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> S
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, body_placements(model, q), link, axes)
-    return up.rotation.T @ down.rotation
+    up, down = _branches(model, q, link, axes)
+    rotation: ScalarArray = up.rotation.T @ down.rotation
+    return rotation
 
 
-@singledispatch
 def relative_pose(
     model: RobotModel,
     q: ArrayLike,
@@ -140,41 +170,34 @@ def relative_pose(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, body_placements(model, q), link, reference)
-    end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
-    rotation, place = up.rotation.T @ down.rotation, up.rotation.T @ (end - up.end)
-    return pose_in_axes(model, q, rotation, place, axes, reference)
+    up, down = _branches(model, q, link, reference, point)
+    to_axes = up.rotation.T
+    if axes is not None and axes != reference:
+        to_axes = rotation_between(model, q, axes, reference) @ to_axes
+    pose = zeros_like(q, (4, 4))
+    pose[:3, :3], pose[:3, 3], pose[3, 3] = (
+        to_axes @ down.rotation,
+        to_axes @ (down.end - up.end),
+        1,
+    )
+    return pose
 
 
-def pose_in_axes(
-    model: RobotModel,
-    q: ArrayLike,
-    rotation: ScalarArray,
-    place: ScalarArray,
-    axes: str | None,
-    reference: str,
+def in_axes(
+    model: RobotModel, q: ArrayLike, axes: str | None, reference: str, matrix: ScalarArray
 ) -> ScalarArray:
-    """Return a rotation and a place in a reference's axes as a pose in those of a link, (4, 4).
+    """Return a matrix with both its upper and lower three rows turned into a link's axes.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        rotation: shape (3, 3).
-        place: shape (3,), m.
         axes: link whose axes are wanted; None for the reference's.
-        reference: name of the reference.
+        reference: link whose axes the rows are in.
+        matrix: shape (6, ...).
     """
-    if axes is not None and axes != reference:
-        A = rotation_between(model, q, axes, reference)
-        rotation, place = A @ rotation, A @ place
-    pose = zeros_like(q, (4, 4))
-    pose[:3, :3], pose[:3, 3], pose[3, 3] = rotation, place, 1
-    return pose
-
-
-def _in_axes(model: RobotModel, q: ArrayLike, axes: str, matrix: ScalarArray) -> ScalarArray:
-    """Upper and lower three rows of a matrix from base axes into a link's."""
-    A = rotation_between(model, q, axes, model.root_link)
+    if axes is None or axes == reference:
+        return matrix
+    A = rotation_between(model, q, axes, reference)
     return np.concatenate([A @ matrix[:3], A @ matrix[3:]])
 
 
@@ -204,7 +227,7 @@ def relative_jacobian(
         UnknownFrameError: the model has no such link.
     """
     J = assemble_jacobian(model, q, *relative_columns(model, q, link, reference, point))
-    return _in_axes(model, q, axes or reference, J)
+    return in_axes(model, q, axes, reference, J)
 
 
 @singledispatch
@@ -235,7 +258,7 @@ def relative_hessian(
         UnknownFrameError: the model has no such link.
     """
     H = assemble_hessian(model, q, *relative_columns(model, q, link, reference, point))
-    return _in_axes(model, q, axes or reference, H)
+    return in_axes(model, q, axes, reference, H)
 
 
 def relative_jacobian_derivative(

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kron_dynamics.arguments import whole_number
+from kron_dynamics.arguments import (
+    finite_array,
+    instance,
+    real_array,
+    real_number,
+    whole_number,
+)
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import (
     InvalidInertiaError,
@@ -17,7 +23,7 @@ from kron_dynamics.exceptions import (
     ParameterError,
     ShapeError,
 )
-from kron_dynamics.messages import shown
+from kron_dynamics.messages import named, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.simulation.compiled_motion import compiled_motion
 from kron_dynamics.simulation.motion import Motion
@@ -27,6 +33,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 # Steps times the highest frequency of flexible links: the integrator is stable up to 2.78. What
 # is left is for poses in which links vibrate faster than at the start.
 _STABLE = 2.0
+_MOST_STEPS = 1e12  # weeks of computing
 # Relative: a duration of whole steps, divided by them.
 _ROUNDED = 4.0 * float(np.finfo(float).eps)
 
@@ -76,16 +83,18 @@ class Plant:
             position: start positions of the joints, shape (n_j,), within the position limits.
 
         Raises:
+            ArgumentTypeError: robot is none, or position holds no real numbers.
             ShapeError: position has another shape.
             ParameterError: a start position is not finite or outside its limits.
             ModelError: flexible links do not carry their weight.
             InvalidInertiaError: a joint moves no mass, so that nothing holds it back.
         """
+        instance(robot, Robot, 'robot', 'a Robot')
         if robot.singular_mass is not None:
             raise InvalidInertiaError(robot.singular_mass)
         self.robot = robot
         model, count = robot.model, robot.model.joint_count
-        start = np.array(position, dtype=np.float64)
+        start = real_array(position, 'start position')
         if start.shape != (count,):
             raise ShapeError(f'start position has shape {start.shape}, expected ({count},)')
         lower, upper = model.position_lower[:count], model.position_upper[:count]
@@ -127,14 +136,17 @@ class Plant:
 
         Args:
             command: efforts wanted from the drives, shape (n_j,), N m or N; they give no more
-                than the model's effort limits.
-            duration: s.
+                than the model's effort limits, even for an infinite one.
+            duration: s, 0 or more; in no time efforts and accelerations alone change.
             step: longest integration step, s; the duration is divided evenly.
 
         Raises:
+            ArgumentTypeError: an argument, q or qd holds no real numbers.
             ShapeError: command has another shape, or q or qd were given one.
-            ParameterError: flexible links vibrate too fast for the step.
-            NonFiniteError: the motion left the numbers (the step is too long for this machine).
+            ParameterError: duration or step is no such time, or flexible links vibrate too fast
+                for the step.
+            NonFiniteError: command, q or qd holds a NaN, and nothing was done; or the motion left
+                the numbers (the step is too long for this machine).
             ModelError: a flexible link is bent further than its equations hold.
             KernelBuildError: there is a compiler and it failed.
         """
@@ -169,15 +181,37 @@ class Plant:
         time: FloatArray = every * h * np.arange(1.0, len(states) + 1.0)
         return Recording(time, *map(np.array, zip(*states, strict=True)))
 
-    def acceleration(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Return the accelerations, shape (n,), in a state under the present efforts."""
-        return self._motion.acceleration(q, qd, None if self.brakes_set else self.effort)
+    def acceleration(self, q: ArrayLike, qd: ArrayLike) -> FloatArray:
+        """Return the accelerations, shape (n,), in a state under the present efforts.
+
+        Raises:
+            ArgumentTypeError: q or qd holds no real numbers.
+            ShapeError: it has another shape than (n,).
+            NonFiniteError: it holds a NaN or an infinity.
+        """
+        state = self._state(q, 'q'), self._state(qd, 'qd')
+        return self._motion.acceleration(*state, None if self.brakes_set else self.effort)
 
     def _steps(self, command: ArrayLike, duration: float, step: float) -> tuple[int, float]:
         """Take a command; return the number of steps and their length, s."""
-        wanted = np.asarray(command, dtype=np.float64)
+        instance(self.brakes_set, (bool, np.bool_), 'brakes_set of the plant', 'True or False')
+        wanted = real_array(command, 'command')
         if wanted.shape != self.effort.shape:
             raise ShapeError(f'command has shape {wanted.shape}, expected {self.effort.shape}')
+        for i in np.flatnonzero(np.isnan(wanted)):
+            joint = named('joint', self.robot.joint_names[i])
+            raise NonFiniteError(f'the command for {joint} is nan, expected a number')
+        duration, step = real_number(duration, 'duration'), real_number(step, 'step')
+        if not 0.0 <= duration < math.inf:
+            raise ParameterError(f'duration is {duration:g} s, expected 0 or more, finite')
+        if not 0.0 < step < math.inf:
+            raise ParameterError(f'step is {step:g} s, expected more than 0, finite')
+        if duration / step > _MOST_STEPS:
+            raise ParameterError(
+                f'the duration of {duration:g} s has more than {_MOST_STEPS:g} steps of {step:g} s'
+            )
+        self.q = self._state(self.q, 'q of the plant')
+        self.qd = self._state(self.qd, 'qd of the plant')
         if step * self.highest_frequency > _STABLE:
             # Three digits of the limit may be rounded up by half a percent.
             allowed = 0.995 * _STABLE / self.highest_frequency
@@ -190,6 +224,13 @@ class Plant:
         # Whole steps have the length asked for to the last bit, however many there are.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
         return count, step if is_whole else duration / count
+
+    def _state(self, values: ArrayLike, name: str) -> FloatArray:
+        """Return coordinates or rates that come from outside, or refuse them."""
+        state = finite_array(values, name)
+        if state.shape != (self.robot.n,):
+            raise ShapeError(f'{name} has shape {state.shape}, expected ({self.robot.n},)')
+        return state
 
     def _go(self, count: int, h: float, step: float) -> None:
         """Take steps under the present efforts."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.arguments import real_array
-from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.simulation.motion import BRAKE_RATE, STOP_FREQUENCY, Motion
 from kron_dynamics.typing import FloatArray
 
@@ -60,7 +58,7 @@ class Stepper:
         self._machine = _Machine(
             n=n,
             joints=motion.joint_count,
-            brakes_set=brakes_set,
+            brakes_set=bool(brakes_set),
             brake_rate=BRAKE_RATE,
             stop_frequency=STOP_FREQUENCY,
             **dict(zip(kernel_names(motion, brakes_set), kernels, strict=True)),
@@ -73,21 +71,10 @@ class Stepper:
     def after(
         self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, qd and qdd after some steps, as `Motion.after` does.
-
-        Raises:
-            ArgumentTypeError: the state holds no real numbers.
-            ShapeError: the state has another shape.
-        """
+        """Return q, qd and qdd after some steps, as `Motion.after` does."""
         if effort is not None:
             self._effort[:] = effort
-        for name, place, values in (('q', self._q, q), ('qd', self._qd, qd)):
-            given = real_array(values, name)
-            if given.shape != place.shape:
-                raise ShapeError(
-                    f'{name} of the plant has shape {given.shape}, expected {place.shape}'
-                )
-            place[:] = given
+        self._q[:], self._qd[:] = q, qd
         while steps > _AT_ONCE:
             self._steps(_AT_ONCE, h)
             steps -= _AT_ONCE

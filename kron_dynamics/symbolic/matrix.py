@@ -18,11 +18,35 @@ _SHOWN_DIGITS = 15  # those of `exact_number`
 _LONGEST_FRACTION = 10, 5  # numerator and denominator stay below
 
 
-def exact_expression(expression: Any) -> Any:
-    """Return an expression with every float in it as the decimal it stands for."""
+def exact_expression(expression: Any, known: dict[Any, Any] | None = None) -> Any:
+    """Return an expression with every float in it as the decimal it stands for.
+
+    Args:
+        expression: of SymPy, or a number.
+        known: results for parts of it, to which this call adds its own; for expressions with
+            parts in common.
+    """
     expression = sympy.sympify(expression)
-    floats = expression.atoms(sympy.Float)
-    return expression.xreplace({number: exact_number(float(number)) for number in floats})
+    exact = {} if known is None else known
+    # SymPy's own replacement meets a part as often as it occurs, which in the closed forms of
+    # flexible links is exponentially often.
+    waiting = [expression]
+    while waiting:
+        part = waiting[-1]
+        missing = [] if part in exact else [x for x in part.args if x not in exact]
+        if missing:
+            waiting.extend(missing)
+            continue
+        waiting.pop()
+        if part in exact:
+            continue
+        if isinstance(part, sympy.Float):
+            exact[part] = exact_number(float(part))
+            continue
+        arguments = [exact[x] for x in part.args]
+        same = all(new is old for new, old in zip(arguments, part.args, strict=True))
+        exact[part] = part if same else part.func(*arguments)
+    return exact[expression]
 
 
 def presentable(expression: Any) -> Any:
@@ -63,8 +87,10 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
             array: of SymPy expressions and numbers.
             notation: LaTeX of the symbols.
         """
+        known: dict[Any, Any] = {}
         rows = [
-            [exact_expression(entry) for entry in row] for row in array.reshape(len(array), -1)
+            [exact_expression(entry, known) for entry in row]
+            for row in array.reshape(len(array), -1)
         ]
         matrix = cls(rows)
         matrix.notation = notation

@@ -142,7 +142,8 @@ class ApiCase:
         self._rng = rng
         name = list(ROBOTS)[int(rng.integers(len(ROBOTS)))]
         self._robot, self._twin = robots(name)
-        kinds = [self._kernel, self._kernel, self._kernel, self._linear, self._bent, self._name]
+        self._robot_name = name
+        kinds = self._kinds()
         self._call = kinds[int(rng.integers(len(kinds)))]
         self.input = f'{name} {self._call.__name__}'
 
@@ -151,6 +152,9 @@ class ApiCase:
         at('call')
         with np.errstate(all='ignore'):
             self._call()
+
+    def _kinds(self) -> list[Callable[[], None]]:
+        return [self._kernel, self._kernel, self._kernel, self._linear, self._bent, self._name]
 
     def _say(self, what: str) -> None:
         self.input += f' {what}'

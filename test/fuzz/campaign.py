@@ -28,12 +28,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'test' / 'support'), str(ROOT / 'test' / '
 
 from api_cases import ApiCase  # noqa: E402
 from description_cases import UrdfCase, YamlCase  # noqa: E402
+from frame_cases import FrameCase  # noqa: E402
 from guarding import Finding, described  # noqa: E402
 
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Any], int]] = {
     'urdf': (UrdfCase, 20_000),
     'yaml': (YamlCase, 5_000),
     'api': (ApiCase, 50_000),
+    'frames': (FrameCase, 5_000),
 }
 _SHOWN = 3  # findings of a sort that are printed
 _DEAD = 900.0  # seconds without any answer: a case that no timer could stop

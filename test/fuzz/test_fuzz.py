@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import api_cases
 import campaign
+import frame_cases
 import numpy as np
 import pytest
 from description_cases import close
@@ -23,11 +25,14 @@ from guarding import Finding, guarded
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, loading
+from kron_dynamics.taylor import expand
 
 SEED = 9
 
 
-@pytest.mark.parametrize(('kind', 'count'), [('urdf', 80), ('yaml', 15), ('api', 60)])
+@pytest.mark.parametrize(
+    ('kind', 'count'), [('urdf', 80), ('yaml', 15), ('api', 60), ('frames', 40)]
+)
 def test_nothing_is_found(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_cases, 'ROBOTS', {'rrp': api_cases.ROBOTS['rrp']})
     assert campaign.run(kind, SEED, count) == []
@@ -80,6 +85,18 @@ def test_a_wrong_equation_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -
     found = campaign.run(kind, SEED, 15)
     assert found
     assert all('numbers: ' in text for _, text in found)
+
+
+def test_a_wrong_expansion_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_cases, 'ROBOTS', {'rrp': api_cases.ROBOTS['rrp']})
+
+    def wrong(*arguments: Any) -> Any:
+        right = expand(*arguments)
+        return replace(right, derivatives=tuple(1.001 * A for A in right.derivatives))
+
+    monkeypatch.setattr(frame_cases, 'expand', wrong)
+    found = campaign.run('frames', SEED, 40)
+    assert any('numbers: ' in text for _, text in found)
 
 
 def test_a_foreign_error_and_a_dead_process_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,8 @@ class Motion:
     """Jacobians, Hessians and placements at a state, [T]'s letters.
 
     J_Tb: of b seen from a, axes of a. bJ_Tc: of c seen from b, axes of a. A trailing _b or _c
-    after the letter of the frame: axes of that frame.
+    after the letter of the frame: axes of that frame. v, a, omega, alpha: as the program's frames
+    seen from others give them, in the axes of a; their leading b: seen from b.
     """
 
     def __init__(self, state: State) -> None:
@@ -52,10 +53,19 @@ class Motion:
         self.A_b = state.at(relative.rotation_between(self.model, self.q, A, B))
         self.A_c = state.at(relative.rotation_between(self.model, self.q, A, C))
         self.d = self.A_b @ state.at(relative.relative_pose(self.model, self.q, C, B)[:3, 3])
-        self.p_c = np.array(sympy.sympify(['1/3', '-1/2', '3/4']), dtype=object)
+        self.p_c = np.array(sympy.sympify(['3/8', '-1/2', '3/4']), dtype=object)
         self.p = self.A_c @ self.p_c
         self.J_TG = state.at(kinematics.jacobian(self.model, self.q, C, self.p_c)[:3])
         self.H_TG = state.at(kinematics.kinematic_hessian(self.model, self.q, C, self.p_c)[:3])
+        to_c = state.robot.frame(C)
+        seen_b, seen_c = state.robot.frame(B).relative_to(A), to_c.relative_to(A)
+        seen_G = to_c.relative_to(A, point=list(map(float, self.p_c)))
+        (_, self.omega_b), (self.a_b, self.alpha_b) = state.motion(seen_b)
+        (_, self.omega_c), (self.a_c, self.alpha_c) = state.motion(seen_c)
+        (self.bv_c, self.bomega_c), (self.ba_c, self.balpha_c) = state.motion(
+            to_c.relative_to(B, axes=A)
+        )
+        self.a_G = state.motion(seen_G)[1][0]
         # Derivatives of body-axes Jacobians.
         derivative = relative.relative_jacobian_derivative
         self.H_Rb_b = self._halves(derivative, B, A, B)[1]
@@ -137,11 +147,8 @@ def _eq_45(m: Motion) -> Misprint:
 
 
 def _eq_83(m: Motion) -> Misprint:
-    qd, qdd, d = m.state.qd, m.state.qdd, m.d.reshape(3, 1)
-    W = skew(m.J_Rb @ qd)
-    alpha_b = m.J_Rb @ qdd + m.H_Rb @ m.square
-    right = m.J_Tb @ qdd + m.H_Tb @ m.square + skew(alpha_b) @ m.d + 2 * W @ m.bJ_Tc @ qd
-    right = right + W @ W @ m.d + m.bJ_Tc @ qdd + m.bH_Tc @ m.square
+    d, W = m.d.reshape(3, 1), skew(m.omega_b)
+    right = m.a_b + skew(m.alpha_b) @ m.d + 2 * W @ m.bv_c + W @ W @ m.d + m.ba_c
     return Misprint(
         '(83)',
         r'$\tilde{\boldsymbol{\omega}}\tilde{\boldsymbol{\omega}}\,{}^b\mathbf{d}_c\,'
@@ -150,15 +157,13 @@ def _eq_83(m: Motion) -> Misprint:
         TRANSCRIPTION,
         r'${}^a\mathbf{a}_c$',
         sizes_do_not_fit(lambda: W @ W @ d @ d),
-        abs(right - m.J_Tc @ qdd - m.H_Tc @ m.square).max(),
+        abs(right - m.a_c).max(),
     )
 
 
 def _eq_85(m: Motion) -> Misprint:
-    qd, qdd = m.state.qd, m.state.qdd
-    W = skew(m.J_Rc @ qd)
-    alpha = m.J_Rc @ qdd + m.H_Rc @ m.square
-    right = m.J_Tc @ qdd + m.H_Tc @ m.square + skew(alpha) @ m.p + W @ W @ m.p
+    W = skew(m.omega_c)
+    right = m.a_c + skew(m.alpha_c) @ m.p + W @ W @ m.p
     return Misprint(
         '(85)',
         r'$\tilde{\boldsymbol{\mu}}_c\,\mathbf{p}_{G_c}$',
@@ -166,7 +171,7 @@ def _eq_85(m: Motion) -> Misprint:
         TRANSCRIPTION,
         r'${}^a\mathbf{a}_{G_c}$',
         r'$\boldsymbol{\mu}$ is defined nowhere',
-        abs(right - m.J_TG @ qdd - m.H_TG @ m.square).max(),
+        abs(right - m.a_G).max(),
     )
 
 
@@ -286,9 +291,7 @@ def relations(state: State) -> list[Relation]:
             abs(otherwise - expected).max(),
         )
 
-    omega, b_omega = m.J_Rb @ m.state.qd, m.bJ_Rc @ m.state.qd
-    alpha = (m.J_Rb + m.bJ_Rc) @ m.state.qdd + (m.H_Rb + m.bH_Rc) @ m.square
-    error_84 = alpha + skew(omega) @ b_omega - m.J_Rc @ m.state.qdd - m.H_Rc @ m.square
+    error_84 = m.alpha_b + m.balpha_c + skew(m.omega_b) @ m.bomega_c - m.alpha_c
     turning = _tildes(m)[1]
     rest, coriolis, centripetal = parts_86 = _parts_86(m)
     rest = rest + (coriolis + swapped(coriolis)) / 2

@@ -91,6 +91,8 @@ What is true as printed and has not all that one may look for, in the numbers of
 RELATIONS = """\
 ## Accelerations and Hessians of relative motion, (84), (86)-(91)
 
+The vectors of (83)-(85), the first and last of which are in the table of misprints, come from
+`frame(c).relative_to(b, axes=a)` and the like. (86)-(91) hold
 `kron_dynamics.kinematics.relative_hessian` against what the paper adds up. With the misprints put
 right, all hold for every $\\dot{\\mathbf{q}}$, which is what they are printed for: columns
 $(i, j)$ and $(j, i)$ together have no error. Most do not hold as matrices, since

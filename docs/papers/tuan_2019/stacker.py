@@ -13,6 +13,7 @@ import sympy
 
 import kron_dynamics as kd
 from kron_dynamics.symbolic import SymbolicRobot, simplified
+from kron_dynamics.symbolic.frame import SymbolicRelativeFrame
 
 ROOT = Path(__file__).resolve().parents[3]
 URDF = ROOT / 'urdf' / 'paper_stacker.urdf'
@@ -136,6 +137,14 @@ class State:
         values = [sympy.sympify(x).xreplace(self._values) for x in array.flat]
         assert all(value.is_Rational for value in values)
         return np.array(values, dtype=object).reshape(array.shape)
+
+    def motion(self, frame: SymbolicRelativeFrame) -> Any:
+        """Return ((v, omega), (a, alpha)) of a frame seen from another, at this state."""
+        robot = self.robot
+        rates = dict(zip((*robot.qd, *robot.qdd), (*self.qd, *self.qdd), strict=True))
+        forms = frame.velocity(), frame.acceleration()
+        motions = [self.at(form.xreplace(rates)).reshape(6) for form in forms]
+        return [(motion[:3], motion[3:]) for motion in motions]
 
     def largest(self, expressions: Any) -> Any:
         """Return the largest magnitude among expressions at this state."""
