@@ -15,6 +15,7 @@ from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
+from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import VibrationDamper
@@ -48,6 +49,7 @@ class ControlSettings:
             is stable.
         shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
+        tolerances: tracking errors beyond them are faults; None for no such fault.
     """
 
     kp: FloatArray
@@ -64,6 +66,7 @@ class ControlSettings:
     hold_damping: float | None = None
     shaping: str = 'none'
     damping: bool = False
+    tolerances: TrackingTolerances | None = None
 
 
 def assembled_controller(
@@ -121,6 +124,7 @@ def assembled_controller(
         longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
         period=settings.period,
         shaping=shaping,
+        tolerances=settings.tolerances,
     )
 
 
