@@ -49,8 +49,8 @@ setup(
     entry_points={
         'console_scripts': [
             'kron_dynamics = kron_dynamics.cli:main',
-            'dynamics_node = kron_dynamics.ros.dynamics_node:main',
-            'simulator_node = kron_dynamics.ros.simulator_node:main',
+            'dynamics_node = kron_dynamics.ros.start:dynamics_node',
+            'simulator_node = kron_dynamics.ros.start:simulator_node',
         ],
     },
     zip_safe=False,

@@ -9,6 +9,7 @@ Prints the processor time, s, of all its threads since it began.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -47,7 +48,11 @@ def _bare() -> tuple[Any, Callable[[], None]]:
 
 
 def _dynamics(urdf: str, parameters: str, joints: Sequence[str]) -> tuple[Any, Callable[[], None]]:
-    """A node that is configured, gets states, and is active as soon as it can be."""
+    """A node that is configured, gets states, and is active as soon as it can be.
+
+    The garbage collector rests as in the node's own process: see `kron_dynamics.ros.start`.
+    """
+    gc.disable()
     from rclpy.lifecycle import TransitionCallbackReturn
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
@@ -59,6 +64,8 @@ def _dynamics(urdf: str, parameters: str, joints: Sequence[str]) -> tuple[Any, C
         + ['-p', f'robot_description_file:={urdf}', '-p', 'autostart:=false']
     )
     node = DynamicsNode()
+    gc.freeze()
+    gc.enable()
     if node.trigger_configure() != TransitionCallbackReturn.SUCCESS:
         raise RuntimeError('the node cannot be configured')
     publisher = node.create_publisher(JointState, 'joint_states', qos_profile_sensor_data)

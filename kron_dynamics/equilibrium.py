@@ -8,8 +8,6 @@ import numpy as np
 
 from kron_dynamics.arguments import finite_array, instance
 from kron_dynamics.exceptions import ModelError, ShapeError
-from kron_dynamics.flexible import LARGEST_DEFLECTION, deflections
-from kron_dynamics.flexible.validity import limit
 from kron_dynamics.messages import clipped, named, shown
 from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
@@ -70,6 +68,8 @@ def quasi_static_equilibrium(
             place[:] = given
     if count == robot.n:
         return full
+    from kron_dynamics.flexible import deflections  # who has such links has it already
+
     terms, e = None, full[modal]
     for _ in range(_ROUNDS):
         terms = robot.linearization(*motion, out=terms)
@@ -94,6 +94,8 @@ def quasi_static_equilibrium(
 
 def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
     """What is said where the search ends in coordinates q, shape (n,)."""
+    from kron_dynamics.flexible.validity import LARGEST_DEFLECTION, deflections, limit
+
     furthest = max(deflections(model, q), key=lambda bent: bent.share)
     found = ''
     if furthest.share > LARGEST_DEFLECTION:

@@ -12,7 +12,6 @@ import numpy as np
 
 from kron_dynamics.arguments import instance
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
-from kron_dynamics.flexible import load_flexible_model
 from kron_dynamics.load_arguments import check_options, check_path
 from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
@@ -141,6 +140,8 @@ def _model(
 ) -> RobotModel:
     if flexible is None:
         return load_model(text, **options)
+    from kron_dynamics.flexible import load_flexible_model  # stiff links do without
+
     return load_flexible_model(text, flexible, **options)
 
 

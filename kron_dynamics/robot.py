@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance, real_array
@@ -13,7 +13,6 @@ from kron_dynamics.dynamics.forward import singular_mass
 from kron_dynamics.exceptions import (
     ShapeError,
 )
-from kron_dynamics.flexible import DeflectionCheck, FlexibleModel
 from kron_dynamics.frame import RobotFrame
 from kron_dynamics.kernels import KernelCollection, KernelReport
 from kron_dynamics.kernels.batches import thread_count
@@ -23,6 +22,7 @@ from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
+    from kron_dynamics.flexible import DeflectionCheck, FlexibleModel
     from kron_dynamics.symbolic import SymbolicRobot
 
 
@@ -51,7 +51,7 @@ class Robot:
         self._threads = thread_count(threads)
         self._kernels = KernelCollection(model, self._threads)
         self._frames: dict[str, RobotFrame] = {}
-        self._deflections = DeflectionCheck()
+        self._deflections: DeflectionCheck | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again: kernels and closed forms."""
@@ -92,9 +92,9 @@ class Robot:
     @cached_property
     def rigid(self) -> Robot:
         """The same robot with stiff links: itself where none bends."""
-        if not isinstance(self.model, FlexibleModel):
+        if not self.model.is_flexible:
             return self
-        return Robot(self.model.rigid, threads=self._threads)
+        return Robot(cast('FlexibleModel', self.model).rigid, threads=self._threads)
 
     @cached_property
     def singular_mass(self) -> str | None:
@@ -240,6 +240,12 @@ class Robot:
             raise ShapeError(
                 f'q of check_deflections has shape {state.shape}, expected ({self.n},)'
             )
+        if not self.model.is_flexible:
+            return
+        if self._deflections is None:
+            from kron_dynamics.flexible import DeflectionCheck  # there with the flexible model
+
+            self._deflections = DeflectionCheck()
         self._deflections(self.model, state, stacklevel + 1)
 
     @compiled

@@ -5,42 +5,46 @@
 Times are float seconds; vectors have one entry per joint, in the robot's joint order.
 """
 
-from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
-from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
-from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
-from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
-from kron_dynamics.control.joint_states import (
-    AssembledState,
-    JointStateAssembler,
-    SampleOutcome,
-)
-from kron_dynamics.control.law import ControlLaw, LawState
-from kron_dynamics.control.per_joint import reorder
-from kron_dynamics.control.reference.limits import (
-    LimitViolation,
-    check_trajectory,
-    limit_violations,
-)
-from kron_dynamics.control.reference.point_to_point import point_to_point
-from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
-from kron_dynamics.control.reference_follower import (
-    PlannedReference,
-    Reference,
-    ReferenceFollower,
-    ReferenceShaping,
-)
-from kron_dynamics.control.safety import CommandGuard
-from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
-from kron_dynamics.control.shaping.shape import shape_trajectory
-from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
-from kron_dynamics.control.solvers import load_solvers
-from kron_dynamics.control.vibration.damped_torque import DampedTorque
-from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
-from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
-from kron_dynamics.control.vibration.kalman import NoiseModel
-from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
-from kron_dynamics.control.vibration.schedule import damping_schedule
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
+    from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
+    from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
+    from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
+    from kron_dynamics.control.joint_states import (
+        AssembledState,
+        JointStateAssembler,
+        SampleOutcome,
+    )
+    from kron_dynamics.control.law import ControlLaw, LawState
+    from kron_dynamics.control.per_joint import reorder
+    from kron_dynamics.control.reference.limits import (
+        LimitViolation,
+        check_trajectory,
+        limit_violations,
+    )
+    from kron_dynamics.control.reference.point_to_point import point_to_point
+    from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
+    from kron_dynamics.control.reference_follower import (
+        PlannedReference,
+        Reference,
+        ReferenceFollower,
+        ReferenceShaping,
+    )
+    from kron_dynamics.control.safety import CommandGuard
+    from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
+    from kron_dynamics.control.shaping.shape import shape_trajectory
+    from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
+    from kron_dynamics.control.solvers import load_solvers
+    from kron_dynamics.control.vibration.damped_torque import DampedTorque
+    from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
+    from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+    from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
+    from kron_dynamics.control.vibration.kalman import NoiseModel
+    from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
+    from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
     'AssembledState',
@@ -88,3 +92,89 @@ __all__ = [
     'shaper',
     'watch_period',
 ]
+
+# Where the names are: each module is imported when one of its names is first asked for.
+_MODULES = {
+    'assembly': (
+        'ControlSettings',
+        'assembled_controller',
+        'fault_hold',
+    ),
+    'computed_torque': (
+        'ComputedTorque',
+        'ProportionalDerivative',
+    ),
+    'faults': (
+        'FaultAction',
+        'FaultLatch',
+        'watch_period',
+    ),
+    'gravity_hold': (
+        'DampingRange',
+        'GravityHold',
+        'damping_range',
+    ),
+    'joint_states': (
+        'AssembledState',
+        'JointStateAssembler',
+        'SampleOutcome',
+    ),
+    'law': (
+        'ControlLaw',
+        'LawState',
+    ),
+    'per_joint': ('reorder',),
+    'reference.limits': (
+        'LimitViolation',
+        'check_trajectory',
+        'limit_violations',
+    ),
+    'reference.point_to_point': ('point_to_point',),
+    'reference.trajectory': (
+        'Extrema',
+        'Trajectory',
+    ),
+    'reference_follower': (
+        'PlannedReference',
+        'Reference',
+        'ReferenceFollower',
+        'ReferenceShaping',
+    ),
+    'safety': ('CommandGuard',),
+    'shaping.clamped_modes': ('ClampedJointModes',),
+    'shaping.shape': ('shape_trajectory',),
+    'shaping.shapers': (
+        'Shaper',
+        'convolved',
+        'residual_vibration',
+        'shaper',
+    ),
+    'solvers': ('load_solvers',),
+    'vibration.damped_torque': ('DampedTorque',),
+    'vibration.damper': (
+        'GainSchedule',
+        'VibrationDamper',
+    ),
+    'vibration.feedforward': ('FlexibleFeedforward',),
+    'vibration.flexible_torque': ('FlexibleTorque',),
+    'vibration.kalman': ('NoiseModel',),
+    'vibration.lqg': (
+        'DampingGains',
+        'LqrWeights',
+    ),
+    'vibration.schedule': ('damping_schedule',),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: who damps no vibrations does without that."""
+    for module, names in _MODULES.items():
+        if name in names:
+            found = import_module(f'{__name__}.{module}')
+            globals().update({each: getattr(found, each) for each in names})
+            return globals()[name]
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,14 +14,8 @@ from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
-from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.tracking import TrackingController
-from kron_dynamics.control.vibration.damped_torque import DampedTorque
-from kron_dynamics.control.vibration.damper import VibrationDamper
-from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
-from kron_dynamics.control.vibration.schedule import damping_schedule
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -92,9 +86,16 @@ def assembled_controller(
     friction = settings.compensate_friction
     shaping = None
     if settings.shaping != 'none':
+        from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
+
         shaping = ReferenceShaping(settings.shaping, ClampedJointModes(flexible))
     law: ControlLaw[Any]
     if settings.damping:
+        from kron_dynamics.control.vibration.damped_torque import DampedTorque
+        from kron_dynamics.control.vibration.damper import VibrationDamper
+        from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+        from kron_dynamics.control.vibration.schedule import damping_schedule
+
         schedule = damping_schedule(
             flexible, kp, effort_limit, settings.resolution, settings.period
         )
@@ -112,6 +113,9 @@ def assembled_controller(
     else:
         computed = law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
         if shaping is not None:
+            from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+            from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
+
             law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
     return TrackingController(
         rigid,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ _SLOWEST = 0.5
 _POSES = 500
 # Step of the central differences of the weight, rad or m.
 _DIFFERENCE = 1e-5
+# Of the search for efforts within limits, for each joint; it takes about one.
+_PASSES = 10
 
 
 class DampingRange(NamedTuple):
@@ -187,12 +190,35 @@ class GravityHold:
 def _nearest(
     M: FloatArray, wanted: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
-    """The x within limits that minimises ``(x - wanted)^T M^-1 (x - wanted)``."""
-    from scipy.optimize import lsq_linear  # takes long to import
+    """The x within limits that minimises ``(x - wanted)^T M^-1 (x - wanted)``.
 
-    A = np.linalg.inv(np.linalg.cholesky(M))
-    found = lsq_linear(A, A @ wanted, (lower, upper), method='bvls')
-    return np.asarray(found.x, dtype=np.float64)
+    An active-set method: some components are at a limit, the others minimise, which with y the
+    solution of ``M_aa y = (x - wanted)_a`` for those at a limit is ``x = wanted + M_fa y``; y is
+    the gradient there. Every pass makes the sum smaller, or ends.
+    """
+    x = np.clip(wanted, lower, upper)
+    side = np.sign(wanted - x)  # of the limit that a component is at: 1, -1, or 0 where it is free
+    for _ in range(_PASSES * x.size):
+        held, free = side != 0.0, side == 0.0
+        gradient = np.zeros_like(x)
+        gradient[held] = np.linalg.solve(M[np.ix_(held, held)], (x - wanted)[held])
+        change = np.where(free, wanted + M @ gradient - x, 0.0)
+        room = np.where(change > 0.0, upper - x, x - lower)
+        beyond = np.abs(change) > room
+        if beyond.any():
+            share = np.divide(room, np.abs(change), out=np.ones_like(x), where=beyond)
+            x = x + share.min() * change
+            met = share == share.min()
+            side = np.where(met, np.sign(change), side)
+            x = np.where(met, np.where(side > 0.0, upper, lower), x)
+            continue
+        x = x + change
+        inward = gradient * side  # above 0 where the sum falls away from the limit
+        worst = int(inward.argmax())
+        if inward[worst] <= 0.0:
+            break
+        side[worst] = 0.0
+    return x
 
 
 def _poses(robot: Robot) -> FloatArray:
@@ -201,7 +227,10 @@ def _poses(robot: Robot) -> FloatArray:
     reach = np.where([kind == 'prismatic' for kind in model.joint_types], 1.0, np.pi)
     lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
     upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
-    return np.random.default_rng(0).uniform(lower, np.maximum(lower, upper), (_POSES, robot.n))
+    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
+    generator = random.Random(0)
+    shares = [[generator.random() for _ in range(robot.n)] for _ in range(_POSES)]
+    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
 
 
 def _cholesky(robot: Robot, q: FloatArray) -> FloatArray:

@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.shaping.shape import ModesOf, shape_trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.control.shaping.shape import ModesOf
 
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
@@ -274,6 +277,8 @@ class ReferenceFollower:
     def _finished(self, start: float, asked: Trajectory, past: list[Reference]) -> Reference:
         followed = asked
         if self._shaping is not None:
+            from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
+
             state = None
             if past:
                 q, qd, qdd = past[-1].followed.sample(start - past[-1].start)

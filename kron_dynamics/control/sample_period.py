@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import deque
-from statistics import median_high
 
 # Enough for one clock that was set, or states that were lost, not to count.
 _REMEMBERED = 8
@@ -27,7 +26,7 @@ class SamplePeriod:
     @property
     def value(self) -> float:
         """The period, s."""
-        return median_high(self._gaps)
+        return sorted(self._gaps)[len(self._gaps) // 2]
 
     def note(self, stamp: float) -> None:
         """Take the stamp of a state, s."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.batches import thread_count
@@ -22,23 +23,20 @@ from kron_dynamics.kernels.build import (
 )
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
-from kron_dynamics.kernels.check import check_kernel
-from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
-from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
-from kron_dynamics.kernels.loops.trace import LoopTrace
-from kron_dynamics.kernels.prelude import symbol
 from kron_dynamics.kernels.sources import forget_changed
 from kron_dynamics.kernels.specification import KernelSpecification
-from kron_dynamics.kernels.trace import Graph, Trace
-from kron_dynamics.kernels.translation_units import in_translation_units
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 
+if TYPE_CHECKING:
+    from kron_dynamics.kernels.loops.trace import LoopTrace
+    from kron_dynamics.kernels.trace import Trace
+
 _log = logging.getLogger(__name__)
 # What is compiled together, by key.
-Unit = Mapping[str, Trace | LoopTrace]
+Unit = Mapping[str, 'Trace | LoopTrace']
 
 
 def make_kernels(
@@ -173,6 +171,9 @@ class _Build:
 
     def __call__(self, missing: Sequence[str], folder: Path) -> dict[str, Built]:
         """Record the kernels of some keys, and compile them while others are being recorded."""
+        # Only who builds needs what records, writes C and checks: it takes time to import.
+        from kron_dynamics.kernels.translation_units import in_translation_units
+
         # One more than cores: the compiler also waits, for files and its own parts.
         with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
             # The extension that calls kernels is compiled beside them where it is missing.
@@ -186,6 +187,8 @@ class _Build:
             return {key: built for unit in units for key, built in unit.result().items()}
 
     def _recorded(self, missing: Sequence[str]) -> Iterator[tuple[str, Trace | LoopTrace]]:
+        from kron_dynamics.kernels.trace import Graph
+
         graph = Graph()
         for key in missing:
             started = time.perf_counter()
@@ -195,6 +198,10 @@ class _Build:
 
     def _compile(self, library: Path, unit: Unit) -> dict[str, Built]:
         """Compile kernels to one library, and check what they compute."""
+        from kron_dynamics.kernels import check
+        from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
+        from kron_dynamics.kernels.prelude import symbol
+
         started = time.perf_counter()
         told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
         signatures = [signature_source(symbol(k), text) for k, text in enumerate(told.values())]
@@ -208,7 +215,7 @@ class _Build:
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]
             try:
-                check_kernel(
+                check.check_kernel(
                     address_of(library, symbol(k), told[key]),
                     *(known.name, known.lengths(self._model), known.function),
                     *(self._model, trace),
@@ -233,6 +240,8 @@ class _Build:
 
 
 def _interpreted(specification: KernelSpecification, model: RobotModel, threads: int) -> Kernel:
+    from kron_dynamics.kernels.interpreted import interpret
+
     started = time.perf_counter()
     trace = specification.record(model)
     report = KernelReport(

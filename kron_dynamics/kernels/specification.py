@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.sources import Origin, origins_of
-from kron_dynamics.kernels.trace import Graph, Trace
 from kron_dynamics.model.robot_model import RobotModel
+
+if TYPE_CHECKING:
+    from kron_dynamics.kernels.loops.trace import LoopTrace
+    from kron_dynamics.kernels.trace import Graph, Trace
 
 # Measured on serial chains: straight-line code of so many operations is hardly quicker than that
 # of loops, which is compiled in a fraction of the time. Arms never get there.
@@ -55,6 +57,8 @@ class KernelSpecification(NamedTuple):
 
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
         """Return the operations of the function, in a graph shared with others where given."""
+        from kron_dynamics.kernels.trace import Trace  # of no use where all is compiled already
+
         return Trace(functools.partial(self.function, model), self.sizes(model), graph)
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
@@ -62,6 +66,8 @@ class KernelSpecification(NamedTuple):
         is_small = len(model.joints) < _JOINTS_OF_LOOPS
         if is_small or model.is_flexible or not self.has_loops:
             return self.record(model, graph)
+        from kron_dynamics.kernels.loops.trace import LoopTrace
+
         loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:
             return loops

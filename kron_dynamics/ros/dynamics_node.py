@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -84,7 +84,7 @@ class DynamicsNode(LifecycleNode):
         self._statistics = CycleStatistics()
         # What takes longer than a cycle: shaping of references, gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
-        self._solvers = self._background.submit(load_solvers)
+        self._solvers: Future[None] | None = None
         self._references = ReferenceInput(self.get_logger(), self._background)
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
@@ -131,6 +131,8 @@ class DynamicsNode(LifecycleNode):
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
             return _FAILURE
+        if self._solvers is None and description.model.is_flexible:
+            self._solvers = self._background.submit(load_solvers)
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
         self._supervision = StateSupervision(self, self._settings, robot)
@@ -143,7 +145,9 @@ class DynamicsNode(LifecycleNode):
         assembler, configured = self._assembler, self._configured
         assert assembler is not None
         assert configured is not None
-        self._solvers.result()  # no reference and no fault may wait for an import
+        assert self._supervision is not None
+        if self._solvers is not None:
+            self._solvers.result()  # no reference may wait for an import
         now = time.monotonic()
         present, problem = assembler.state(now), self._state_problem(now)
         if self._simulated_time_forbidden():
@@ -153,11 +157,7 @@ class DynamicsNode(LifecycleNode):
             return _FAILURE
         try:
             controller = make_controller(
-                self._settings,
-                configured.robot,
-                configured.flexible,
-                present.q,
-                self._background,
+                self._settings, configured.robot, configured.flexible, present.q, self._background
             )
             controller.start(present.q, present.effort)
         except KronDynamicsError as error:
@@ -166,6 +166,7 @@ class DynamicsNode(LifecycleNode):
         period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
         self._watchdog = self.create_timer(period, self._watch, clock=self._steady)
         self._controller = controller
+        self._supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
         self._references.clear()

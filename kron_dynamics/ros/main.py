@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable
@@ -48,6 +49,9 @@ def run_node(
     node = None
     try:
         node = make()
+        # What there is now stays: the collector need not look at it in a control cycle.
+        gc.freeze()
+        gc.enable()
         spinner = SingleThreadedExecutor()
         spinner.add_node(node)
         try:

@@ -118,8 +118,7 @@ DYNAMICS = (
     Parameter(
         'velocity_fault_factor',
         1.5,
-        'Times the velocity limit at which a measured velocity, three times in a row, is a fault. '
-        'Taken up by configure.',
+        'Times the velocity limit at which a measured velocity, three times in a row, is a fault.',
         1.0,
         NO_LIMIT,
     ),
@@ -265,8 +264,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
                 f'position_margin.{joint}',
                 0.0,
                 'Distance that a measured position may be outside its range, rad or m; further is '
-                'a fault. 0: 2 % of the range, and 50 ms at the velocity limit at least. Taken up '
-                'by configure.',
+                'a fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
                 0.0,
                 NO_LIMIT,
             ),
@@ -275,7 +273,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
                 0.0,
                 'Distance that a measured position may be off from one state to the next, beside '
                 'what the joint can move at twice its velocity limit, rad or m; a state further '
-                'off is not believed. 0: 50 ms at the velocity limit. Taken up by configure.',
+                'off is not believed. 0: 50 ms at the velocity limit.',
                 0.0,
                 NO_LIMIT,
             ),

@@ -30,21 +30,28 @@ class StateSupervision:
 
     def __init__(self, node: Node, settings: ParameterSet, robot: Robot) -> None:
         """Make it for a robot; `settings` are those of dynamics_node, joints included."""
-        joints = robot.joint_names
-        margin = settings.per_joint('position_margin.{joint}', joints)
-        jump = settings.per_joint('position_jump.{joint}', joints)
-        self._gate = StateGate(
-            robot.model,
-            position_margin=np.where(margin > 0.0, margin, position_margins(robot.model)),
-            position_jump=np.where(jump > 0.0, jump, position_jumps(robot.model)),
-            velocity_factor=settings.value('velocity_fault_factor'),
-        )
-        self._sources = JointSources(joints)
+        self._robot = robot
+        self._settings = settings
+        self._sources = JointSources(robot.joint_names)
         self._node = node
+        self.take_up_settings()
         self._timeout = settings.value('state_timeout')
         self._believed: float | None = None
         self._doubt: str | None = None
+        self._last_doubt: str | None = None
         self._not_believed = 0
+
+    def take_up_settings(self) -> None:
+        """Judge by the parameters as they are now, and forget the states seen so far."""
+        settings, model = self._settings, self._robot.model
+        margin = settings.per_joint('position_margin.{joint}', model.joint_names)
+        jump = settings.per_joint('position_jump.{joint}', model.joint_names)
+        self._gate = StateGate(
+            model,
+            position_margin=np.where(margin > 0.0, margin, position_margins(model)),
+            position_jump=np.where(jump > 0.0, jump, position_jumps(model)),
+            velocity_factor=settings.value('velocity_fault_factor'),
+        )
 
     def note_source(self, message: JointState, info: Mapping[str, Any]) -> None:
         """Take a message and what the middleware says of it; older ones do not say who sent it."""
@@ -72,7 +79,7 @@ class StateSupervision:
             if (joint := self._sources.doubled) is not None:
                 return Verdict(True, self._two_sources(joint))
             return verdict
-        self._doubt = verdict.problem
+        self._doubt = self._last_doubt = verdict.problem
         self._not_believed += 1
         self._node.get_logger().warning(
             f'joint state not believed: {verdict.problem}', throttle_duration_sec=_WARN_PERIOD
@@ -89,12 +96,9 @@ class StateSupervision:
 
     def values(self) -> dict[str, str]:
         """Return what diagnostics tell, as texts; empty where there is nothing to tell."""
-        values = {}
-        if self._not_believed:
-            values['joint states not believed'] = str(self._not_believed)
-        if self._doubt is not None:
-            values['joint state not believed'] = self._doubt
-        return values
+        if not self._not_believed:
+            return {}
+        return {'joint states not believed': f'{self._not_believed}, last: {self._last_doubt}'}
 
     def _two_sources(self, joint: str) -> str:
         topic = self._node.resolve_topic_name('joint_states')

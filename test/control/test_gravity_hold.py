@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from long_runs import some_of
 from pinocchio_oracle import example_robots
+from scipy.optimize import lsq_linear
 
 import kron_dynamics as kd
 from kron_dynamics.control import GravityHold, damping_range
+from kron_dynamics.control.gravity_hold import _nearest
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ParameterError
 
@@ -309,3 +311,20 @@ def test_no_command_changes_while_no_time_passes(arms):
     law, q = GravityHold(arms['ur5'], period=0.01), np.full(6, 0.3)
     sent = arms['ur5'].gravity_vector(q) + 1.0
     np.testing.assert_array_equal(law.effort(q, q, 0.01, sent, sent), sent)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 9))
+def test_the_search_within_limits_finds_what_scipy_finds(seed, n):
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    M = turned @ np.diag(10.0 ** rng.uniform(-3.0, 3.0, n)) @ turned.T
+    M = (M + M.T) / 2.0
+    wanted = M @ rng.normal(size=n)
+    scale = np.abs(wanted).max()
+    lower, upper = -scale * rng.uniform(0.0, 1.0, (2, n)) * [[1.0], [-1.0]]
+    A = np.linalg.inv(np.linalg.cholesky(M))
+    expected = lsq_linear(A, A @ wanted, (lower, upper), method='bvls').x
+    found = _nearest(M, wanted, lower, upper)
+    assert ((found >= lower - 1e-12 * scale) & (found <= upper + 1e-12 * scale)).all()
+    cost, best = (np.square(A @ (x - wanted)).sum() for x in (found, expected))
+    assert cost <= best * (1.0 + 1e-6) + 1e-12

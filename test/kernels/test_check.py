@@ -20,7 +20,7 @@ import pytest
 
 import kron_dynamics
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import check, compilation, compiler_options, specification
+from kron_dynamics.kernels import check, compiler_options, specification
 from kron_dynamics.kernels.build import find_compiler
 from kron_dynamics.kernels.check import check_kernel
 from kron_dynamics.kernels.compilation import make_kernels
@@ -267,7 +267,7 @@ def test_loops_are_compared_with_the_equations(
         checked.append(type(arguments[-1]))
         check_kernel(*arguments)
 
-    monkeypatch.setattr(compilation, 'check_kernel', watch)
+    monkeypatch.setattr(check, 'check_kernel', watch)
     make_kernels([GRAVITY], model, 'loops')
     assert checked == [LoopTrace]
     fake_compiler('exec cc "$@" -Dsin=tan -DNEAR=-1.0')

@@ -58,6 +58,7 @@ from kron_dynamics.kernels import specification as module
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.emit import emit_c
 from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.trace import Graph
 
 rigid, bending, description = sys.argv[1:]
@@ -78,7 +79,7 @@ for robot, few, names in (
             trace = specification.record_for_compiler(robot.model, Graph())
             emit_c([trace])
             interpret(specification.record(robot.model))
-            loops += isinstance(trace, module.LoopTrace)
+            loops += isinstance(trace, LoopTrace)
             made.add(name)
 sys.settrace(None)
 sources = sys.modules['kron_dynamics.kernels.sources']

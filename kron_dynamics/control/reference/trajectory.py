@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from kron_dynamics.control.reference import polynomials
 from kron_dynamics.control.reference.waypoints import Waypoints
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -165,21 +166,18 @@ class Trajectory:
 
         They lie where the next derivative is zero, or at a point.
         """
-        from scipy.interpolate import PPoly  # takes long to import
-
-        polynomial = PPoly(self._coefficients, self._knots)
-        quantity = polynomial.derivative(derivative)
-        stationary = polynomial.derivative(derivative + 1).roots(
-            discontinuity=False, extrapolate=False
+        quantity = self._coefficients
+        for _ in range(derivative):
+            quantity = polynomials.derivative(quantity)
+        times = polynomials.stationary(quantity, np.diff(self._knots))
+        n = len(self.joint_names)
+        values = polynomials.evaluated(quantity, times).reshape(-1, n)
+        times = (times + self._knots[:-1, np.newaxis]).reshape(-1, n)
+        joints = np.arange(n)
+        low, high = values.argmin(axis=0), values.argmax(axis=0)
+        return Extrema(
+            values[low, joints], times[low, joints], values[high, joints], times[high, joints]
         )
-        found = np.empty((4, len(self.joint_names)))
-        for joint, roots in enumerate(stationary):
-            # A piece that is constant has a NaN among its roots.
-            times = np.concatenate((self._knots, roots[np.isfinite(roots)]))
-            values = quantity(times)[:, joint]
-            low, high = values.argmin(), values.argmax()
-            found[:, joint] = values[low], times[low], values[high], times[high]
-        return Extrema(*found)
 
 
 def _table_of(coefficients: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:

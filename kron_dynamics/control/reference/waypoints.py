@@ -10,6 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kron_dynamics.control.per_joint import repeated_names
+from kron_dynamics.control.reference.polynomials import (
+    cubic_hermite,
+    cubic_spline,
+    quintic_hermite,
+)
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -119,19 +124,11 @@ class Waypoints:
         t = self.times
         if t.size == 1:
             return np.array([t[0], t[0] + 1.0]), self.positions[np.newaxis]
-        from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly  # takes long
-
         if self.velocities is None:
-            at_rest = np.zeros(len(self.joint_names))
-            joined: PPoly = CubicSpline(
-                t, self.positions, bc_type=((1, self.first_velocity), (1, at_rest))
-            )
-        elif self.accelerations is None:
-            joined = CubicHermiteSpline(t, self.positions, self.velocities)
-        else:
-            derivatives = np.stack((self.positions, self.velocities, self.accelerations), axis=1)
-            joined = PPoly.from_bernstein_basis(BPoly.from_derivatives(t, derivatives))
-        return joined.x, joined.c
+            return t, cubic_spline(t, self.positions, self.first_velocity)
+        if self.accelerations is None:
+            return t, cubic_hermite(t, self.positions, self.velocities)
+        return t, quintic_hermite(t, self.positions, self.velocities, self.accelerations)
 
     def _check_agreement(
         self, quantity: str, given: FloatArray, present: FloatArray, tolerance: FloatArray
