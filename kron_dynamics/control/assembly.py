@@ -14,6 +14,7 @@ from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -42,6 +43,7 @@ class ControlSettings:
             is stable.
         shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
+        tolerances: tracking errors beyond them are faults; None for no such fault.
     """
 
     kp: FloatArray
@@ -58,6 +60,7 @@ class ControlSettings:
     hold_damping: float | None = None
     shaping: str = 'none'
     damping: bool = False
+    tolerances: TrackingTolerances | None = None
 
 
 def assembled_controller(
@@ -125,6 +128,7 @@ def assembled_controller(
         longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
         period=settings.period,
         shaping=shaping,
+        tolerances=settings.tolerances,
     )
 
 

@@ -102,6 +102,7 @@ class ReferenceFollower:
         self._stamp: float | None = None
         self._past: list[Reference] = []
         self._present: Reference | None = None
+        self._held: Reference | None = None
         self._next: Reference | None = None
         self._stops = 0
 
@@ -125,11 +126,40 @@ class ReferenceFollower:
         latest = self._next or self._present
         return 0.0 if latest is None else latest.added_time
 
+    def after_end(self, time: float) -> float:
+        """Return the time since the end of what is followed, s; negative before it.
+
+        A position that is held because nothing was asked for has no end: -inf.
+
+        Raises:
+            TrajectoryError: there is no reference.
+        """
+        present = self._followed()
+        if present is self._held:
+            return -np.inf
+        return time - present.start - present.followed.duration
+
+    def values(self) -> dict[str, str]:
+        """Return which reference is followed and which one waits, as texts."""
+        present, waiting, stamp = self._present, self._next, self._stamp
+        told = {}
+        if present is None or present is self._held:
+            told['active reference'] = 'none: the position is held'
+        elif stamp is not None:
+            done = min(max(stamp - present.start, 0.0), present.followed.duration)
+            told['active reference'] = f'{done:.3g} s of {present.followed.duration:.3g} s'
+        if waiting is not None and stamp is not None:
+            told['waiting reference'] = (
+                f'{waiting.followed.duration:.3g} s, starts in {waiting.start - stamp:.3g} s'
+            )
+        return told
+
     def hold(self, q: FloatArray) -> None:
         """Follow a position, shape (n,), from now on; drop all that was asked for before."""
         self._stops += 1
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
-        self._present, self._next = Reference(0.0, trajectory, trajectory), None
+        self._present = self._held = Reference(0.0, trajectory, trajectory)
+        self._next = None
         self._past, self._stamp = [], None
 
     def sample(self, time: float) -> JointReference:

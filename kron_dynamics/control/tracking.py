@@ -16,12 +16,12 @@ from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
+from kron_dynamics.control.supervision.state_gate import impossible
+from kron_dynamics.control.supervision.tolerances import TrackingTolerances
+from kron_dynamics.control.supervision.tracking_errors import TrackingErrors
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# Times the velocity limit: no machine is as quick.
-_ABSURD = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +57,7 @@ class TrackingController:
         longest_gap: float,
         period: float,
         shaping: ReferenceShaping | None = None,
+        tolerances: TrackingTolerances | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -73,6 +74,7 @@ class TrackingController:
                 goes by the stamps: a clock that is set forward would make it leap.
             period: time between states until it has been measured, s.
             shaping: of all references; None to follow them as they are.
+            tolerances: tracking errors beyond them are faults; None for no such fault.
         """
         self._robot = robot
         self._law = law
@@ -87,6 +89,15 @@ class TrackingController:
         self._last_q: FloatArray | None = None
         self._period = SamplePeriod(period, longest=longest_gap)
         self.latch = FaultLatch()
+        self._errors: TrackingErrors | None = None
+        if tolerances is not None:
+            continuous = [kind == 'continuous' for kind in robot.model.joint_types]
+            self._errors = TrackingErrors(robot.joint_names, continuous, tolerances)
+
+    @property
+    def errors(self) -> TrackingErrors | None:
+        """The distance from the reference; None where it is not looked at."""
+        return self._errors
 
     @property
     def guard(self) -> CommandGuard:
@@ -137,6 +148,8 @@ class TrackingController:
         self._law_state = self._law.start(q)
         gravity = self._robot.gravity_vector(q)
         self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
+        if self._errors is not None:
+            self._errors.reset()
         self._references.hold(q)
         self._last_q = np.array(q)
 
@@ -205,6 +218,13 @@ class TrackingController:
             )
             return None
         reference = self.reference_at(time)
+        problem = None
+        if self._errors is not None:
+            after_end = self._references.after_end(time)
+            problem = self._errors.check(q, qd, reference, time, after_end)
+        if problem is not None:
+            self.latch.trip(problem, now)
+            return None
         state = self._law_state
         try:
             effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
@@ -244,10 +264,8 @@ class TrackingController:
 
     def _is_plausible(self, q: FloatArray, qd: FloatArray) -> bool:
         """Whether a machine could be there: a state may be the fault itself."""
-        model = self._robot.model
-        way = model.position_upper - model.position_lower
-        inside = (q >= model.position_lower - way) & (q <= model.position_upper + way)
-        return bool((inside & (np.abs(qd) <= _ABSURD * model.velocity_limit)).all())
+        far, absurd = impossible(self._robot.model, q, qd)
+        return bool(np.isfinite(q).all() and np.isfinite(qd).all() and not (far | absurd).any())
 
     def fault_effort_without_state(self, elapsed: float) -> FloatArray | None:
         """Return the efforts to send while a fault is latched and no fresh state is there.

@@ -6,10 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 
 import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
+from kron_dynamics.control.supervision.tolerances import (
+    TrackingTolerances,
+    default_rate_limit,
+    tracking_tolerances,
+)
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
@@ -37,11 +43,13 @@ def make_controller(
     """
     joints = robot.joint_names
     kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
+    effort_limit = effort_limits(parameters, robot)
+    rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
     settings = ControlSettings(
         kp=kp,
         kd=kd,
-        effort_limit=effort_limits(parameters, robot),
-        rate_limit=parameters.per_joint('effort_rate_limit.{joint}', joints),
+        effort_limit=effort_limit,
+        rate_limit=np.where(rate_limit > 0.0, rate_limit, default_rate_limit(kp, effort_limit)),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         resolution=parameters.per_joint('position_resolution.{joint}', joints),
         period=parameters.value('state_period'),
@@ -52,10 +60,31 @@ def make_controller(
         hold_damping=parameters.value('hold_damping') or None,
         shaping=parameters.value('reference_shaping'),
         damping=parameters.value('vibration_damping'),
+        tolerances=_tolerances(parameters, robot, q, kp, effort_limit),
     )
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)
     return assembled_controller(settings, robot, flexible, q, background)
+
+
+def _tolerances(
+    parameters: ParameterSet,
+    robot: Robot,
+    q: FloatArray,
+    kp: FloatArray,
+    effort_limit: FloatArray,
+) -> TrackingTolerances:
+    """Tracking errors that are faults: those of the parameters, else what gains and limits say."""
+    joints = robot.joint_names
+    with_model = parameters.value('control_law') != 'pd'
+    derived = tracking_tolerances(robot, q, kp, effort_limit, with_model=with_model)
+    chosen = derived.with_given(
+        position=parameters.per_joint('following_error.{joint}', joints),
+        velocity=parameters.per_joint('following_error_velocity.{joint}', joints),
+        goal=parameters.per_joint('goal_tolerance.{joint}', joints),
+        goal_time=parameters.value('goal_time'),
+    )
+    return replace(chosen, time=parameters.value('following_error_time'))
 
 
 def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:

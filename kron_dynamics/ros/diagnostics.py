@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -85,6 +85,22 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
         values[f'effort limit of {name}'] = f'{limit:g}'
         values[f'effort saturations of {name}'] = str(cut)
         values[f'rate saturations of {name}'] = str(held)
+    values |= _tracking_values(controller, guard.joint_names)
+    return values
+
+
+def _tracking_values(controller: TrackingController, joint_names: Sequence[str]) -> dict[str, str]:
+    """How far each joint is off its reference, what is allowed, and which reference it is."""
+    values = controller.references.values()
+    errors = controller.errors
+    if errors is None:
+        return values
+    allowed = errors.tolerances
+    for k, name in enumerate(joint_names):
+        values[f'tracking error of {name}'] = (
+            f'{errors.position[k]:.4g}, allowed {allowed.position[k]:.4g}; velocity '
+            f'{errors.velocity[k]:.4g}, allowed {allowed.velocity[k]:.4g}'
+        )
     return values
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -28,6 +30,7 @@ from kron_dynamics.control import (
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_fault_action, make_controller
 from kron_dynamics.ros.conversions import seconds
@@ -48,10 +51,10 @@ from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput
 from kron_dynamics.ros.services import provide_services
+from kron_dynamics.ros.state_supervision import StateSupervision
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-_AUTOSTART_PERIOD = 0.1
 _WARN_PERIOD = 5.0
 
 
@@ -72,6 +75,7 @@ class DynamicsNode(LifecycleNode):
         self._configured: ConfiguredRobot | None = None
         self._assembler: JointStateAssembler | None = None
         self._controller: TrackingController | None = None
+        self._supervision: StateSupervision | None = None
         self._outputs: StateOutputs | None = None
         self._active = False
         self._last_command = 0.0
@@ -101,8 +105,12 @@ class DynamicsNode(LifecycleNode):
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):
-            self._autostart = self.create_timer(
-                _AUTOSTART_PERIOD, self._on_autostart, clock=self._steady
+            Autostart(
+                self,
+                self._steady,
+                description=lambda: self._description,
+                waits_for=self._activation_waits_for,
+                failed=self._autostart_failed,
             )
 
     # Lifecycle
@@ -127,6 +135,7 @@ class DynamicsNode(LifecycleNode):
             self._solvers = self._background.submit(load_solvers)
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
+        self._supervision = StateSupervision(self, self._settings, robot)
         self._configured = configured
         self.get_logger().info(configured.summary())
         return _SUCCESS
@@ -136,10 +145,11 @@ class DynamicsNode(LifecycleNode):
         assembler, configured = self._assembler, self._configured
         assert assembler is not None
         assert configured is not None
+        assert self._supervision is not None
         if self._solvers is not None:
             self._solvers.result()  # no reference may wait for an import
-        present = assembler.state(time.monotonic())
-        problem = present.problem()
+        now = time.monotonic()
+        present, problem = assembler.state(now), self._state_problem(now)
         if self._simulated_time_forbidden():
             problem = 'use_sim_time is set and allow_commands_in_sim_time is not'
         if problem is not None:
@@ -156,6 +166,7 @@ class DynamicsNode(LifecycleNode):
         period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
         self._watchdog = self.create_timer(period, self._watch, clock=self._steady)
         self._controller = controller
+        self._supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
         self._references.clear()
@@ -182,7 +193,7 @@ class DynamicsNode(LifecycleNode):
         """Forget the model; the description stays for the next configuration."""
         if self._outputs is not None:
             self._outputs.destroy()
-        self._configured = self._assembler = self._outputs = None
+        self._configured = self._assembler = self._outputs = self._supervision = None
         return super().on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -205,37 +216,21 @@ class DynamicsNode(LifecycleNode):
             self.trigger_deactivate()
             self._commands.flush()
 
-    def _on_autostart(self) -> None:
-        """Configure, then activate, as soon as each can succeed; once."""
-        if self._configured is None:
-            if self._description is None:
-                self._waiting('robot_description')
-            elif self.trigger_configure() != _SUCCESS:
-                self._give_up_autostart()
-            return
-        assert self._assembler is not None
+    def _activation_waits_for(self) -> str | None:
+        """What has to come before activation can be tried; None if nothing."""
+        assembler, supervision = self._assembler, self._supervision
+        if assembler is None or supervision is None:
+            return 'configuration'
+        now = time.monotonic()
+        if not assembler.state(now).ready:
+            return self.resolve_topic_name('joint_states')
         if self._simulated_time_forbidden():
-            self.get_logger().warning(
-                'inactive: use_sim_time is set and allow_commands_in_sim_time is not'
-            )
-            self._autostart.cancel()
-        elif not self._assembler.state(time.monotonic()).ready:
-            self._waiting('joint_states')
-        elif self.trigger_activate() == _SUCCESS:
-            self._autostart.cancel()
-        else:
-            self._give_up_autostart()
+            return 'allow_commands_in_sim_time, as use_sim_time is set'
+        return supervision.problem(now)
 
-    def _give_up_autostart(self) -> None:
-        self._autostart.cancel()
+    def _autostart_failed(self) -> None:
         if not self._from_topic:
             raise ParameterError(f'autostart failed: {self._notes.get("error", "see above")}')
-
-    def _waiting(self, topic: str) -> None:
-        name = self.resolve_topic_name(topic)
-        self.get_logger().info(
-            f'waiting for {name}', throttle_duration_sec=_WARN_PERIOD, skip_first=True
-        )
 
     def _simulated_time_forbidden(self) -> bool:
         return bool(
@@ -264,12 +259,14 @@ class DynamicsNode(LifecycleNode):
             )
         self._description = description
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: JointState, info: Mapping[str, Any]) -> None:
         started = time.perf_counter()
         now = time.monotonic()
         configured, assembler, outputs = self._configured, self._assembler, self._outputs
-        if configured is None or assembler is None or outputs is None:
+        supervision = self._supervision
+        if configured is None or assembler is None or outputs is None or supervision is None:
             return
+        supervision.note_source(message, info)
         stamp = seconds(message.header.stamp)
         outcome = assembler.update(
             message.name,
@@ -288,10 +285,17 @@ class DynamicsNode(LifecycleNode):
         controller = self._controller if self._active else None
         if outcome is SampleOutcome.RESTARTED and controller is not None:
             self._fault(controller, 'stamps of joint_states stepped back', now)
+        if outcome is SampleOutcome.RESTARTED:
+            supervision.restart()
         self._time = stamp or self.get_clock().now().nanoseconds * 1e-9
         present = assembler.state(now)
         if not present.ready:
             return
+        verdict = supervision.judge(present, self._time, now)
+        if not verdict.believed:
+            return
+        if verdict.problem is not None and controller is not None:
+            self._fault(controller, verdict.problem, now)
         self._statistics.arrivals.append(now)
         command = None
         if controller is not None:
@@ -324,16 +328,21 @@ class DynamicsNode(LifecycleNode):
 
         The fault action answers the states; between them a brake stays for a short time only.
         """
-        controller, assembler = self._controller, self._assembler
-        if not self._active or controller is None or assembler is None:
+        controller = self._controller
+        if not self._active or controller is None:
             return
         now = time.monotonic()
-        problem = assembler.state(now).problem()
+        problem = self._state_problem(now)
         if problem is not None:
             self._fault(controller, problem, now)
         elapsed = now - self._last_command
         if controller.latch.faulted and elapsed > controller.longest_brake:
             self._send(controller.fault_effort_without_state(elapsed))
+
+    def _state_problem(self, now: float) -> str | None:
+        assert self._assembler is not None
+        assert self._supervision is not None
+        return self._assembler.state(now).problem() or self._supervision.problem(now)
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
         if controller.latch.trip(reason, now):
@@ -361,8 +370,8 @@ class DynamicsNode(LifecycleNode):
         elif not controller.latch.faulted:
             response.success, response.message = True, 'there is no fault'
         else:
-            present = assembler.state(time.monotonic())
-            problem = present.problem()
+            now = time.monotonic()
+            present, problem = assembler.state(now), self._state_problem(now)
             response.success = controller.clear(problem, present.q, present.effort)
             response.message = problem or 'fault cleared: holding the measured position'
             self.get_logger().info(f'clear_fault: {response.message}')
@@ -380,6 +389,8 @@ class DynamicsNode(LifecycleNode):
             hardware = configured.robot.model.name
             values |= state_values(configured.robot, assembler, time.monotonic())
             values |= self._statistics.values() | outputs.values()
+        if self._supervision is not None:
+            values |= self._supervision.values()
         if self._controller is not None:
             reason = self._controller.latch.reason
             level, message = DiagnosticStatus.OK, 'active'

@@ -101,6 +101,28 @@ DYNAMICS = (
         60.0,
     ),
     Parameter(
+        'following_error_time',
+        0.1,
+        'Time that a following error may last before it is a fault, s.',
+        0.0,
+        60.0,
+    ),
+    Parameter(
+        'goal_time',
+        0.0,
+        'Time after the end of a reference until its goal must be reached, s. 0: ten time '
+        'constants of the slowest joint.',
+        0.0,
+        NO_LIMIT,
+    ),
+    Parameter(
+        'velocity_fault_factor',
+        1.5,
+        'Times the velocity limit at which a measured velocity, three times in a row, is a fault.',
+        1.0,
+        NO_LIMIT,
+    ),
+    Parameter(
         'effort_limit_scale', 1.0, 'Share of the URDF effort limits that may be used.', 0.01, 1.0
     ),
     Parameter(
@@ -232,8 +254,48 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             ),
             Parameter(
                 f'effort_rate_limit.{joint}',
+                0.0,
+                'Greatest change of the commanded effort, N m/s or N/s. 0: all of the effort '
+                'limit in 0.1 / sqrt(kp) seconds.',
+                0.0,
                 NO_LIMIT,
-                'Greatest change of the commanded effort, N m/s or N/s.',
+            ),
+            Parameter(
+                f'position_margin.{joint}',
+                0.0,
+                'Distance that a measured position may be outside its range, rad or m; further is '
+                'a fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
+                0.0,
+                NO_LIMIT,
+            ),
+            Parameter(
+                f'position_jump.{joint}',
+                0.0,
+                'Distance that a measured position may be off from one state to the next, beside '
+                'what the joint can move at twice its velocity limit, rad or m; a state further '
+                'off is not believed. 0: 50 ms at the velocity limit.',
+                0.0,
+                NO_LIMIT,
+            ),
+            Parameter(
+                f'following_error.{joint}',
+                0.0,
+                'Distance from the reference that is a fault, rad or m. 0: from gains and limits.',
+                0.0,
+                NO_LIMIT,
+            ),
+            Parameter(
+                f'following_error_velocity.{joint}',
+                0.0,
+                'Velocity error that is a fault, rad/s or m/s. 0: from gains and limits.',
+                0.0,
+                NO_LIMIT,
+            ),
+            Parameter(
+                f'goal_tolerance.{joint}',
+                0.0,
+                'Distance from the end of a reference that is a fault after goal_time, rad or m. '
+                '0: from gains and limits.',
                 0.0,
                 NO_LIMIT,
             ),

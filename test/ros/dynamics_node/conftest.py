@@ -74,6 +74,11 @@ JOINT_SETTINGS = {
     **per_joint('position_resolution.{}', 1e-5),
     **per_joint('effort_limit.{}', 1e6),
     **per_joint('effort_rate_limit.{}', 1e9),
+    # The machine here is where a test wants it, from one state to the next.
+    **per_joint('position_jump.{}', 1e9),
+    **per_joint('following_error.{}', 1e9),
+    **per_joint('following_error_velocity.{}', 1e9),
+    **per_joint('goal_tolerance.{}', 1e9),
 }
 
 

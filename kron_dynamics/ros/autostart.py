@@ -1,0 +1,82 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Configuring and activating a node without a lifecycle manager."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lifecycle_msgs.msg import State
+from rclpy.clock import Clock
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+
+_PERIOD = 0.1
+_WAIT_PERIOD = 5.0  # between two lines that say what is waited for, or two tries to activate
+
+
+class Autostart:
+    """Configures, then activates a node as soon as each can succeed; once.
+
+    A description that cannot be configured, or with which the node cannot be activated, is given
+    up when another one comes.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        clock: Clock,
+        *,
+        description: Callable[[], object | None],
+        waits_for: Callable[[], str | None],
+        failed: Callable[[], None],
+    ) -> None:
+        """Begin to try, ten times a second.
+
+        Args:
+            node: to be configured and activated.
+            clock: a steady one.
+            description: what the node would be configured for; None where there is nothing yet.
+            waits_for: what activation waits for, in words; None where it can be tried.
+            failed: called when a transition has failed.
+        """
+        self._node = node
+        self._description = description
+        self._waits_for = waits_for
+        self._failed = failed
+        self._tried: object | None = None
+        self._next_try = 0.0
+        self._timer = node.create_timer(_PERIOD, self._step, clock=clock)
+
+    def cancel(self) -> None:
+        """Try no more."""
+        self._timer.cancel()
+
+    def _step(self) -> None:
+        state = self._node._state_machine.current_state[0]
+        description = self._description()
+        if state == State.PRIMARY_STATE_UNCONFIGURED:
+            if description is None:
+                self._waiting(self._node.resolve_topic_name('robot_description'))
+            elif description is not self._tried:
+                self._tried, self._next_try = description, 0.0
+                self._check(self._node.trigger_configure())
+        elif state == State.PRIMARY_STATE_INACTIVE:
+            if description is not self._tried:
+                self._node.trigger_cleanup()
+            elif (what := self._waits_for()) is not None:
+                self._waiting(what)
+            elif time.monotonic() >= self._next_try:
+                self._next_try = time.monotonic() + _WAIT_PERIOD
+                if self._check(self._node.trigger_activate()):
+                    self.cancel()
+
+    def _check(self, outcome: TransitionCallbackReturn) -> bool:
+        if outcome != TransitionCallbackReturn.SUCCESS:
+            self._failed()
+        return bool(outcome == TransitionCallbackReturn.SUCCESS)
+
+    def _waiting(self, what: str) -> None:
+        self._node.get_logger().info(
+            f'waiting for {what}', throttle_duration_sec=_WAIT_PERIOD, skip_first=True
+        )

@@ -1,0 +1,188 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which measured states are believed, and which of those are problems."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kron_dynamics.control.supervision.state_gate import (
+    StateGate,
+    position_jumps,
+    position_margins,
+)
+from kron_dynamics.model import RobotModel, load_model
+
+# A rail with 0.5 m/s, a turntable with 2 rad/s, a boom from -0.2 to 0.3 with 0.1 rad/s.
+TEXT = """
+<robot name="gate">
+  <link name="base"/>
+  <joint name="rail" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
+    <limit lower="0" upper="10" velocity="0.5" effort="1e4"/></joint>
+  <link name="a"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link>
+  <joint name="table" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit velocity="2" effort="1e3"/></joint>
+  <link name="b"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link>
+  <joint name="boom" type="revolute"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/>
+    <limit lower="-0.2" upper="0.3" velocity="0.1" effort="1e3"/></joint>
+  <link name="c"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+    iyz="0"/></inertial></link>
+</robot>"""
+Q, REST = np.array([4.0, 3.1, 0.1]), np.zeros(3)
+PERIOD = 0.02
+
+
+@pytest.fixture
+def model() -> RobotModel:
+    return load_model(TEXT)
+
+
+@pytest.fixture
+def gate(model: RobotModel) -> StateGate:
+    """One that has believed a state at rest at 100 s."""
+    made = StateGate(
+        model,
+        position_margin=position_margins(model),
+        position_jump=position_jumps(model),
+        velocity_factor=1.5,
+    )
+    assert made.judge(Q, REST, 100.0) == (True, None)
+    return made
+
+
+def changed(values: np.ndarray, k: int, value: float) -> np.ndarray:
+    other = values.copy()
+    other[k] = value
+    return other
+
+
+@pytest.mark.parametrize(
+    ('k', 'q', 'said'),
+    [
+        (0, 4.0 + 2 * np.pi, "'rail' jumped from 4 to 10.28"),
+        (2, 0.17, "'boom' jumped from 0.1 to 0.17 in 0.02 s, its velocity limit is 0.1"),
+        (1, 3.1 - 0.5, "'table' jumped"),
+        (2, 5.0, "'boom' is 5, which is far outside its range -0.2 to 0.3"),
+        (0, 1e300, "'rail' is 1e+300, which is far outside"),
+        (1, -1e300, "'table' is -1e+300, which is far outside"),
+    ],
+)
+def test_impossible_positions_are_not_believed(
+    gate: StateGate, k: int, q: float, said: str
+) -> None:
+    verdict = gate.judge(changed(Q, k, q), REST, 100.0 + PERIOD)
+    assert not verdict.believed
+    assert verdict.problem is not None
+    assert re.search(re.escape(said), verdict.problem)
+    # It has left no trace: the next one is compared with the last that was believed.
+    assert gate.judge(Q, REST, 100.0 + 2 * PERIOD) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ('k', 'qd', 'said'),
+    [
+        (1, 100.0, "velocity of joint 'table' is 100, its limit is 2: no joint is 10 times"),
+        (0, -6.0, "velocity of joint 'rail' is -6, its limit is 0.5"),
+        (2, 0.25, "velocity of joint 'boom' is 0.25, its limit is 0.1: its position hardly moves"),
+        (1, 1e300, "velocity of joint 'table' is 1e+300"),
+    ],
+)
+def test_impossible_velocities_are_not_believed(
+    gate: StateGate, k: int, qd: float, said: str
+) -> None:
+    verdict = gate.judge(Q, changed(REST, k, qd), 100.0 + PERIOD)
+    assert not verdict.believed
+    assert said in (verdict.problem or '')
+
+
+def test_a_joint_without_end_may_turn_over(gate: StateGate) -> None:
+    for k, angle in enumerate((3.13, -3.13, -3.1)):  # a driver that wraps
+        stamp = 100.0 + (k + 1) * PERIOD
+        assert gate.judge(changed(Q, 1, angle), changed(REST, 1, 1.5), stamp) == (True, None)
+
+
+def test_a_sensor_that_was_set_anew_is_believed_after_a_while(gate: StateGate) -> None:
+    moved = changed(Q, 0, 5.0)
+    believed = [gate.judge(moved, REST, 100.0 + k * PERIOD).believed for k in range(1, 100)]
+    first = believed.index(True)
+    assert 0.9 < (first + 1) * PERIOD < 1.0  # 1 m, less what may always be, at twice 0.5 m/s
+    assert all(believed[first:])
+
+
+def test_limits_are_a_problem_beyond_the_margin(gate: StateGate, model: RobotModel) -> None:
+    margin = position_margins(model)
+    np.testing.assert_allclose(margin, [0.2, 0.1, 0.01])
+    for k, limit, sign in ((2, 0.3, 1), (2, -0.2, -1)):
+        gate.reset()
+        for share, bad in ((0.99, False), (1.01, True)):
+            q = changed(Q, k, limit + sign * share * margin[k])
+            verdict = gate.judge(q, REST, 200.0)
+            assert verdict.believed
+            assert (verdict.problem is not None) == bad
+    assert "position of joint 'boom' is -0.2101, which is outside" in (verdict.problem or '')
+
+
+def test_a_runaway_is_believed_and_a_problem_from_the_third_state_on(gate: StateGate) -> None:
+    q, qd, problems = Q.copy(), changed(REST, 1, 3.5), []
+    for k in range(1, 5):
+        q = q + PERIOD * qd
+        verdict = gate.judge(q, qd, 100.0 + k * PERIOD)
+        assert verdict.believed
+        problems.append(verdict.problem)
+    assert problems[:2] == [None, None]
+    assert "velocity of joint 'table' is 3.5, its limit is 2: 1.5 times" in (problems[2] or '')
+
+
+def test_no_limits_no_problem(model: RobotModel) -> None:
+    endless = replace(
+        model,
+        position_lower=np.full(3, -np.inf),
+        position_upper=np.full(3, np.inf),
+        velocity_limit=np.full(3, np.inf),
+    )
+    gate = StateGate(
+        endless,
+        position_margin=position_margins(endless),
+        position_jump=position_jumps(endless),
+        velocity_factor=1.5,
+    )
+    rng = np.random.default_rng(1)
+    for k in range(20):
+        assert gate.judge(*rng.normal(size=(2, 3)) * 1e3, float(k)) == (True, None)
+
+
+ROBOTS = ['stacker_reclaimer', 'ur5_robot.urdf', 'panda.urdf']
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_machines_that_move_as_they_may_are_believed(name: str, machine: Any) -> None:
+    """Full speed, to and fro, with jitter of half a period, lost states and noise."""
+    model = machine(name).model
+    gate = StateGate(
+        model,
+        position_margin=position_margins(model),
+        position_jump=position_jumps(model),
+        velocity_factor=1.5,
+    )
+    rng = np.random.default_rng(7)
+    lower = np.where(np.isfinite(model.position_lower), model.position_lower, -3.0)
+    upper = np.where(np.isfinite(model.position_upper), model.position_upper, 3.0)
+    middle, limit = (lower + upper) / 2, model.velocity_limit
+    amplitude = (upper - lower) / 2
+    frequency = limit / amplitude
+    time = 50.0
+    for _ in range(3000):
+        time += 0.01 * rng.integers(1, 4)
+        late = time - 0.005 * rng.random()
+        q = middle + amplitude * np.sin(frequency * time)
+        qd = limit * np.cos(frequency * time)
+        q += rng.normal(size=len(q)) * 0.002 * limit
+        qd = qd + rng.normal(size=len(q)) * 0.05 * limit
+        assert gate.judge(q, qd, late) == (True, None)

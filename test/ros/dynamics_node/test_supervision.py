@@ -1,0 +1,121 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""States that cannot be true get no answer, and machines that do not follow are stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+
+Q = np.array([0.1, 0.2, 0.05])
+DERIVED = {f'position_jump.{joint}': 0.0 for joint in ('turn', 'lift', 'slide')}
+
+
+def values(bench):
+    status = bench.client.next_status()
+    return status, {item.key: item.value for item in status.values}
+
+
+def wait_for_fault(bench, text):
+    bench.client.wait_for(lambda: text in bench.client.next_status().message, f'fault: {text}')
+    return bench.client.status()
+
+
+@pytest.fixture
+def strict_bench(bench):
+    """The bench with a gate that jumps do not pass, active."""
+    bench.prepare(Q, joints=DERIVED)
+    bench.acknowledge(Q)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ('k', 'q', 'qd', 'said'),
+    [
+        (0, Q[0] + 3.0, 0.0, "position of joint 'turn' jumped"),
+        (1, 5.0, 0.0, "position of joint 'lift' is 5"),
+        (2, 1e300, 0.0, "position of joint 'slide' is 1e+300"),
+        (0, Q[0], 1e3, "velocity of joint 'turn' is 1000"),
+    ],
+)
+def test_one_state_that_cannot_be_true_gets_no_answer(strict_bench, k, q, qd, said):
+    bench = strict_bench
+    expected = bench.command(Q)
+    bad_q, bad_qd = Q.copy(), np.zeros(3)
+    bad_q[k], bad_qd[k] = q, qd
+    bench.forget()
+    message = bench._state(bad_q, bad_qd, None, 0.02)
+    np.testing.assert_allclose(bench.command(Q), expected, rtol=1e-9)
+    assert all(state.header.stamp != message.header.stamp for state in bench.command_states)
+    assert all(twist.header.stamp != message.header.stamp for twist in bench.twists)
+    status, told = values(bench)
+    assert status.level != DiagnosticStatus.ERROR
+    assert said in told['joint states not believed']
+
+
+def test_states_that_stay_impossible_are_a_fault_with_the_reason(bench):
+    bench.configure(joints=DERIVED, state_timeout=0.5)
+    with bench.sending(Q):
+        bench.client.wait_for(lambda: bench.twists, 'first state')
+        assert bench.client.transition('activate')
+    with bench.sending(Q + [0.0, 5.0, 0.0]):
+        status = wait_for_fault(bench, "joint states are not believed: position of joint 'lift'")
+        assert status.level == DiagnosticStatus.ERROR
+        refused = bench.client.call(Trigger, 'dynamics_node/clear_fault')
+        assert not refused.success
+        assert 'not believed' in refused.message
+    with bench.sending(Q):
+        bench.client.wait_for(
+            lambda: bench.client.call(Trigger, 'dynamics_node/clear_fault').success, 'clearance'
+        )
+
+
+def test_two_sources_of_one_joint_are_a_fault_that_names_their_nodes(strict_bench):
+    bench = strict_bench
+    second = bench.client.publisher(JointState, 'joint_states')
+    with bench.sending(Q):
+        timer = bench.client.node.create_timer(
+            0.03,
+            lambda: second.publish(
+                JointState(
+                    header=bench._state(Q, None, None, 0.005).header,
+                    name=list(bench.robot.joint_names),
+                    position=list(Q + 0.01),
+                    velocity=[0.0] * 3,
+                )
+            ),
+        )
+        status = wait_for_fault(bench, "two sources give joint 'turn' on /bench/joint_states")
+        assert 'its publishers: ' in status.message
+        assert not bench.client.call(Trigger, 'dynamics_node/clear_fault').success
+        bench.client.node.destroy_timer(timer)
+        bench.client.wait_for(
+            lambda: bench.client.call(Trigger, 'dynamics_node/clear_fault').success, 'clearance'
+        )
+    bench.client.node.destroy_publisher(second)
+
+
+def test_a_machine_that_does_not_follow_is_stopped(bench):
+    """As with a command topic that nobody reads: it stands while the reference moves on."""
+    allowed = {'following_error.lift': 0.05}
+    bench.prepare(Q, joints=allowed)
+    bench.acknowledge(Q)
+    goal = Q + [0.0, 0.4, 0.0]
+    assert bench.refer([0.0, 2.0], [Q, goal], np.zeros((2, 3)), np.zeros((2, 3))) is None
+    _, told = values(bench)
+    assert told['tracking error of lift'].endswith('allowed 1e+09')
+    assert 'allowed 0.05' in told['tracking error of lift']
+    while 'off its reference' not in bench.process.output:
+        assert bench.time < 104.0, bench.process.output
+        bench._state(Q, None, None, 0.02)
+        for _ in range(3):
+            bench.client.spin()
+    status = wait_for_fault(bench, "position of joint 'lift' is 0.0")
+    assert 'allowed are 0.05' in status.message
+    told = {item.key: item.value for item in status.values}
+    assert told['active reference'].endswith('of 2 s')
