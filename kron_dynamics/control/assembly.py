@@ -21,6 +21,7 @@ from kron_dynamics.control.vibration.damper import VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
 from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
 from kron_dynamics.control.vibration.schedule import damping_schedule
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -95,7 +96,7 @@ def assembled_controller(
         schedule = damping_schedule(
             flexible, kp, effort_limit, settings.resolution, settings.period
         )
-        continuous = [kind == 'continuous' for kind in rigid.model.joint_types]
+        continuous = endless(rigid.model.joint_types)
         law = DampedTorque(
             rigid,
             FlexibleFeedforward(flexible, vibrating=shaping is not None),

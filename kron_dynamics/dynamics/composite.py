@@ -138,22 +138,24 @@ def body_inertias(model: RobotModel) -> list[Inertia]:
 def regrouped_inertias(model: RobotModel) -> list[Inertia]:
     """Return inertias of the bodies that give the same dynamics with fewer numbers.
 
-    The base inertial parameters of Gautier and Khalil: particles on the axis of a revolute joint
-    move alike whether they belong to the body behind the joint or to the one before it, so m, h
-    and S along the axis go to the parent; a pure S does not feel sliding, so that of a prismatic
-    joint's body goes to the parent as well. What reaches the base vanishes. M, C*, g and tau do
-    not change; energies and the forces in the joints' bearings do.
+    The base inertial parameters of Gautier and Khalil: what has no momentum by the joint's twist
+    X, X P = 0, is felt alike whether it belongs to the body behind the joint or to the one before
+    it, and goes to the parent: of a joint that turns, m, h and S along the axis; of one that
+    slides, all of S, which does not feel sliding; of a screw, what both leave, S along the axis.
+    What reaches the base vanishes. M, C*, g and tau do not change; energies and the forces in the
+    joints' bearings do.
     """
     inertias = body_inertias(model)
     none = np.zeros(3, dtype=int)
     for k in reversed(range(len(inertias))):
         joint, inertia = model.joints[k], inertias[k]
-        if joint.is_prismatic:
-            shared = Inertia(0, none, inertia.second)
-        else:
+        mass, first, second = inertia.mass, inertia.first, inertia.second
+        if joint.motion.turns:
             z = joint.axis
-            along = z @ inertia.second @ z * np.outer(z, z)
-            shared = Inertia(inertia.mass, inertia.first @ z * z, along)
+            first, second = first @ z * z, z @ second @ z * np.outer(z, z)
+        if joint.motion.slides:
+            mass, first = 0, none
+        shared = Inertia(mass, first, second)
         inertias[k] = inertia - shared
         if joint.parent >= 0:
             inertias[joint.parent] += shared.turned(joint.rotation).about(joint.translation)

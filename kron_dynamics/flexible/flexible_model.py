@@ -14,6 +14,7 @@ import numpy as np
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible.deformation import ModalState
 from kron_dynamics.flexible.flexible_body import FlexibleBody
+from kron_dynamics.model.joint_kinds import MODAL
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -90,7 +91,7 @@ class FlexibleModel(RobotModel):
     @property
     def joint_types(self) -> tuple[str, ...]:
         """Kind of each coordinate: that of its joint, or 'modal'."""
-        return (*self.rigid.joint_types, *['modal'] * (self.n - self.rigid.n))
+        return (*self.rigid.joint_types, *[MODAL] * (self.n - self.rigid.n))
 
     @property
     def structural_damping(self) -> FloatArray:

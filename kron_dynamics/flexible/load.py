@@ -18,7 +18,6 @@ from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.beams.tapered import CarriedBody
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
-from kron_dynamics.flexible.flexible_kinematics import skeleton_placements
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import (
     CrossSection,
@@ -28,6 +27,7 @@ from kron_dynamics.flexible.link_modes import (
     stations,
 )
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
@@ -158,9 +158,7 @@ def _carried(skeleton: RobotModel, beams: Sequence[BeamPart]) -> list[Inertia]:
         frame = skeleton.frame(beam.description.link)
         if frame.body >= 0:
             inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
-    return composite_inertias(
-        skeleton, skeleton_placements(skeleton, np.zeros(skeleton.n)), inertias
-    )
+    return composite_inertias(skeleton, joint_placements(skeleton, np.zeros(skeleton.n)), inertias)
 
 
 def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:

@@ -21,12 +21,12 @@ from kron_dynamics.model.coordinates import (
 )
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
+from kron_dynamics.model.joint_kinds import SECTION
 from kron_dynamics.model.magnitudes import look_at_magnitudes
 from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import with_payloads
 from kron_dynamics.model.robot_model import (
     NO_COORDINATE,
-    SECTION,
     STANDARD_GRAVITY,
     Body,
     Frame,
@@ -149,6 +149,7 @@ def _lumped(
                     multiplier=follower.multiplier,
                     offset=follower.offset,
                     mimics=follower.mimics,
+                    pitch=parsed.pitches.get(joint.name, 0.0),
                 )
             )
             parts.append([])
@@ -234,7 +235,7 @@ def look_at_inertias(model: RobotModel, parsed: ParsedUrdf, findings: Findings) 
     massless = set(massless_coordinates(model.joints, model.bodies, model.armature))
     for joint in model.independent_joints:
         if joint.coordinate in massless:
-            how = 'sliding' if joint.is_prismatic else 'turning'
+            how = 'turning' if joint.motion.turns else 'sliding'
             findings.warn(
                 'massless_joint',
                 named('joint', joint.name),

@@ -14,13 +14,14 @@ import numpy as np
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
 from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.joint_kinds import Motion, joint_kind
 from kron_dynamics.model.restoring import restored_model
 from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
-# The kind of a joint whose child rides on a section of a flexible link, and its coordinate.
-SECTION, NO_COORDINATE = 'section', -1
+# That of a section of a flexible link, which moves with the link's modal coordinates.
+NO_COORDINATE = -1
 _MASSLESS = 'massless_joint'
 
 
@@ -39,11 +40,11 @@ class Joint:
     rides: then it moves with the modal coordinates of a flexible link, and rotation and
     translation are those of the undeformed link. The position of others is ``multiplier *
     q[coordinate] + offset``: a joint with a coordinate of its own has multiplier 1 and offset 0,
-    a mimic joint borrows its master's.
+    a mimic joint borrows its master's. What a kind of joint means is in `model.joint_kinds`.
 
     Attributes:
         name: name in the URDF.
-        kind: 'revolute', 'continuous', 'prismatic' or 'section'.
+        kind: 'revolute', 'continuous', 'prismatic', 'screw' or 'section'.
         parent: index of the body it is mounted on, -1 for the base.
         rotation: shape (3, 3), axes of the joint frame in the parent body's frame.
         translation: shape (3,), origin of the joint frame in the parent body's frame, m.
@@ -52,6 +53,10 @@ class Joint:
         multiplier: joint position per unit of that coordinate.
         offset: joint position at coordinate zero, rad or m.
         mimics: name of the joint it follows, or None.
+        pitch: of a screw, what it slides along its axis per angle, m/rad; else 0.
+
+    Raises:
+        ModelError: there is no such kind.
     """
 
     name: str
@@ -64,21 +69,16 @@ class Joint:
     multiplier: float = 1.0
     offset: float = 0.0
     mimics: str | None = None
+    pitch: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a kind without a meaning."""
+        joint_kind(self.kind)
 
     @property
-    def is_revolute(self) -> bool:
-        """Whether the joint turns about its axis, with limits or without."""
-        return self.kind in ('revolute', 'continuous')
-
-    @property
-    def is_prismatic(self) -> bool:
-        """Whether the joint slides along its axis."""
-        return self.kind == 'prismatic'
-
-    @property
-    def is_section(self) -> bool:
-        """Whether the child rides on a section of a flexible link."""
-        return self.kind == SECTION
+    def motion(self) -> Motion:
+        """How the joint's body moves with its position."""
+        return joint_kind(self.kind).motion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +221,7 @@ class RobotModel(Traversal):
 
     @property
     def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate's joint: 'revolute', 'continuous' or 'prismatic'."""
+        """Kind of each coordinate's joint: 'revolute', 'continuous', 'prismatic', 'screw'."""
         return tuple(joint.kind for joint in self.independent_joints)
 
     @property
@@ -280,6 +280,8 @@ class RobotModel(Traversal):
                 f'{joint.name} {joint.kind} {joint.parent} {joint.coordinate} '
                 f'{joint.multiplier!r} {joint.offset!r} {body.mass!r}'.encode()
             )
+            if joint.pitch:
+                digest.update(f'{joint.pitch!r}'.encode())
             for array in (
                 joint.rotation,
                 joint.translation,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from kron_dynamics.model.joint_kinds import Motion
     from kron_dynamics.model.robot_model import Joint
 
 T = TypeVar('T')
@@ -59,13 +60,9 @@ class Traversal:
         """Yield every joint with its number, children first."""
         return reversed(list(enumerate(self.joints)))
 
-    def revolute(self) -> Iterator[tuple[int, Joint]]:
-        """Yield the revolute joints with their numbers."""
-        return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_revolute)
-
-    def prismatic(self) -> Iterator[tuple[int, Joint]]:
-        """Yield the prismatic joints with their numbers."""
-        return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_prismatic)
+    def moving_by(self, motion: Motion) -> Iterator[tuple[int, Joint]]:
+        """Yield the joints that move in one way with their numbers."""
+        return ((k, joint) for k, joint in enumerate(self.joints) if joint.motion == motion)
 
     def descendants(self, k: int) -> Iterator[tuple[int, Joint]]:
         """Yield the joints that joint k carries, itself left out, with their numbers."""

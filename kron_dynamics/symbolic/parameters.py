@@ -26,6 +26,7 @@ from kron_dynamics.symbolic.naming import Naming
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 _AXES = ('x', 'y', 'z')
+_TURN = 2 * np.pi  # of a thread: descriptions give its pitch in m per turn
 
 
 class Parameters:
@@ -93,7 +94,8 @@ def exact_model(
 
     Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
     or joint: mass m, mass centre c, inertia I about it, joint origin l in the parent body, link
-    origin p in its body, armature a, viscous friction d, Coulomb friction f; gravity is g.
+    origin p in its body, pitch of a screw h, armature a, viscous friction d, Coulomb
+    friction f; gravity is g.
 
     Args:
         model: of floats.
@@ -139,6 +141,7 @@ def _joint(joint: Joint, parameters: Parameters) -> Joint:
         axis=exact_direction(joint.axis),
         multiplier=exact_number(joint.multiplier),
         offset=exact_number(joint.offset),
+        pitch=parameters.of(exact_number(joint.pitch * _TURN) / (2 * sympy.pi), 'h', joint.name),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from kron_dynamics.kernels.loops.indices import Index, IntArray, Number, Numbers, look_up
 from kron_dynamics.kernels.loops.program import Program
 from kron_dynamics.kernels.loops.tables import ConstantTable, PathTable, Table
+from kron_dynamics.model.joint_kinds import Motion
 from kron_dynamics.model.robot_model import Frame, RobotModel
 from kron_dynamics.typing import ScalarArray
 
@@ -48,6 +49,11 @@ class StagedJoint:
     def axis(self) -> ScalarArray:
         """As of `Joint`, shape (3,)."""
         return self._array('axis')
+
+    @property
+    def pitch(self) -> Any:
+        """As of `Joint`."""
+        return self._model.of_joint('pitch', self._number)
 
     @property
     def multiplier(self) -> Any:
@@ -147,13 +153,9 @@ class StagedModel:
         """Yield the joint of a loop, children first."""
         return self._joints(self._program.loop(len(self.joints) - 1, -1, -1))
 
-    def revolute(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the revolute joint of a loop."""
-        return self._among([k for k, joint in enumerate(self.joints) if joint.is_revolute])
-
-    def prismatic(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the prismatic joint of a loop."""
-        return self._among([k for k, joint in enumerate(self.joints) if joint.is_prismatic])
+    def moving_by(self, motion: Motion) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the joint of a loop over those that move in one way."""
+        return self._among([k for k, joint in enumerate(self.joints) if joint.motion == motion])
 
     def descendants(self, k: Number) -> Iterator[tuple[Number, StagedJoint]]:
         """Yield the joint of a loop over those that joint k carries."""
