@@ -97,7 +97,12 @@ def planar(robot_text: Any) -> SymbolicRobot:
 
 @pytest.mark.parametrize(
     ('name', 'parameters'),
-    [('planar_2r', 'numeric'), ('planar_2r', 'symbolic'), ('gripper', 'symbolic')],
+    [
+        ('planar_2r', 'numeric'),
+        ('planar_2r', 'symbolic'),
+        ('gripper', 'symbolic'),
+        ('screws', 'symbolic'),
+    ],
 )
 def test_every_quantity_is_that_of_the_floats(
     robot_text: Any, name: str, parameters: str, rng: np.random.Generator, assert_close: Any

@@ -63,7 +63,7 @@ class Motion:
         if not self.slides:
             return joint.translation
         way = joint.pitch * position if self.turns else position
-        return joint.translation + (joint.rotation @ joint.axis) * way
+        return np.asarray(joint.translation + (joint.rotation @ joint.axis) * way)
 
     def angular_axis(self, joint: Joint) -> ScalarArray:
         """Return the angular velocity per unit rate, shape (3,), joint's and body's axes."""

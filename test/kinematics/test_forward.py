@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from kron_dynamics import UnknownFrameError
 from kron_dynamics.kinematics import forward_kinematics
-from kron_dynamics.model.joint_kinds import turned
 from kron_dynamics.model import Joint, load_model
+from kron_dynamics.model.joint_kinds import turned
 from kron_dynamics.model.robot_model import read_only
 
 
