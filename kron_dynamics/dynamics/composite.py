@@ -17,7 +17,7 @@ import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kronecker import cross, skew
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.typing import ScalarArray
 
 
@@ -130,12 +130,12 @@ def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:
     return np.array([[upper[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)])
 
 
-def body_inertias(model: RobotModel) -> list[Inertia]:
+def body_inertias(model: RigidModel) -> list[Inertia]:
     """Return the inertia of every body about its frame's origin, in its axes."""
     return [Inertia(body.mass, body.first_moment, body.second_moment) for body in model.bodies]
 
 
-def regrouped_inertias(model: RobotModel) -> list[Inertia]:
+def regrouped_inertias(model: RigidModel) -> list[Inertia]:
     """Return inertias of the bodies that give the same dynamics with fewer numbers.
 
     The base inertial parameters of Gautier and Khalil: what has no momentum by the joint's twist
@@ -163,7 +163,7 @@ def regrouped_inertias(model: RobotModel) -> list[Inertia]:
 
 
 def composite_inertias(
-    model: RobotModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
+    model: RigidModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
 ) -> list[Inertia]:
     """Return the inertia of the subtree behind every joint: a table of the model.
 
@@ -184,7 +184,7 @@ def composite_inertias(
     return composites
 
 
-def subtree_momenta(model: RobotModel, placements: Sequence[JointPlacement]) -> list[FieldMoments]:
+def subtree_momenta(model: RigidModel, placements: Sequence[JointPlacement]) -> list[FieldMoments]:
     """Return the momentum of every subtree per unit rate of its joint: X_k P_k, body axes.
 
     Args:

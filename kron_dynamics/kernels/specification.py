@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.sources import Origin, origins_of
 from kron_dynamics.kernels.trace import Graph, Trace
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 
 # Measured on serial chains: straight-line code of so many operations is hardly quicker than that
@@ -62,7 +63,7 @@ class KernelSpecification(NamedTuple):
         is_small = len(model.joints) < _JOINTS_OF_LOOPS
         if is_small or model.is_flexible or not self.has_loops:
             return self.record(model, graph)
-        loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
+        loops = LoopTrace(self.function, rigid_tree(model), self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:
             return loops
         trace = self.record(model, graph)

@@ -11,6 +11,7 @@ import numpy as np
 
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.joint_kinds import MOTIONS
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -53,7 +54,7 @@ class BodyPlacement:
     linear_axis: ScalarArray
 
 
-def joint_placements(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
+def joint_placements(model: RigidModel, q: ArrayLike) -> list[JointPlacement]:
     """Return the placement of every body on its parent by a joint: a table of the model.
 
     What rides on a section of a flexible link is where it is without deformation.
@@ -76,7 +77,7 @@ def joint_placements(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
     return placements
 
 
-def body_placements(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
+def body_placements(model: RigidModel, q: ArrayLike) -> list[BodyPlacement]:
     """Return the placement of every body: a table of the model.
 
     Args:
@@ -111,10 +112,11 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    frame = model.frame(link)
-    bodies = body_placements(model, q)
-    positions = model.table(np.zeros(3, dtype=int))
-    for k, joint in model.outward():
+    tree = rigid_tree(model)
+    frame = tree.frame(link)
+    bodies = body_placements(tree, q)
+    positions = tree.table(np.zeros(3, dtype=int))
+    for k, joint in tree.outward():
         positions[k] = positions[joint.parent] + bodies[k].offset
     rotation = bodies[frame.body].rotation
     pose = zeros_like(q, (4, 4))

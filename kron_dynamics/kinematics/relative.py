@@ -18,6 +18,7 @@ from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import block_skew, kronecker
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -41,7 +42,7 @@ class _Branch:
 
 
 def _branch(
-    model: RobotModel, placements: list[BodyPlacement], link: str, joints: tuple[int, ...]
+    model: RigidModel, placements: list[BodyPlacement], link: str, joints: tuple[int, ...]
 ) -> _Branch:
     frame = model.frame(link)
     origins, end = [], np.zeros(3, dtype=int)
@@ -55,7 +56,7 @@ def _branch(
 
 
 def _branches(
-    model: RobotModel, placements: list[BodyPlacement], link: str, reference: str
+    model: RigidModel, placements: list[BodyPlacement], link: str, reference: str
 ) -> tuple[_Branch, _Branch]:
     """The branches to the reference and to the link, from the last body they share."""
     up, down = paths_apart(model, model.frame(reference).body, model.frame(link).body)
@@ -63,7 +64,7 @@ def _branches(
 
 
 def relative_columns(
-    model: RobotModel,
+    model: RigidModel,
     q: ArrayLike,
     link: str,
     reference: str,
@@ -111,7 +112,8 @@ def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> S
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, body_placements(model, q), link, axes)
+    tree = rigid_tree(model)
+    up, down = _branches(tree, body_placements(tree, q), link, axes)
     return up.rotation.T @ down.rotation
 
 
@@ -140,10 +142,11 @@ def relative_pose(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    up, down = _branches(model, body_placements(model, q), link, reference)
+    tree = rigid_tree(model)
+    up, down = _branches(tree, body_placements(tree, q), link, reference)
     end = down.end if point is None else down.end + down.rotation @ np.asarray(point)
     rotation, place = up.rotation.T @ down.rotation, up.rotation.T @ (end - up.end)
-    return pose_in_axes(model, q, rotation, place, axes, reference)
+    return pose_in_axes(tree, q, rotation, place, axes, reference)
 
 
 def pose_in_axes(
@@ -203,8 +206,9 @@ def relative_jacobian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    J = assemble_jacobian(model, q, *relative_columns(model, q, link, reference, point))
-    return _in_axes(model, q, axes or reference, J)
+    tree = rigid_tree(model)
+    J = assemble_jacobian(tree, q, *relative_columns(tree, q, link, reference, point))
+    return _in_axes(tree, q, axes or reference, J)
 
 
 @singledispatch
@@ -234,8 +238,9 @@ def relative_hessian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    H = assemble_hessian(model, q, *relative_columns(model, q, link, reference, point))
-    return _in_axes(model, q, axes or reference, H)
+    tree = rigid_tree(model)
+    H = assemble_hessian(tree, q, *relative_columns(tree, q, link, reference, point))
+    return _in_axes(tree, q, axes or reference, H)
 
 
 def relative_jacobian_derivative(

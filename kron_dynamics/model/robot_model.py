@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,6 @@ from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownF
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.joint_kinds import Motion, joint_kind
 from kron_dynamics.model.restoring import restored_model
-from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
@@ -136,8 +135,8 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RobotModel(Traversal):
-    """A tree of rigid bodies on a fixed base.
+class RobotModel(ABC):
+    """A tree of bodies on a fixed base, rigid (`RigidModel`) or some of them flexible.
 
     Joints are ordered so that a parent comes before its children. Arrays named in the plural of a
     coordinate's property have shape (n,), in the order of `joint_names`, and are read-only.
@@ -199,30 +198,17 @@ class RobotModel(Traversal):
         return tuple(self.frames)
 
     @property
-    def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: the first ones, as a rule all."""
-        return self.n
-
-    @property
     def is_flexible(self) -> bool:
         """Whether coordinates other than those of joints move it."""
-        return False
+        return bool(self.flexible_link_names)
 
-    @property
-    def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,): none of a rigid robot."""
-        return np.zeros(self.n)
+    def coordinates(self) -> Iterator[int]:
+        """Yield the numbers of the coordinates."""
+        return iter(range(self.n))
 
-    @property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate, in the order of `joint_names`."""
-        own = {joint.name: joint for joint in self.joints}
-        return tuple(own[name] for name in self.joint_names)
-
-    @property
-    def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate's joint: 'revolute', 'continuous', 'prismatic', 'screw'."""
-        return tuple(joint.kind for joint in self.independent_joints)
+    def per_coordinate(self, function: Callable[..., Any]) -> Any:
+        """Return the constants of every coordinate that a function of the model gives."""
+        return function(self)
 
     @property
     def mimics(self) -> tuple[tuple[str, str, float, float], ...]:
@@ -272,27 +258,31 @@ class RobotModel(Traversal):
             ) from None
 
     @property
+    @abstractmethod
+    def joint_count(self) -> int:
+        """Number of coordinates that are joints' positions: the first ones."""
+
+    @property
+    @abstractmethod
+    def flexible_link_names(self) -> tuple[str, ...]:
+        """Names of the links that bend."""
+
+    @property
+    @abstractmethod
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+
+    @property
+    @abstractmethod
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate: the first ones."""
+
+    @property
+    @abstractmethod
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate: that of its joint, or 'modal'."""
+
+    @property
+    @abstractmethod
     def fingerprint(self) -> str:
         """Hex digest of all numbers and names that the equations depend on."""
-        digest = hashlib.sha256()
-        for joint, body in zip(self.joints, self.bodies, strict=True):
-            digest.update(
-                f'{joint.name} {joint.kind} {joint.parent} {joint.coordinate} '
-                f'{joint.multiplier!r} {joint.offset!r} {body.mass!r}'.encode()
-            )
-            if joint.pitch:
-                digest.update(f'{joint.pitch!r}'.encode())
-            for array in (
-                joint.rotation,
-                joint.translation,
-                joint.axis,
-                body.center_of_mass,
-                body.inertia,
-            ):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        for name, frame in self.frames.items():
-            digest.update(f'{name} {frame.body}'.encode())
-            digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
-        digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
-        digest.update(self.velocity_limit.tobytes() + self.armature.tobytes())
-        return digest.hexdigest()

@@ -9,7 +9,6 @@ answers with one joint that stands for all.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,10 +45,6 @@ class Traversal:
 
     def per_body(self, function: Callable[..., list[T]]) -> list[T]:
         """Return the constants of every body that a function of the model gives."""
-        return function(self)
-
-    def per_coordinate(self, function: Callable[..., Any]) -> Any:
-        """Return the constants of every coordinate that a function of the model gives."""
         return function(self)
 
     def outward(self) -> Iterator[tuple[int, Joint]]:
@@ -99,15 +94,6 @@ class Traversal:
             path.append(body)
             body = self.joints[body].parent
         return tuple(reversed(path))
-
-    def coordinates(self) -> Iterator[int]:
-        """Yield the numbers of the coordinates."""
-        return iter(range(self.n))
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Number of generalized coordinates."""
 
 
 def paths_apart(tree: Traversal, body: int, other: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from kron_dynamics.model.robot_model import Body, Frame, Joint, RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import Body, Frame, Joint
 from kron_dynamics.symbolic.exact import (
     exact_array,
     exact_direction,
@@ -85,11 +86,11 @@ class Parameters:
 
 
 def exact_model(
-    model: RobotModel,
+    model: RigidModel,
     parameters: Parameters,
     links: Container[str] | None = None,
     kept: Container[int] = (),
-) -> RobotModel:
+) -> RigidModel:
     """Return a model whose numbers are SymPy's.
 
     Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
@@ -121,7 +122,7 @@ def exact_model(
     )
 
 
-def moved_link(model: RobotModel, body: int, links: Container[str] | None = None) -> str:
+def moved_link(model: RigidModel, body: int, links: Container[str] | None = None) -> str:
     """Return the link that a body's joint moves, or the first one of some links; others are fixed.
 
     Args:

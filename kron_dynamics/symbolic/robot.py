@@ -11,6 +11,7 @@ from typing import Any
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.flexible import FlexibleModel
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.symbolic.exact import frozen
 from kron_dynamics.symbolic.flexible_parameters import exact_flexible_model
@@ -76,7 +77,7 @@ class SymbolicRobot:
         self._floats = model
         self.model = model
         if not isinstance(model, FlexibleModel):
-            self.model = exact_model(model, chosen)
+            self.model = exact_model(rigid_tree(model), chosen)
         elif parameters == 'symbolic':
             self.model = exact_flexible_model(model, chosen)
         self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
