@@ -150,8 +150,8 @@ def tree_text(n: int, seed: int = 4) -> str:
     rng, parts = np.random.default_rng(seed), ['<link name="link0"/>']
     for k in range(1, n + 1):
         share = rng.uniform()
-        kind = 'prismatic' if share < 0.3 else 'screw' if share < 0.5 else 'revolute'
-        more = f'<screw_thread_pitch value="{4 * share - 1.7:.3f}"/>' if kind == 'screw' else ''
+        kind = 'prismatic' if share < 0.3 else 'screw' if share > 0.8 else 'revolute'
+        more = f'<screw_thread_pitch value="{30 * share - 27:.3f}"/>' if kind == 'screw' else ''
         if k > 3 and rng.uniform() < 0.3:
             ratio, offset = rng.uniform(-2, 2, 2)
             more += (
