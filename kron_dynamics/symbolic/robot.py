@@ -103,12 +103,12 @@ class SymbolicRobot:
         Symbols stand for what is not 0 in the URDF: masses m_link, mass centres c_link_x, inertias
         I_link_xx about them (of a link with all that is fixed to it), joint origins l_joint_x and
         link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z where it is not along an
-        axis), pitches h_joint of screws, armatures a_joint, friction d_joint (viscous) and f_joint (Coulomb). Orientations,
-        axes and mimic ratios stay numbers. Flexible links have b_link_xw1, the integral of
-        x Phi_w1 over the beam's mass, and the like, k_link_w1w1, r_link_w11w11, the stiffness of
-        small and of large bending, o_link_x, the root; what rides on a section has its place
-        x_child and there X_child_w1, dX_child_w1, G_child_w1w1, T_child_v1w1: shapes, slopes,
-        shortening, twist.
+        axis), pitches h_joint of screws, armatures a_joint, friction d_joint (viscous) and f_joint
+        (Coulomb). Orientations, axes and mimic ratios stay numbers. Flexible links have
+        b_link_xw1, the integral of x Phi_w1 over the beam's mass, and the like, k_link_w1w1,
+        r_link_w11w11, the stiffness of small and of large bending, o_link_x, the root; what rides
+        on a section has its place x_child and there X_child_w1, dX_child_w1, G_child_w1w1,
+        T_child_v1w1: shapes, slopes, shortening, twist.
 
         Args:
             parameters: 'numeric' or 'symbolic'.
