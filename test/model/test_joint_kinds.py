@@ -65,8 +65,9 @@ def test_twists_of_the_kinds() -> None:
         'continuous': (0 * z, z),
         'prismatic': (z, 0 * z),
         'screw': (0.3 * z, z),
+        SECTION: (0 * z, 0 * z),
     }
-    for kind in JOINT_KINDS:
+    for kind in (*JOINT_KINDS, SECTION):
         moved = joint(kind)
         np.testing.assert_array_equal(moved.motion.linear_axis(moved), expected[kind][0])
         np.testing.assert_array_equal(moved.motion.angular_axis(moved), expected[kind][1])
