@@ -266,7 +266,7 @@ def _inertials(draw: st.DrawFn) -> str:
 def random_urdfs(draw: st.DrawFn, max_joints: int = 6) -> str:
     """URDF text of a tree with 1 to `max_joints` joints: moving, fixed and mimic ones."""
     axes = st.tuples(*[st.integers(-3, 3)] * 3).filter(any).map(lambda v: f'{v[0]} {v[1]} {v[2]}')
-    kinds = ['revolute', 'continuous', 'prismatic', 'fixed']
+    kinds = ['revolute', 'continuous', 'prismatic', 'screw', 'fixed']
     parts = ['<link name="link0"/>']
     masters: list[str] = []
     for k in range(1, draw(st.integers(1, max_joints)) + 1):
@@ -281,13 +281,16 @@ def random_urdfs(draw: st.DrawFn, max_joints: int = 6) -> str:
                 )
             else:
                 masters.append(f'joint{k}')
+        thread = ''
+        if kind == 'screw':
+            thread = f'<screw_thread_pitch value="{draw(st.sampled_from((-2.5, 0.4, 3.0)))}"/>'
         bare = kind == 'fixed' and draw(st.booleans())
         parts.append(
             f'<link name="link{k}">{"" if bare else draw(_inertials())}</link>'
             f'<joint name="joint{k}" type="{kind}">'
             f'<parent link="link{draw(st.integers(0, k - 1))}"/><child link="link{k}"/>'
             f'<origin xyz="{draw(_triple(-0.6, 0.6))}" rpy="{draw(_triple(-3, 3))}"/>'
-            f'<axis xyz="{draw(axes)}"/>'
+            f'<axis xyz="{draw(axes)}"/>{thread}'
             f'<limit lower="-2" upper="2" effort="100" velocity="5"/>{mimic}</joint>'
         )
     return f'<robot name="tree">{"".join(parts)}</robot>'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every quantity against Pinocchio, on UR5, on Panda and on random trees, to 1e-10."""
+"""Every quantity against Pinocchio, on UR5, on Panda, on screws and on random trees, to 1e-10."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from kron_dynamics import dynamics, kinematics
 from kron_dynamics.model import load_model
 
 REL = 1e-10
-ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}
+ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf', 'screws': None}
 
 
 @pytest.fixture(scope='module', params=list(ARMS))
-def arm(request: pytest.FixtureRequest, make_robot: Callable[..., Any]) -> SimpleNamespace:
-    text = arm_text(ARMS[request.param])
+def arm(
+    request: pytest.FixtureRequest, make_robot: Callable[..., Any], robot_text: Any
+) -> SimpleNamespace:
+    file = ARMS[request.param]
+    text = robot_text(request.param) if file is None else arm_text(file)
     robot = make_robot(text)
     return SimpleNamespace(robot=robot, model=robot.model, oracle=Oracle(text, robot.model))
 
@@ -36,8 +39,8 @@ def states(
 
 
 def test_the_arms_are_what_they_should_be(arm: SimpleNamespace) -> None:
-    # Panda's second finger mimics the first: reduced coordinates.
-    expected = {'ur5': (6, 0), 'panda': (8, 1)}[arm.model.name]
+    # Panda's second finger mimics the first, as the nut the quill: reduced coordinates.
+    expected = {'ur5': (6, 0), 'panda': (8, 1), 'screws': (3, 1)}[arm.model.name]
     assert (arm.model.n, len(arm.model.mimics)) == expected
     assert arm.oracle.pin.nv == sum(expected)
 

@@ -70,7 +70,7 @@ def numbers(robot: SymbolicRobot, form: Any, **arrays: Any) -> Any:
 
     def value(node: Any) -> float:
         if node not in known:
-            if node.is_Number:
+            if node.is_Number or node is sympy.pi:
                 known[node] = float(node)
             elif node.is_Add:
                 known[node] = sum(map(value, node.args))
@@ -98,7 +98,12 @@ def planar(robot_text: Any) -> SymbolicRobot:
 
 @pytest.mark.parametrize(
     ('name', 'parameters'),
-    [('planar_2r', 'numeric'), ('planar_2r', 'symbolic'), ('gripper', 'symbolic')],
+    [
+        ('planar_2r', 'numeric'),
+        ('planar_2r', 'symbolic'),
+        ('gripper', 'symbolic'),
+        pytest.param('screws', 'symbolic', marks=pytest.mark.long),
+    ],
 )
 def test_every_quantity_is_that_of_the_floats(
     robot_text: Any, name: str, parameters: str, rng: np.random.Generator, assert_close: Any

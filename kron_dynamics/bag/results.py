@@ -12,6 +12,7 @@ import numpy as np
 from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.samples import BoolArray
 from kron_dynamics.bag.segment_replay import TERMS, SegmentReplay
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import FloatArray
 
 
@@ -109,7 +110,7 @@ def joint_results(
         results.append(
             JointResult(
                 name=name,
-                unit='N' if model.joint_types[k] == 'prismatic' else 'N m',
+                unit=joint_kind(model.joint_types[k]).unit('effort'),
                 source=replay.effort_sources[k],
                 sample_count=len(recomputed),
                 effort_rms=effort_rms,

@@ -17,6 +17,7 @@ from kron_dynamics.bag.auxiliary_series import Companion, collect_accelerations,
 from kron_dynamics.bag.joint_log import JointLog, build_joint_log
 from kron_dynamics.bag.reader import BagContents, JointStateMessage
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 
 CONFLICT_SHARE = 0.1
@@ -124,7 +125,7 @@ def _joints_with(messages: Iterable[JointStateMessage], quantity: str) -> set[st
 
 def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
     pairs = zip(model.joint_names, model.joint_types, strict=True)
-    unlimited = [name for name, kind in pairs if kind == 'continuous']
+    unlimited = [name for name, kind in pairs if joint_kind(kind).is_endless]
     log = build_joint_log(topic, contents.joint_states[topic], model.joint_names, unlimited)
     log.dropped.undecodable = contents.undecodable.get(topic, 0)
     notes: list[str] = []

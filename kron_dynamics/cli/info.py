@@ -23,6 +23,7 @@ from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.timing import seconds_per_call
 from kron_dynamics.loading import load
 from kron_dynamics.messages import clipped
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import Joint, RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -116,7 +117,8 @@ def _tree(model: RobotModel) -> list[str]:
 
 
 def _kind(joint: Joint) -> str:
-    return f'{joint.kind}, mimics {joint.mimics}' if joint.mimics else joint.kind
+    kind = f'{joint.kind}, {2 * math.pi * joint.pitch:.6g} m a turn' if joint.pitch else joint.kind
+    return f'{kind}, mimics {joint.mimics}' if joint.mimics else kind
 
 
 def _coordinates(model: RobotModel) -> list[str]:
@@ -124,7 +126,7 @@ def _coordinates(model: RobotModel) -> list[str]:
     rows = [titles]
     for k, name in enumerate(model.joint_names):
         kind = model.joint_types[k]
-        length, force = ('rad', 'N m') if kind in ('revolute', 'continuous') else ('m', 'N')
+        length, force = joint_kind(kind).unit('position'), joint_kind(kind).unit('effort')
         lower, upper = model.position_lower[k], model.position_upper[k]
         bounded = math.isfinite(lower) or math.isfinite(upper)
         rows.append(

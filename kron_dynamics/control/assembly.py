@@ -16,6 +16,7 @@ from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -99,7 +100,7 @@ def assembled_controller(
         schedule = damping_schedule(
             flexible, kp, effort_limit, settings.resolution, settings.period
         )
-        continuous = [kind == 'continuous' for kind in rigid.model.joint_types]
+        continuous = endless(rigid.model.joint_types)
         law = DampedTorque(
             rigid,
             FlexibleFeedforward(flexible, vibrating=shaping is not None),

@@ -12,6 +12,7 @@ from kron_dynamics.control.law import JointReference, StatelessLaw
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class _Feedback:
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
         self._kp = positive_per_joint('kp', kp, robot.joint_names)
         self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
-        self._turns = whole_turns([kind == 'continuous' for kind in robot.model.joint_types])
+        self._turns = whole_turns(endless(robot.model.joint_types))
 
     def acceleration(
         self, q: FloatArray, qd: FloatArray, q_ref: FloatArray, qd_ref: FloatArray

@@ -11,6 +11,7 @@ import numpy as np
 
 from kron_dynamics.arguments import real_number
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def _nearest(
 def _poses(robot: Robot) -> FloatArray:
     """Positions within the limits, shape (N, n); a turn or a metre about 0 where there is none."""
     model = robot.model
-    reach = np.where([kind == 'prismatic' for kind in model.joint_types], 1.0, np.pi)
+    reach = np.where([joint_kind(kind).motion.turns for kind in model.joint_types], np.pi, 1.0)
     lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
     upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
     # Not NumPy's generators, which are imported when one first asks for them: a node does here.

@@ -14,6 +14,7 @@ from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -98,7 +99,7 @@ class ReferenceFollower:
         self._start_tolerance = start_tolerance
         self._effort_limit = effort_limit
         self._shaping = shaping
-        self._continuous = np.array([kind == 'continuous' for kind in robot.model.joint_types])
+        self._continuous = np.array(endless(robot.model.joint_types))
         self._stamp: float | None = None
         self._past: list[Reference] = []
         self._present: Reference | None = None

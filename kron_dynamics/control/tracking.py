@@ -20,6 +20,7 @@ from kron_dynamics.control.supervision.state_gate import impossible
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.supervision.tracking_errors import TrackingErrors
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -91,7 +92,7 @@ class TrackingController:
         self.latch = FaultLatch()
         self._errors: TrackingErrors | None = None
         if tolerances is not None:
-            continuous = [kind == 'continuous' for kind in robot.model.joint_types]
+            continuous = endless(robot.model.joint_types)
             self._errors = TrackingErrors(robot.joint_names, continuous, tolerances)
 
     @property

@@ -11,12 +11,11 @@ import numpy as np
 
 from kron_dynamics.demo.evaluation import LawResult
 from kron_dynamics.model import RobotModel
+from kron_dynamics.model.joint_kinds import joint_kind
 
 REQUIRED_RATIO = 10.0
 REQUIRED_RATE = 40.0  # Hz of the machine's time, of the 50 Hz simulated
-# (unit shown, factor) for lengths and angles: errors of a good run are small.
-_ERROR_UNITS = {'prismatic': ('mm', 1e3), 'revolute': ('mrad', 1e3), 'continuous': ('mrad', 1e3)}
-_POSITION_UNITS = {'prismatic': 'm', 'revolute': 'rad', 'continuous': 'rad'}
+_MILLI = 1e3  # errors of a good run are small
 
 
 def tracking_ratios(model_based: LawResult, plain: LawResult) -> list[float]:
@@ -32,8 +31,8 @@ def tracking_table(model: RobotModel, model_based: LawResult, plain: LawResult) 
     lines = [f'{"joint":<10} {"computed torque":>20} {"PD alone":>20} {"ratio":>8}']
     ratios = tracking_ratios(model_based, plain)
     for j, (name, kind) in enumerate(zip(model.joint_names, model.joint_types, strict=True)):
-        unit, factor = _ERROR_UNITS[kind]
-        cells = [f'{factor * result.rms[j]:.4g} {unit} RMS' for result in (model_based, plain)]
+        unit = joint_kind(kind).unit('position')
+        cells = [f'{_MILLI * result.rms[j]:.4g} m{unit} RMS' for result in (model_based, plain)]
         lines.append(f'{name:<10} {cells[0]:>20} {cells[1]:>20} {ratios[j]:>7.0f}x')
     return '\n'.join(lines)
 
@@ -74,18 +73,18 @@ def plot_tracking(model: RobotModel, results: Sequence[LawResult], path: Path) -
     figure.suptitle(f'{model.name}: bench reclaiming, computed torque against PD alone')
     axes = figure.subplots(n, 3, sharex=True, squeeze=False)
     for j, (name, kind) in enumerate(zip(model.joint_names, model.joint_types, strict=True)):
-        unit, factor = _ERROR_UNITS[kind]
+        unit = joint_kind(kind).unit('position')
         position, error, effort = axes[j]
         position.plot(results[0].time, results[0].reference[:, j], 'k--', lw=1, label='reference')
         for result in results:
             label = result.law.replace('_', ' ')
             position.plot(result.time, result.position[:, j], lw=1, label=label)
-            magnitude = np.maximum(np.abs(factor * result.error[:, j]), 1e-6)
+            magnitude = np.maximum(np.abs(_MILLI * result.error[:, j]), 1e-6)
             error.semilogy(result.time, magnitude, lw=1, label=label)
             effort.plot(result.time, 1e-3 * result.effort[:, j], lw=1, label=label)
-        position.set_ylabel(f'{name} [{_POSITION_UNITS[kind]}]')
-        error.set_ylabel(f'abs(error) [{unit}]')
-        effort.set_ylabel('effort [kN]' if kind == 'prismatic' else 'effort [kN m]')
+        position.set_ylabel(f'{name} [{unit}]')
+        error.set_ylabel(f'abs(error) [m{unit}]')
+        effort.set_ylabel(f'effort [k{joint_kind(kind).unit("effort")}]')
         for panel in axes[j]:
             panel.grid(alpha=0.3)
     for panel, title in zip(axes[0], ('position', 'tracking error', 'effort'), strict=True):

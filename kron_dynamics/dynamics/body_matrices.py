@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -42,10 +43,11 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    bodies = body_placements(model, q)
-    for k, body in enumerate(model.bodies):
+    tree = rigid_tree(model)
+    bodies = body_placements(tree, q)
+    for k, body in enumerate(tree.bodies):
         R = bodies[k].rotation
-        columns = body_columns(model, bodies, k, R @ body.center_of_mass)
-        J = assemble_jacobian(model, q, model.path(k), columns)
-        H = assemble_hessian(model, q, model.path(k), columns)
+        columns = body_columns(tree, bodies, k, R @ body.center_of_mass)
+        J = assemble_jacobian(tree, q, tree.path(k), columns)
+        H = assemble_hessian(tree, q, tree.path(k), columns)
         yield BodyMatrices(body.mass, R @ body.inertia @ R.T, J[:3], J[3:], H[:3], H[3:])

@@ -17,7 +17,7 @@ import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kronecker import cross, skew
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.typing import ScalarArray
 
 
@@ -130,30 +130,32 @@ def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:
     return np.array([[upper[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)])
 
 
-def body_inertias(model: RobotModel) -> list[Inertia]:
+def body_inertias(model: RigidModel) -> list[Inertia]:
     """Return the inertia of every body about its frame's origin, in its axes."""
     return [Inertia(body.mass, body.first_moment, body.second_moment) for body in model.bodies]
 
 
-def regrouped_inertias(model: RobotModel) -> list[Inertia]:
+def regrouped_inertias(model: RigidModel) -> list[Inertia]:
     """Return inertias of the bodies that give the same dynamics with fewer numbers.
 
-    The base inertial parameters of Gautier and Khalil: particles on the axis of a revolute joint
-    move alike whether they belong to the body behind the joint or to the one before it, so m, h
-    and S along the axis go to the parent; a pure S does not feel sliding, so that of a prismatic
-    joint's body goes to the parent as well. What reaches the base vanishes. M, C*, g and tau do
-    not change; energies and the forces in the joints' bearings do.
+    The base inertial parameters of Gautier and Khalil: what has no momentum by the joint's twist
+    X, X P = 0, is felt alike whether it belongs to the body behind the joint or to the one before
+    it, and goes to the parent: of a joint that turns, m, h and S along the axis; of one that
+    slides, all of S, which does not feel sliding; of a screw, what both leave, S along the axis.
+    What reaches the base vanishes. M, C*, g and tau do not change; energies and the forces in the
+    joints' bearings do.
     """
     inertias = body_inertias(model)
     none = np.zeros(3, dtype=int)
     for k in reversed(range(len(inertias))):
         joint, inertia = model.joints[k], inertias[k]
-        if joint.is_prismatic:
-            shared = Inertia(0, none, inertia.second)
-        else:
+        mass, first, second = inertia.mass, inertia.first, inertia.second
+        if joint.motion.turns:
             z = joint.axis
-            along = z @ inertia.second @ z * np.outer(z, z)
-            shared = Inertia(inertia.mass, inertia.first @ z * z, along)
+            first, second = first @ z * z, z @ second @ z * np.outer(z, z)
+        if joint.motion.slides:
+            mass, first = 0, none
+        shared = Inertia(mass, first, second)
         inertias[k] = inertia - shared
         if joint.parent >= 0:
             inertias[joint.parent] += shared.turned(joint.rotation).about(joint.translation)
@@ -161,7 +163,7 @@ def regrouped_inertias(model: RobotModel) -> list[Inertia]:
 
 
 def composite_inertias(
-    model: RobotModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
+    model: RigidModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
 ) -> list[Inertia]:
     """Return the inertia of the subtree behind every joint: a table of the model.
 
@@ -182,7 +184,7 @@ def composite_inertias(
     return composites
 
 
-def subtree_momenta(model: RobotModel, placements: Sequence[JointPlacement]) -> list[FieldMoments]:
+def subtree_momenta(model: RigidModel, placements: Sequence[JointPlacement]) -> list[FieldMoments]:
     """Return the momentum of every subtree per unit rate of its joint: X_k P_k, body axes.
 
     Args:

@@ -13,6 +13,7 @@ from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.jacobian import columns_in_body_axes
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -35,34 +36,35 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     Returns:
         row a in N m or N per product of two rates.
     """
-    n = model.n
+    tree = rigid_tree(model)
+    n = tree.n
     C = zeros_like(q, (n, n, n))
-    placements = joint_placements(model, q)
-    momenta = subtree_momenta(model, placements)
-    columns = columns_in_body_axes(model, placements)
-    for last, joint in model.outward():
-        k, own = joint.coordinate, columns[last, model.depth(last)]
+    placements = joint_placements(tree, q)
+    momenta = subtree_momenta(tree, placements)
+    columns = columns_in_body_axes(tree, placements)
+    for last, joint in tree.outward():
+        k, own = joint.coordinate, columns[last, tree.depth(last)]
         # Of all triples whose last joint this is: with X_k P = [[Q, p], [0, 0]],
         # Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i for any a and i, and
         # Gamma[k, i, a] = -Gamma[a, i, k] for a before k, i nearer the base than a or equal.
         p, Q = momenta[last].force, momenta[last].matrix
         N = np.trace(Q) * np.eye(3, dtype=int) - Q
-        for b, _, joint_i in model.ancestors(last):
+        for b, _, joint_i in tree.ancestors(last):
             i, z = joint_i.coordinate, columns[last, b].angular
             force, moment = cross(z, p), N @ z
-            symbols = model.path_table()
-            for c, _, joint_a in model.path_to(last):
+            symbols = tree.path_table()
+            for c, _, joint_a in tree.path_to(last):
                 a, column = joint_a.coordinate, columns[last, c]
                 symbols[c] = column.linear @ force + column.angular @ moment
                 C[a, i, k] += symbols[c]
                 C[a, k, i] += symbols[c]
             C[k, i, i] -= symbols[b]
-            for c, _, joint_a in model.ancestors(last, b + 1):
+            for c, _, joint_a in tree.ancestors(last, b + 1):
                 a = joint_a.coordinate
                 C[k, i, a] -= symbols[c]
                 C[k, a, i] -= symbols[c]
         force, moment = cross(own.angular, p), N @ own.angular
-        for c, _, joint_a in model.path_to(last):
+        for c, _, joint_a in tree.path_to(last):
             column = columns[last, c]
             C[joint_a.coordinate, k, k] += column.linear @ force + column.angular @ moment
     return C.reshape(n, n * n)

@@ -11,6 +11,7 @@ from kron_dynamics.dynamics.composite import body_inertias, composite_inertias
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
 
@@ -38,6 +39,7 @@ def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    placements = joint_placements(model, q)
-    composites = composite_inertias(model, placements, model.per_body(body_inertias))
-    return -(composites[-1].first @ model.gravity)
+    tree = rigid_tree(model)
+    placements = joint_placements(tree, q)
+    composites = composite_inertias(tree, placements, tree.per_body(body_inertias))
+    return -(composites[-1].first @ tree.gravity)

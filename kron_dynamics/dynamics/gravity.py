@@ -9,6 +9,7 @@ from functools import singledispatch
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -24,11 +25,12 @@ def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    g = zeros_like(q, (model.n,))
-    placements = joint_placements(model, q)
-    momenta = subtree_momenta(model, placements)
-    down = model.table(model.gravity)  # in the axes of each body
-    for k, joint in model.outward():
+    tree = rigid_tree(model)
+    g = zeros_like(q, (tree.n,))
+    placements = joint_placements(tree, q)
+    momenta = subtree_momenta(tree, placements)
+    down = tree.table(tree.gravity)  # in the axes of each body
+    for k, joint in tree.outward():
         down[k] = down[joint.parent] @ placements[k].rotation
         g[joint.coordinate] -= momenta[k].force @ down[k]
     return g

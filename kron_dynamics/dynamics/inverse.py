@@ -12,6 +12,7 @@ from kron_dynamics.dynamics.composite import Wrench, regrouped_inertias
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -30,7 +31,8 @@ def inverse_dynamics(
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
     """
-    return _newton_euler(model, q, qd, qdd, model.gravity)
+    tree = rigid_tree(model)
+    return _newton_euler(tree, q, qd, qdd, tree.gravity)
 
 
 @singledispatch
@@ -42,7 +44,8 @@ def bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), model.gravity)
+    tree = rigid_tree(model)
+    return _newton_euler(tree, q, qd, zeros_like(q, (tree.n,)), tree.gravity)
 
 
 @singledispatch
@@ -56,11 +59,12 @@ def coriolis_vector(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArr
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), zeros_like(q, (3,)))
+    tree = rigid_tree(model)
+    return _newton_euler(tree, q, qd, zeros_like(q, (tree.n,)), zeros_like(q, (3,)))
 
 
 def _newton_euler(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
+    model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)

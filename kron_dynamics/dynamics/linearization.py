@@ -30,6 +30,7 @@ from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.motion import FrameMotion, body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, skew
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -87,9 +88,10 @@ def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
     """
-    damping, stiffness = _derivatives(model, q, qd, qdd)
-    effort = inverse_dynamics(model, q, qd, qdd)
-    return Linearization(mass_matrix(model, q), damping, stiffness, effort)
+    tree = rigid_tree(model)
+    damping, stiffness = _derivatives(tree, q, qd, qdd)
+    effort = inverse_dynamics(tree, q, qd, qdd)
+    return Linearization(mass_matrix(tree, q), damping, stiffness, effort)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +158,7 @@ class _SubtreeSensitivity:
 
 
 def _derivatives(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+    model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray]:
     """D_L and K_L, shape (n, n) each."""
     n = model.n

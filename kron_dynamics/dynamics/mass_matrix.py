@@ -9,6 +9,7 @@ from functools import singledispatch
 from kron_dynamics.dynamics.composite import subtree_momenta
 from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.kinematics.scalars import zeros_like
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -26,19 +27,20 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    M = zeros_like(q, (model.n, model.n))
-    placements = joint_placements(model, q)
-    momenta = subtree_momenta(model, placements)
-    carried = model.table()  # the momenta, in the axes of a body on their way
-    for i, joint in model.inward():
+    tree = rigid_tree(model)
+    M = zeros_like(q, (tree.n, tree.n))
+    placements = joint_placements(tree, q)
+    momenta = subtree_momenta(tree, placements)
+    carried = tree.table()  # the momenta, in the axes of a body on their way
+    for i, joint in tree.inward():
         row, placed, own = joint.coordinate, placements[i], momenta[i].wrench
         M[row, row] += own.joint_effort(placed)
         carried[i] = own.to_parent(placed)
-        for k, behind in model.descendants(i):
+        for k, behind in tree.descendants(i):
             column, value = behind.coordinate, carried[k].joint_effort(placed)
             M[row, column] += value
             M[column, row] += value
             carried[k] = carried[k].to_parent(placed)
-    for k in model.coordinates():
-        M[k, k] += model.armature[k]
+    for k in tree.coordinates():
+        M[k, k] += tree.armature[k]
     return M

@@ -15,6 +15,7 @@ from kron_dynamics.kinematics.motion import body_motions
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import skew
 from kron_dynamics.model.inertia import rotational_inertia
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
@@ -64,24 +65,25 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
     """
+    tree = rigid_tree(model)
     accelerations = as_scalars(qdd)
-    placements = joint_placements(model, q)
-    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
-    columns = columns_in_body_axes(model, placements)
-    bodies = PARAMETERS_PER_BODY * len(model.joints)
-    Y = zeros_like(q, (model.n, bodies + model.n))
-    for k, _ in model.outward():
+    placements = joint_placements(tree, q)
+    motions = body_motions(tree, placements, qd, qdd, zeros_like(q, (tree.n,)), -tree.gravity)
+    columns = columns_in_body_axes(tree, placements)
+    bodies = PARAMETERS_PER_BODY * len(tree.joints)
+    Y = zeros_like(q, (tree.n, bodies + tree.n))
+    for k, _ in tree.outward():
         motion = motions[k]
         a, (w, wd, _) = motion.linear[1], motion.angular
         force = np.column_stack([a, motion.field(1), np.zeros((3, 6), dtype=int)])
         turning = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
         moment = np.column_stack([np.zeros(3, dtype=int), -skew(a), turning])
-        for d, _, joint in model.path_to(k):
+        for d, _, joint in tree.path_to(k):
             column = columns[k, d]
             row = column.linear @ force + column.angular @ moment
             for parameter in range(PARAMETERS_PER_BODY):
                 place = PARAMETERS_PER_BODY * k + parameter
                 Y[joint.coordinate, place] += row[parameter]
-    for k in model.coordinates():
+    for k in tree.coordinates():
         Y[k, bodies + k] += accelerations[k]
     return Y

@@ -33,7 +33,6 @@ from kron_dynamics.kinematics.relative import (
 )
 from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree, relative_velocity
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
-from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -72,21 +71,6 @@ class Configuration(NamedTuple):
     states: list[ModalState]
 
 
-def skeleton_placements(skeleton: RobotModel, q: ScalarArray) -> list[JointPlacement]:
-    """Return the placement of every body on its parent, sections as they are without deformation.
-
-    Args:
-        skeleton: of a flexible robot.
-        q: coordinates, of which those of the joints count, shape (n,).
-    """
-    placements = joint_placements(skeleton, q)
-    none = np.zeros(3, dtype=int)
-    for k, joint in skeleton.outward():
-        if joint.is_section:
-            placements[k] = JointPlacement(joint.rotation, joint.translation, none, none)
-    return placements
-
-
 def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configuration:
     """Return the placement of every body on its parent, the sections as they are deformed.
 
@@ -94,7 +78,7 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
         model: the robot.
         derivatives: the coordinates, and as many derivatives of them as there are, (n,) each.
     """
-    placements = skeleton_placements(model.skeleton, derivatives[0])
+    placements = joint_placements(model.skeleton, derivatives[0])
     states = model.states(*derivatives)
     sections = {}
     for link, state in zip(model.flexible_links, states, strict=True):

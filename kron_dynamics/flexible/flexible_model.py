@@ -5,19 +5,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.flexible.deformation import ModalState
 from kron_dynamics.flexible.flexible_body import FlexibleBody
+from kron_dynamics.model.joint_kinds import MODAL
+from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
-
-T = TypeVar('T')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +36,13 @@ class FlexibleModel(RobotModel):
         flexible_links: the flexible links.
     """
 
-    rigid: RobotModel
-    skeleton: RobotModel
+    rigid: RigidModel
+    skeleton: RigidModel
     flexible_links: tuple[FlexibleBody, ...]
 
     @classmethod
     def assembled(
-        cls, rigid: RobotModel, skeleton: RobotModel, links: tuple[FlexibleBody, ...]
+        cls, rigid: RigidModel, skeleton: RigidModel, links: tuple[FlexibleBody, ...]
     ) -> FlexibleModel:
         """Return the model of these parts, the coordinates of which go together.
 
@@ -78,9 +76,9 @@ class FlexibleModel(RobotModel):
         return self.rigid.n
 
     @property
-    def is_flexible(self) -> bool:
-        """True: there are modal coordinates."""
-        return True
+    def flexible_link_names(self) -> tuple[str, ...]:
+        """Names of the links that bend."""
+        return tuple(link.link for link in self.flexible_links)
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:
@@ -90,7 +88,7 @@ class FlexibleModel(RobotModel):
     @property
     def joint_types(self) -> tuple[str, ...]:
         """Kind of each coordinate: that of its joint, or 'modal'."""
-        return (*self.rigid.joint_types, *['modal'] * (self.n - self.rigid.n))
+        return (*self.rigid.joint_types, *[MODAL] * (self.n - self.rigid.n))
 
     @property
     def structural_damping(self) -> FloatArray:
@@ -120,25 +118,6 @@ class FlexibleModel(RobotModel):
                     digest.update(array.tobytes())
                 digest.update(repr(at.x).encode())
         return digest.hexdigest()
-
-    def table(self, base: Any = None) -> NoReturn:
-        """Refuse to go through the tree as if it were rigid.
-
-        Raises:
-            ModelError: always.
-        """
-        links = ', '.join(f"'{link.link}'" for link in self.flexible_links)
-        raise ModelError(
-            f"this quantity is for rigid robots, and of model '{self.name}' {links} is flexible"
-        )
-
-    def per_body(self, function: Callable[..., list[T]]) -> NoReturn:
-        """Refuse to take the bodies for rigid ones.
-
-        Raises:
-            ModelError: always.
-        """
-        self.table()
 
     def states(self, *derivatives: ArrayLike) -> list[ModalState]:
         """Return the modal coordinates of every flexible link, with derivatives, (n,) each."""

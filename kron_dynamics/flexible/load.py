@@ -18,7 +18,6 @@ from kron_dynamics.exceptions import KronDynamicsError, ModelError
 from kron_dynamics.flexible.beam_part import BeamPart, take_beam
 from kron_dynamics.flexible.beams.tapered import CarriedBody
 from kron_dynamics.flexible.flexible_body import FlexibleBody, beam_moments
-from kron_dynamics.flexible.flexible_kinematics import skeleton_placements
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import (
     CrossSection,
@@ -28,12 +27,14 @@ from kron_dynamics.flexible.link_modes import (
     stations,
 )
 from kron_dynamics.flexible.pair_stiffness import pair_stiffness
+from kron_dynamics.kinematics.forward import joint_placements
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
 from kron_dynamics.model.load import build_model, described_model
 from kron_dynamics.model.options import ModelOptions
-from kron_dynamics.model.robot_model import RobotModel, read_only
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import FloatArray
 
@@ -76,7 +77,7 @@ def load_flexible_model(
 
 def _bending(
     parsed: ParsedUrdf,
-    rigid: RobotModel,
+    rigid: RigidModel,
     descriptions: Sequence[FlexibleLinkDescription],
     options: ModelOptions,
 ) -> FlexibleModel:
@@ -112,7 +113,7 @@ def _within_numbers(link: str) -> Iterator[None]:
 
 
 def _flexible_body(
-    skeleton: RobotModel, beam: BeamPart, carried: Sequence[Inertia], first: int
+    skeleton: RigidModel, beam: BeamPart, carried: Sequence[Inertia], first: int
 ) -> FlexibleBody:
     """The flexible link, with coordinates from a first one on, and the inertia on its sections."""
     description = beam.description
@@ -151,16 +152,14 @@ def _beam_axes(description: FlexibleLinkDescription) -> FloatArray:
     return read_only(np.column_stack([description.axis, description.lateral, third]))
 
 
-def _carried(skeleton: RobotModel, beams: Sequence[BeamPart]) -> list[Inertia]:
+def _carried(skeleton: RigidModel, beams: Sequence[BeamPart]) -> list[Inertia]:
     """Inertia behind each body of the skeleton at the zero pose, undeformed, body axes."""
     inertias = body_inertias(skeleton)
     for beam in beams:
         frame = skeleton.frame(beam.description.link)
         if frame.body >= 0:
             inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
-    return composite_inertias(
-        skeleton, skeleton_placements(skeleton, np.zeros(skeleton.n)), inertias
-    )
+    return composite_inertias(skeleton, joint_placements(skeleton, np.zeros(skeleton.n)), inertias)
 
 
 def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:

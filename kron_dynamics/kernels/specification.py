@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kron_dynamics.kernels.sources import Origin, origins_of
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class KernelSpecification(NamedTuple):
             return self.record(model, graph)
         from kron_dynamics.kernels.loops.trace import LoopTrace
 
-        loops = LoopTrace(self.function, model, self.sizes(model), self.in_body_axes)
+        loops = LoopTrace(self.function, rigid_tree(model), self.sizes(model), self.in_body_axes)
         if loops.operations >= _LONG_IN_LOOPS:
             return loops
         trace = self.record(model, graph)

@@ -9,10 +9,10 @@ from functools import singledispatch
 
 import numpy as np
 
-from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
-from kron_dynamics.kronecker import skew
-from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.model.joint_kinds import MOTIONS
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -25,9 +25,9 @@ class JointPlacement:
         offset: shape (3,), from the parent's origin to the body's, parent's axes, m. Dynamics
             uses these short vectors, never absolute positions: a machine 600 m down its rails
             loses no digits.
-        angular_axis: shape (3,), angular velocity per unit coordinate rate (0 if prismatic), the
-            same in the joint's and in the body's axes.
-        linear_axis: shape (3,), sliding velocity per unit coordinate rate (0 if revolute),
+        angular_axis: shape (3,), angular velocity per unit coordinate rate, 0 where it only
+            slides, the same in the joint's and in the body's axes.
+        linear_axis: shape (3,), sliding velocity per unit coordinate rate, 0 where it only turns,
             likewise.
     """
 
@@ -54,42 +54,30 @@ class BodyPlacement:
     linear_axis: ScalarArray
 
 
-def joint_rotation(joint: Joint, position: object) -> ScalarArray:
-    """Return the turn of a revolute joint about its axis, shape (3, 3), joint frame.
-
-    Rodrigues' formula ([N] eq. (5)) in the form k k^T + cos (E - k k^T) + sin k~, which gives
-    exact zeros and ones for axes along x, y or z.
-    """
-    k = joint.axis
-    along = np.outer(k, k)
-    turn: ScalarArray = cos(position) * (np.eye(3, dtype=int) - along) + sin(position) * skew(k)
-    return along + turn
-
-
-def joint_placements(model: RobotModel, q: ArrayLike) -> list[JointPlacement]:
+def joint_placements(model: RigidModel, q: ArrayLike) -> list[JointPlacement]:
     """Return the placement of every body on its parent by a joint: a table of the model.
+
+    What rides on a section of a flexible link is where it is without deformation.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats, SymPy expressions or traced scalars.
     """
     q = as_scalars(q)
-    rest = np.zeros(3, dtype=int)
     placements = model.table()
-    for k, joint in model.revolute():
-        position = joint.multiplier * q[joint.coordinate] + joint.offset
-        rotation = joint.rotation @ joint_rotation(joint, position)
-        axis = joint.multiplier * joint.axis
-        placements[k] = JointPlacement(rotation, joint.translation, axis, rest)
-    for k, joint in model.prismatic():
-        position = joint.multiplier * q[joint.coordinate] + joint.offset
-        offset = joint.translation + (joint.rotation @ joint.axis) * position
-        axis = joint.multiplier * joint.axis
-        placements[k] = JointPlacement(joint.rotation, offset, rest, axis)
+    for motion in MOTIONS:
+        for k, joint in model.moving_by(motion):
+            position = joint.multiplier * q[joint.coordinate] + joint.offset
+            placements[k] = JointPlacement(
+                motion.rotation(joint, position),
+                motion.offset(joint, position),
+                joint.multiplier * motion.angular_axis(joint),
+                joint.multiplier * motion.linear_axis(joint),
+            )
     return placements
 
 
-def body_placements(model: RobotModel, q: ArrayLike) -> list[BodyPlacement]:
+def body_placements(model: RigidModel, q: ArrayLike) -> list[BodyPlacement]:
     """Return the placement of every body: a table of the model.
 
     Args:
@@ -124,10 +112,11 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str) -> ScalarArra
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    frame = model.frame(link)
-    bodies = body_placements(model, q)
-    positions = model.table(np.zeros(3, dtype=int))
-    for k, joint in model.outward():
+    tree = rigid_tree(model)
+    frame = tree.frame(link)
+    bodies = body_placements(tree, q)
+    positions = tree.table(np.zeros(3, dtype=int))
+    for k, joint in tree.outward():
         positions[k] = positions[joint.parent] + bodies[k].offset
     rotation = bodies[frame.body].rotation
     pose = zeros_like(q, (4, 4))

@@ -11,12 +11,13 @@ from typing import Any
 from kron_dynamics.kinematics.jacobian import frame_columns
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, cross
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def assemble_hessian(
-    model: RobotModel, q: ArrayLike, chain: Sequence[int], columns: Any
+    model: RigidModel, q: ArrayLike, chain: Sequence[int], columns: Any
 ) -> ScalarArray:
     """Return dJ/dq of the Jacobian with these columns of a chain of joints, shape (6, n*n).
 
@@ -60,8 +61,9 @@ def kinematic_hessian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    chain = model.path(model.frame(link).body)
-    return assemble_hessian(model, q, chain, frame_columns(model, q, link, point))
+    tree = rigid_tree(model)
+    chain = tree.path(tree.frame(link).body)
+    return assemble_hessian(tree, q, chain, frame_columns(tree, q, link, point))
 
 
 def translational_hessian(

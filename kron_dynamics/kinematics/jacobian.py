@@ -12,6 +12,7 @@ from typing import Any
 from kron_dynamics.kinematics.forward import BodyPlacement, JointPlacement, body_placements
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import cross
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -40,7 +41,7 @@ class Column:
         return Column(rotation @ self.linear, rotation @ self.angular)
 
 
-def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]) -> Any:
+def columns_in_body_axes(model: RigidModel, placements: Sequence[JointPlacement]) -> Any:
     """Return the Jacobian columns of every body's origin, each in that body's axes.
 
     Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and J_Rc = J_Rb + bJ_Rc,
@@ -64,7 +65,7 @@ def columns_in_body_axes(model: RobotModel, placements: Sequence[JointPlacement]
 
 
 def body_columns(
-    model: RobotModel, bodies: Sequence[BodyPlacement], body: int, point: ScalarArray
+    model: RigidModel, bodies: Sequence[BodyPlacement], body: int, point: ScalarArray
 ) -> Any:
     """Return the Jacobian columns of a point on a body, base axes.
 
@@ -88,7 +89,7 @@ def body_columns(
 
 
 def frame_columns(
-    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+    model: RigidModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> Any:
     """Return the Jacobian columns of a point on a link, base axes, as `body_columns`.
 
@@ -108,7 +109,7 @@ def frame_columns(
 
 
 def assemble_jacobian(
-    model: RobotModel, q: ArrayLike, chain: Sequence[int], columns: Any
+    model: RigidModel, q: ArrayLike, chain: Sequence[int], columns: Any
 ) -> ScalarArray:
     """Return the columns of a chain of joints as a Jacobian over the coordinates, shape (6, n).
 
@@ -143,8 +144,9 @@ def jacobian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    chain = model.path(model.frame(link).body)
-    return assemble_jacobian(model, q, chain, frame_columns(model, q, link, point))
+    tree = rigid_tree(model)
+    chain = tree.path(tree.frame(link).body)
+    return assemble_jacobian(tree, q, chain, frame_columns(tree, q, link, point))
 
 
 def translational_jacobian(

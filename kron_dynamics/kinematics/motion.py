@@ -14,6 +14,7 @@ import numpy as np
 from kron_dynamics.kinematics.forward import JointPlacement, body_placements, joint_placements
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, skew
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -122,7 +123,7 @@ class FrameMotion:
 
 
 def body_motions(
-    model: RobotModel,
+    model: RigidModel,
     placements: Sequence[JointPlacement],
     qd: ArrayLike,
     qdd: ArrayLike,
@@ -172,11 +173,10 @@ def frame_motion(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    frame = model.frame(link)
-    motions = body_motions(
-        model, joint_placements(model, q), qd, qdd, qddd, np.zeros(3, dtype=int)
-    )
-    rotation = body_placements(model, q)[frame.body].rotation
+    tree = rigid_tree(model)
+    frame = tree.frame(link)
+    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, qddd, np.zeros(3, dtype=int))
+    rotation = body_placements(tree, q)[frame.body].rotation
     return motions[frame.body].carried(frame.locate(point)).turned(rotation)
 
 

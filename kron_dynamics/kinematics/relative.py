@@ -19,6 +19,7 @@ from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import Column, assemble_jacobian
 from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kronecker import block_skew, kronecker
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -32,7 +33,7 @@ class PlacedTree(NamedTuple):
         placements: of each body on its parent.
     """
 
-    tree: RobotModel
+    tree: RigidModel
     placements: Sequence[JointPlacement]
 
 
@@ -44,7 +45,8 @@ def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
     """
-    return PlacedTree(model, joint_placements(model, q))
+    tree = rigid_tree(model)
+    return PlacedTree(tree, joint_placements(tree, q))
 
 
 class _Branch(NamedTuple):
@@ -95,7 +97,7 @@ def _branches(
 
 
 def relative_columns(
-    model: RobotModel,
+    model: RigidModel,
     q: ArrayLike,
     link: str,
     reference: str,
@@ -226,7 +228,8 @@ def relative_jacobian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    J = assemble_jacobian(model, q, *relative_columns(model, q, link, reference, point))
+    tree = rigid_tree(model)
+    J = assemble_jacobian(tree, q, *relative_columns(tree, q, link, reference, point))
     return in_axes(model, q, axes, reference, J)
 
 
@@ -257,7 +260,8 @@ def relative_hessian(
     Raises:
         UnknownFrameError: the model has no such link.
     """
-    H = assemble_hessian(model, q, *relative_columns(model, q, link, reference, point))
+    tree = rigid_tree(model)
+    H = assemble_hessian(tree, q, *relative_columns(tree, q, link, reference, point))
     return in_axes(model, q, axes, reference, H)
 
 

@@ -14,6 +14,7 @@ from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
 from kron_dynamics.typing import ArrayLike, ScalarArray
@@ -28,7 +29,7 @@ class MovingTree(NamedTuple):
         moved: returns the motion of a body, by number, of that of its parent; axes of each.
     """
 
-    tree: RobotModel
+    tree: RigidModel
     placements: Sequence[JointPlacement]
     moved: Callable[[int, FrameMotion], FrameMotion]
 
@@ -46,14 +47,15 @@ def moving_tree(
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
     """
+    tree = rigid_tree(model)
     rates = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
-    placements = joint_placements(model, q)
+    placements = joint_placements(tree, q)
 
     def moved(k: int, before: FrameMotion) -> FrameMotion:
-        c = model.joints[k].coordinate
+        c = tree.joints[k].coordinate
         return before.moved(placements[k], [rate[c] for rate in rates])
 
-    return MovingTree(model, placements, moved)
+    return MovingTree(tree, placements, moved)
 
 
 def relative_motion(

@@ -34,8 +34,10 @@ def collision_shape(link: etree._Element) -> Shape | None:
             shape = Shape(max(x, y, z), x * y * z)
         elif element.tag in ('cylinder', 'capsule'):
             radius, length = float(element.get('radius')), float(element.get('length'))
-            ends = 4 / 3 * math.pi * radius**3 if element.tag == 'capsule' else 0.0
-            shape = Shape(max(2 * radius, length), math.pi * radius**2 * length + ends)
+            shape = Shape(max(2 * radius, length), math.pi * radius**2 * length)
+            if element.tag == 'capsule':  # its ends are half spheres beyond the length
+                ends = 4 / 3 * math.pi * radius**3
+                shape = Shape(length + 2 * radius, shape.volume + ends)
         elif element.tag == 'sphere':
             radius = float(element.get('radius'))
             shape = Shape(2 * radius, 4 / 3 * math.pi * radius**3)

@@ -123,10 +123,11 @@ def massless_coordinates(
     for k in reversed(range(len(joints))):
         joint = joints[k]
         if joint.multiplier != 0 and not moves[joint.coordinate]:
-            if joint.is_prismatic:
-                moves[joint.coordinate] = mass[k] > 0
-            else:
-                moves[joint.coordinate] = carries[k] or resists_turning(bodies[k], joint.axis)
+            by_sliding = joint.motion.slides and mass[k] > 0
+            by_turning = joint.motion.turns and (
+                carries[k] or resists_turning(bodies[k], joint.axis)
+            )
+            moves[joint.coordinate] = by_sliding or by_turning
         if joint.parent >= 0 and has_matter[k]:
             mass[joint.parent] += mass[k]
             has_matter[joint.parent] = carries[joint.parent] = True

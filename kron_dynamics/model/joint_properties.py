@@ -10,6 +10,7 @@ from urdf_parser_py import urdf
 
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.joint_kinds import TURNING, joint_kind
 
 # rad. Turning further than twice round has a reason, or the limits are in degrees.
 _TWICE_ROUND = 4 * math.pi
@@ -19,7 +20,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
     """Return lower, upper, velocity and effort limit; infinite where the URDF sets none."""
     subject = named('joint', joint.name)
     if joint.limit is None:
-        if joint.type != 'continuous':
+        if not joint_kind(joint.type).is_endless:
             findings.warn(
                 'missing_limit',
                 subject,
@@ -30,7 +31,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
         return -math.inf, math.inf, math.inf, math.inf
     velocity = _magnitude(joint, 'velocity', findings)
     effort = _magnitude(joint, 'effort', findings)
-    if joint.type == 'continuous':
+    if joint_kind(joint.type).is_endless:
         return -math.inf, math.inf, velocity, effort
     lower, upper = joint.limit.lower, joint.limit.upper
     if lower > upper:
@@ -49,7 +50,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
             f'its lower and upper limit are both {lower:g}: it cannot move',
             'give the limits (0 where the file has none), or make the joint fixed or continuous',
         )
-    if joint.type == 'revolute':
+    if joint_kind(joint.type).motion == TURNING:  # screws turn often
         _look_for_degrees(subject, lower, upper, findings)
     return lower, upper, velocity, effort
 

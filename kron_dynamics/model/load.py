@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From URDF text to a checked `RobotModel`."""
+"""From URDF text to a checked `RigidModel`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from kron_dynamics.model.coordinates import (
 )
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import check_inertias, lump, massless_coordinates
+from kron_dynamics.model.joint_kinds import SECTION
 from kron_dynamics.model.magnitudes import look_at_magnitudes
 from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import with_payloads
+from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import (
     NO_COORDINATE,
-    SECTION,
     STANDARD_GRAVITY,
     Body,
     Frame,
     Joint,
-    RobotModel,
     read_only,
 )
 from kron_dynamics.model.tree import find_root, placement, settle_kinds, walk
@@ -49,7 +49,7 @@ _SQUARE_OVERFLOWS = 1e150
 
 def load_model(
     text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
-) -> RobotModel:
+) -> RigidModel:
     """Return the model that a URDF text describes.
 
     Args:
@@ -68,7 +68,7 @@ def load_model(
 
 def described_model(
     text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
-) -> tuple[ParsedUrdf, RobotModel]:
+) -> tuple[ParsedUrdf, RigidModel]:
     """Return what a URDF text says, and the model that it describes; see `load_model`."""
     if findings is None:
         findings = Findings(options.get('strict', False), options.get('allow', ()))
@@ -84,7 +84,7 @@ def described_model(
 
 def build_model(
     parsed: ParsedUrdf, options: ModelOptions, findings: Findings | None = None
-) -> RobotModel:
+) -> RigidModel:
     """Return the model of a URDF that has been read; see `load_model`.
 
     What its masses and inertias are like is not looked at.
@@ -104,7 +104,7 @@ def build_model(
         tree, bodies, frames = _lumped(parsed, root, followers, axes)
         _refuse_overflow(bodies, frames)
     frames = {name: frame for name, frame in frames.items() if name not in parsed.payloads}
-    return RobotModel(
+    return RigidModel(
         name=robot.name,
         joints=tuple(tree),
         bodies=bodies,
@@ -149,6 +149,7 @@ def _lumped(
                     multiplier=follower.multiplier,
                     offset=follower.offset,
                     mimics=follower.mimics,
+                    pitch=parsed.pitches.get(joint.name, 0.0),
                 )
             )
             parts.append([])
@@ -219,7 +220,7 @@ def link_body(link: urdf.Link) -> Body | None:
     return Body(float(link.inertial.mass), center, read_only(tensor))
 
 
-def look_at_inertias(model: RobotModel, parsed: ParsedUrdf, findings: Findings) -> None:
+def look_at_inertias(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
     """Look for masses and inertias that no body has, and for joints that move none."""
     root = parsed.robot.link_map[model.root_link]
     if root.inertial is not None and root.inertial.mass:
@@ -234,7 +235,7 @@ def look_at_inertias(model: RobotModel, parsed: ParsedUrdf, findings: Findings) 
     massless = set(massless_coordinates(model.joints, model.bodies, model.armature))
     for joint in model.independent_joints:
         if joint.coordinate in massless:
-            how = 'sliding' if joint.is_prismatic else 'turning'
+            how = 'turning' if joint.motion.turns else 'sliding'
             findings.warn(
                 'massless_joint',
                 named('joint', joint.name),

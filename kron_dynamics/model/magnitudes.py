@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape
-from kron_dynamics.model.robot_model import Body, RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import Body
 from kron_dynamics.model.urdf import ParsedUrdf
 
 # kg/m^3 of a link's collision geometry: from a hollow case to platinum, and more.
@@ -28,7 +29,7 @@ _PACKED, _THIN = 2.5e3, 1e-5
 _GYRATION, _FAR = 10.0, 3.0
 
 
-def look_at_magnitudes(model: RobotModel, parsed: ParsedUrdf, findings: Findings) -> None:
+def look_at_magnitudes(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
     """Look for numbers in other units than SI.
 
     Args:
@@ -94,7 +95,7 @@ def _gyration(body: Body) -> float:
     return math.sqrt(max(trace, 0.0) / 2 / body.mass)
 
 
-def _reach(model: RobotModel, shapes: Mapping[str, Shape]) -> float:
+def _reach(model: RigidModel, shapes: Mapping[str, Shape]) -> float:
     """Longest way from the base along joints and links, with the extents of what is there, m."""
     far = [0.0] * (len(model.joints) + 1)  # the base's is the last
     for k, joint in enumerate(model.joints):

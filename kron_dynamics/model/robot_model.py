@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
@@ -14,13 +14,13 @@ import numpy as np
 
 from kron_dynamics.exceptions import InvalidInertiaError, ModelWarning, UnknownFrameError
 from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.joint_kinds import Motion, joint_kind
 from kron_dynamics.model.restoring import restored_model
-from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
-# The kind of a joint whose child rides on a section of a flexible link, and its coordinate.
-SECTION, NO_COORDINATE = 'section', -1
+# That of a section of a flexible link, which moves with the link's modal coordinates.
+NO_COORDINATE = -1
 _MASSLESS = 'massless_joint'
 
 
@@ -39,11 +39,11 @@ class Joint:
     rides: then it moves with the modal coordinates of a flexible link, and rotation and
     translation are those of the undeformed link. The position of others is ``multiplier *
     q[coordinate] + offset``: a joint with a coordinate of its own has multiplier 1 and offset 0,
-    a mimic joint borrows its master's.
+    a mimic joint borrows its master's. What a kind of joint means is in `model.joint_kinds`.
 
     Attributes:
         name: name in the URDF.
-        kind: 'revolute', 'continuous', 'prismatic' or 'section'.
+        kind: 'revolute', 'continuous', 'prismatic', 'screw' or 'section'.
         parent: index of the body it is mounted on, -1 for the base.
         rotation: shape (3, 3), axes of the joint frame in the parent body's frame.
         translation: shape (3,), origin of the joint frame in the parent body's frame, m.
@@ -52,6 +52,10 @@ class Joint:
         multiplier: joint position per unit of that coordinate.
         offset: joint position at coordinate zero, rad or m.
         mimics: name of the joint it follows, or None.
+        pitch: of a screw, what it slides along its axis per angle, m/rad; else 0.
+
+    Raises:
+        ModelError: there is no such kind.
     """
 
     name: str
@@ -64,21 +68,16 @@ class Joint:
     multiplier: float = 1.0
     offset: float = 0.0
     mimics: str | None = None
+    pitch: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a kind without a meaning."""
+        joint_kind(self.kind)
 
     @property
-    def is_revolute(self) -> bool:
-        """Whether the joint turns about its axis, with limits or without."""
-        return self.kind in ('revolute', 'continuous')
-
-    @property
-    def is_prismatic(self) -> bool:
-        """Whether the joint slides along its axis."""
-        return self.kind == 'prismatic'
-
-    @property
-    def is_section(self) -> bool:
-        """Whether the child rides on a section of a flexible link."""
-        return self.kind == SECTION
+    def motion(self) -> Motion:
+        """How the joint's body moves with its position."""
+        return joint_kind(self.kind).motion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +135,8 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RobotModel(Traversal):
-    """A tree of rigid bodies on a fixed base.
+class RobotModel(ABC):
+    """A tree of bodies on a fixed base, rigid (`RigidModel`) or some of them flexible.
 
     Joints are ordered so that a parent comes before its children. Arrays named in the plural of a
     coordinate's property have shape (n,), in the order of `joint_names`, and are read-only.
@@ -199,30 +198,17 @@ class RobotModel(Traversal):
         return tuple(self.frames)
 
     @property
-    def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: the first ones, as a rule all."""
-        return self.n
-
-    @property
     def is_flexible(self) -> bool:
         """Whether coordinates other than those of joints move it."""
-        return False
+        return bool(self.flexible_link_names)
 
-    @property
-    def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,): none of a rigid robot."""
-        return np.zeros(self.n)
+    def coordinates(self) -> Iterator[int]:
+        """Yield the numbers of the coordinates."""
+        return iter(range(self.n))
 
-    @property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate, in the order of `joint_names`."""
-        own = {joint.name: joint for joint in self.joints}
-        return tuple(own[name] for name in self.joint_names)
-
-    @property
-    def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate's joint: 'revolute', 'continuous' or 'prismatic'."""
-        return tuple(joint.kind for joint in self.independent_joints)
+    def per_coordinate(self, function: Callable[..., Any]) -> Any:
+        """Return the constants of every coordinate that a function of the model gives."""
+        return function(self)
 
     @property
     def mimics(self) -> tuple[tuple[str, str, float, float], ...]:
@@ -272,25 +258,31 @@ class RobotModel(Traversal):
             ) from None
 
     @property
+    @abstractmethod
+    def joint_count(self) -> int:
+        """Number of coordinates that are joints' positions: the first ones."""
+
+    @property
+    @abstractmethod
+    def flexible_link_names(self) -> tuple[str, ...]:
+        """Names of the links that bend."""
+
+    @property
+    @abstractmethod
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+
+    @property
+    @abstractmethod
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate: the first ones."""
+
+    @property
+    @abstractmethod
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate: that of its joint, or 'modal'."""
+
+    @property
+    @abstractmethod
     def fingerprint(self) -> str:
         """Hex digest of all numbers and names that the equations depend on."""
-        digest = hashlib.sha256()
-        for joint, body in zip(self.joints, self.bodies, strict=True):
-            digest.update(
-                f'{joint.name} {joint.kind} {joint.parent} {joint.coordinate} '
-                f'{joint.multiplier!r} {joint.offset!r} {body.mass!r}'.encode()
-            )
-            for array in (
-                joint.rotation,
-                joint.translation,
-                joint.axis,
-                body.center_of_mass,
-                body.inertia,
-            ):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        for name, frame in self.frames.items():
-            digest.update(f'{name} {frame.body}'.encode())
-            digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
-        digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
-        digest.update(self.velocity_limit.tobytes() + self.armature.tobytes())
-        return digest.hexdigest()

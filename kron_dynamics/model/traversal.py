@@ -9,11 +9,11 @@ answers with one joint that stands for all.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from kron_dynamics.model.joint_kinds import Motion
     from kron_dynamics.model.robot_model import Joint
 
 T = TypeVar('T')
@@ -47,10 +47,6 @@ class Traversal:
         """Return the constants of every body that a function of the model gives."""
         return function(self)
 
-    def per_coordinate(self, function: Callable[..., Any]) -> Any:
-        """Return the constants of every coordinate that a function of the model gives."""
-        return function(self)
-
     def outward(self) -> Iterator[tuple[int, Joint]]:
         """Yield every joint with its number, parents first."""
         return iter(enumerate(self.joints))
@@ -59,13 +55,9 @@ class Traversal:
         """Yield every joint with its number, children first."""
         return reversed(list(enumerate(self.joints)))
 
-    def revolute(self) -> Iterator[tuple[int, Joint]]:
-        """Yield the revolute joints with their numbers."""
-        return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_revolute)
-
-    def prismatic(self) -> Iterator[tuple[int, Joint]]:
-        """Yield the prismatic joints with their numbers."""
-        return ((k, joint) for k, joint in enumerate(self.joints) if joint.is_prismatic)
+    def moving_by(self, motion: Motion) -> Iterator[tuple[int, Joint]]:
+        """Yield the joints that move in one way with their numbers."""
+        return ((k, joint) for k, joint in enumerate(self.joints) if joint.motion == motion)
 
     def descendants(self, k: int) -> Iterator[tuple[int, Joint]]:
         """Yield the joints that joint k carries, itself left out, with their numbers."""
@@ -102,15 +94,6 @@ class Traversal:
             path.append(body)
             body = self.joints[body].parent
         return tuple(reversed(path))
-
-    def coordinates(self) -> Iterator[int]:
-        """Yield the numbers of the coordinates."""
-        return iter(range(self.n))
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Number of generalized coordinates."""
 
 
 def paths_apart(tree: Traversal, body: int, other: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

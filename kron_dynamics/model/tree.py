@@ -13,11 +13,11 @@ from urdf_parser_py import urdf
 from kron_dynamics.exceptions import ModelError, UnsupportedJointError
 from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.joint_kinds import JOINT_KINDS
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
-MOVING_KINDS = ('revolute', 'continuous', 'prismatic')
-KINDS = (*MOVING_KINDS, 'fixed')
+KINDS = (*JOINT_KINDS, 'fixed')
 # Several degrees of freedom: only where a base moves, and only to be held.
 BASE_KINDS = ('floating', 'planar')
 _NO_ROTATION = read_only(np.eye(3))

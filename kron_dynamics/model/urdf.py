@@ -15,10 +15,12 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
 _NO_NAME = 'robot'
+_THREAD = 'screw_thread_pitch'
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
@@ -32,6 +34,7 @@ class ParsedUrdf:
         shapes: what a link's collision geometry is by link name, where it is one simple shape.
         sections: names of fixed joints whose child is no part of the parent's rigid body: it
             rides on a section of a flexible link.
+        pitches: of screws by joint name, m/rad.
         payloads: names of links that are no links of the robot, but point masses added to it.
     """
 
@@ -39,6 +42,7 @@ class ParsedUrdf:
     armature: Mapping[str, float]
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     sections: frozenset[str] = frozenset()
+    pitches: Mapping[str, float] = field(default_factory=dict)
     payloads: frozenset[str] = frozenset()
 
 
@@ -74,7 +78,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
         )
     Part('URDF', 'robot', root, findings)
     robot = urdf.Robot(name=name or _NO_NAME)
-    shapes = {}
+    shapes, pitches = {}, {}
     for element in root.iterchildren('link', 'joint'):
         subject = element_name(element)
         findings.place(subject)
@@ -85,6 +89,8 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
         part = Part(subject, element.tag, element, findings)
         if element.tag == 'joint':
             robot.add_joint(_read_joint(part, findings))
+            if part.text('type') == SCREW:
+                pitches[element.get('name')] = _read_pitch(part, findings)
         else:
             robot.add_link(_read_link(part, findings))
             shape = collision_shape(element)
@@ -92,7 +98,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
                 shapes[element.get('name')] = shape
     armature = _armatures(root, findings)
     findings.settle()
-    return ParsedUrdf(robot, armature, shapes)
+    return ParsedUrdf(robot, armature, shapes, pitches=pitches)
 
 
 def _check_name(element: etree._Element, subject: str, findings: Findings) -> None:
@@ -177,10 +183,26 @@ def _read_joint(part: Part, findings: Findings) -> urdf.Joint:
     )
 
 
+def _read_pitch(joint: Part, findings: Findings) -> float:
+    """Pitch of a screw, m/rad; a URDF has that of the thread, m per turn, > 0 if right-handed."""
+    element = joint.below(_THREAD)
+    expected = f'expected <{_THREAD} value="..."/> with the way per turn in m'
+    if element.text('value') is None:
+        findings.refuse(ModelError(f'{joint.subject} is a screw without a pitch, {expected}'))
+    pitch = element.number('value', 1.0)
+    if pitch == 0 or not math.isfinite(pitch * pitch):
+        findings.refuse(
+            ModelError(
+                f'{joint.subject} is a screw with the pitch {pitch:g} m, {expected}: not 0, and '
+                f'with a finite square'
+            )
+        )
+    return pitch / (2 * math.pi)
+
+
 def _read_limit(limit: Part, kind: str | None, findings: Findings) -> urdf.JointLimit:
-    moves = kind in ('revolute', 'continuous', 'prismatic')
     missing = [key for key in ('effort', 'velocity') if limit.text(key) is None]
-    if missing and moves:
+    if missing and kind in JOINT_KINDS:
         findings.warn(
             'missing_limit',
             limit.subject,

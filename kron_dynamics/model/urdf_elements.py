@@ -23,6 +23,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     'axis': {'xyz': 3},
     'mass': {'value': 1},
     'inertia': dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1),
+    'screw_thread_pitch': {'value': 1},
     'limit': dict.fromkeys(('lower', 'upper', 'effort', 'velocity'), 1),
     'dynamics': {'damping': 1, 'friction': 1},
     'mimic': {'joint': 0, 'multiplier': 1, 'offset': 1},
@@ -35,6 +36,7 @@ _CHILDREN: Mapping[str, tuple[str, ...]] = {
     'link': ('inertial', 'visual', 'collision', 'contact', 'origin', 'sensor', 'material'),
     'joint': (
         *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic'),
+        'screw_thread_pitch',
         *('calibration', 'safety_controller', 'actuator', 'sensor', 'joint_properties', 'drive'),
     ),
     'inertial': ('origin', 'mass', 'inertia'),

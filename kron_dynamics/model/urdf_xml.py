@@ -25,6 +25,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, 'utf-16'),
 )
 
+# What URDF has no element for and Drake has: <drake:joint> is a joint of a further type.
+_DRAKES = ('joint', 'screw_thread_pitch')
+
 
 def read_urdf_file(path: str | Path) -> str:
     """Return the text of a URDF file: in UTF-8, as its mark says, or as it declares.
@@ -57,6 +60,8 @@ def read_urdf_file(path: str | Path) -> str:
 def parse_xml(text: str, findings: Findings) -> etree._Element:
     """Return the element <robot> of a URDF text, without comments and default namespaces.
 
+    Elements of Drake that are read stand without their prefix, too.
+
     Raises:
         ModelError: the text is empty, not XML, not a <robot>, or still xacro.
     """
@@ -77,8 +82,9 @@ def parse_xml(text: str, findings: Findings) -> etree._Element:
         told = told if len(told) < 300 else f'{told[:200]} ... {told[-60:]}'
         raise ModelError(f'URDF is not well-formed XML: {" ".join(told.split())}') from None
     for element in root.iter('*'):
-        if element.prefix is None and element.tag.startswith('{'):
-            element.tag = etree.QName(element).localname
+        prefix, name = element.prefix, etree.QName(element).localname
+        if element.tag != name and (prefix is None or (prefix == 'drake' and name in _DRAKES)):
+            element.tag = name
         if 'xacro' in element.tag:
             raise ModelError(
                 f'URDF holds the xacro element <{clipped(etree.QName(element).localname)}> in '

@@ -16,6 +16,7 @@ from kron_dynamics.exceptions import ModelError, ParameterError, ShapeError
 from kron_dynamics.flexible import DeflectionCheck
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.modes.tracking import Vibrations
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -85,7 +86,7 @@ def joint_map(
             q[k] = value
             yield robot, q
 
-    unit = 'm' if robot.model.joint_types[k] == 'prismatic' else 'rad'
+    unit = joint_kind(robot.model.joint_types[k]).unit('position')
     return _followed(joint, unit, positions, states(), free)
 
 

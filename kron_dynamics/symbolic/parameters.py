@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from kron_dynamics.model.robot_model import Body, Frame, Joint, RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import Body, Frame, Joint
 from kron_dynamics.symbolic.exact import (
     exact_array,
     exact_direction,
@@ -26,6 +27,7 @@ from kron_dynamics.symbolic.naming import Naming
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 _AXES = ('x', 'y', 'z')
+_TURN = 2 * np.pi  # of a thread: descriptions give its pitch in m per turn
 
 
 class Parameters:
@@ -84,16 +86,17 @@ class Parameters:
 
 
 def exact_model(
-    model: RobotModel,
+    model: RigidModel,
     parameters: Parameters,
     links: Container[str] | None = None,
     kept: Container[int] = (),
-) -> RobotModel:
+) -> RigidModel:
     """Return a model whose numbers are SymPy's.
 
     Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
     or joint: mass m, mass centre c, inertia I about it, joint origin l in the parent body, link
-    origin p in its body, armature a, viscous friction d, Coulomb friction f; gravity is g.
+    origin p in its body, pitch of a screw h, armature a, viscous friction d, Coulomb
+    friction f; gravity is g.
 
     Args:
         model: of floats.
@@ -119,7 +122,7 @@ def exact_model(
     )
 
 
-def moved_link(model: RobotModel, body: int, links: Container[str] | None = None) -> str:
+def moved_link(model: RigidModel, body: int, links: Container[str] | None = None) -> str:
     """Return the link that a body's joint moves, or the first one of some links; others are fixed.
 
     Args:
@@ -139,6 +142,7 @@ def _joint(joint: Joint, parameters: Parameters) -> Joint:
         axis=exact_direction(joint.axis),
         multiplier=exact_number(joint.multiplier),
         offset=exact_number(joint.offset),
+        pitch=parameters.of(exact_number(joint.pitch * _TURN) / (2 * sympy.pi), 'h', joint.name),
     )
 
 

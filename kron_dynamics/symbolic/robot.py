@@ -11,6 +11,7 @@ from typing import Any
 from kron_dynamics import dynamics
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.flexible import FlexibleModel
+from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.symbolic.exact import frozen
 from kron_dynamics.symbolic.flexible_parameters import exact_flexible_model
@@ -76,7 +77,7 @@ class SymbolicRobot:
         self._floats = model
         self.model = model
         if not isinstance(model, FlexibleModel):
-            self.model = exact_model(model, chosen)
+            self.model = exact_model(rigid_tree(model), chosen)
         elif parameters == 'symbolic':
             self.model = exact_flexible_model(model, chosen)
         self.values: Mapping[Any, Any] = MappingProxyType(chosen.values)
@@ -102,12 +103,12 @@ class SymbolicRobot:
         Symbols stand for what is not 0 in the URDF: masses m_link, mass centres c_link_x, inertias
         I_link_xx about them (of a link with all that is fixed to it), joint origins l_joint_x and
         link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z where it is not along an
-        axis), armatures a_joint, friction d_joint (viscous) and f_joint (Coulomb). Orientations,
-        axes and mimic ratios stay numbers. Flexible links have b_link_xw1, the integral of
-        x Phi_w1 over the beam's mass, and the like, k_link_w1w1, r_link_w11w11, the stiffness of
-        small and of large bending, o_link_x, the root; what rides on a section has its place
-        x_child and there X_child_w1, dX_child_w1, G_child_w1w1, T_child_v1w1: shapes, slopes,
-        shortening, twist.
+        axis), pitches h_joint of screws, armatures a_joint, friction d_joint (viscous) and f_joint
+        (Coulomb). Orientations, axes and mimic ratios stay numbers. Flexible links have
+        b_link_xw1, the integral of x Phi_w1 over the beam's mass, and the like, k_link_w1w1,
+        r_link_w11w11, the stiffness of small and of large bending, o_link_x, the root; what rides
+        on a section has its place x_child and there X_child_w1, dX_child_w1, G_child_w1w1,
+        T_child_v1w1: shapes, slopes, shortening, twist.
 
         Args:
             parameters: 'numeric' or 'symbolic'.

@@ -14,7 +14,7 @@ import kron_dynamics as kd
 PROJECT = Path(__file__).parents[2]
 
 # A rail, a mast that bends in both planes and stands askew in its frame, and on it: an arm beside
-# its middle, a follower of the arm, and at its tip a slider whose blade bends.
+# its middle, a follower of the arm, and at its tip a carriage on a steep screw, whose blade bends.
 SKEW = """<robot name="skew"><link name="base"/>
 <joint name="rail" type="prismatic"><parent link="base"/><child link="mast"/>
 <origin xyz="0 0.2 0" rpy="0.1 0 0.3"/><axis xyz="1 0 0"/>
@@ -31,8 +31,9 @@ SKEW = """<robot name="skew"><link name="base"/>
 <mimic joint="turn" multiplier="-0.5" offset="0.2"/></joint>
 <link name="tail"><inertial><origin xyz="0 0 0.2"/><mass value="0.2"/>
 <inertia ixx="0.002" iyy="0.003" izz="0.002" ixy="0" ixz="0" iyz="0.0003"/></inertial></link>
-<joint name="slide" type="prismatic"><parent link="mast"/><child link="carriage"/>
+<joint name="slide" type="screw"><parent link="mast"/><child link="carriage"/>
 <origin xyz="0.05 -1.6 0.2" rpy="0 0 0.5"/><axis xyz="0 0.8 0.6"/>
+<screw_thread_pitch value="3"/>
 <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
 <link name="carriage"><inertial><origin xyz="0 0 0"/><mass value="0.5"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>

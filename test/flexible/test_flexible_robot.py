@@ -16,6 +16,8 @@ from scipy.linalg import eigh
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model import RobotModel
+from kron_dynamics.model.traversal import Traversal
 from kron_dynamics.resources import resource_path
 
 Check = Callable[..., None]
@@ -177,6 +179,14 @@ def test_forms_of_rigid_robots_alone_are_refused(skew: kd.Robot) -> None:
         dynamics.lagrange_mass_matrix(skew.model, q)
     with pytest.raises(ModelError, match='for rigid robots'):
         dynamics.direct_velocity_free_matrix(skew.model, q)
+
+
+def test_a_flexible_model_offers_no_way_through_a_tree_of_rigid_bodies(skew: kd.Robot) -> None:
+    ways = {name for name in vars(Traversal) if not name.startswith('_')}
+    assert {'table', 'per_body', 'outward', 'path'} <= ways
+    assert not ways & set(dir(skew.model))
+    assert ways < set(dir(skew.model.skeleton))
+    assert isinstance(skew.model, RobotModel) and isinstance(skew.rigid.model, RobotModel)
 
 
 def test_efforts_are_linear_in_the_parameters_of_the_rigid_bodies(

@@ -22,7 +22,7 @@ from kron_dynamics.kernels import sources
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
 from kron_dynamics.kernels.specification import KernelSpecification
-from kron_dynamics.model import RobotModel
+from kron_dynamics.model import RigidModel, RobotModel
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'kron_dynamics'
@@ -368,4 +368,5 @@ def test_what_was_changed_under_a_running_process_is_not_kept(
 
 
 def test_robot_models_are_of_the_closure() -> None:
-    assert {c.__module__ for c in RobotModel.__mro__ if c is not object} <= set(MADE_OF)
+    of_package = {c.__module__ for c in RigidModel.__mro__ if c.__module__.startswith('kron')}
+    assert {RigidModel.__module__, RobotModel.__module__} < of_package <= set(MADE_OF)

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from kron_dynamics import UnknownFrameError
 from kron_dynamics.kinematics import forward_kinematics
-from kron_dynamics.kinematics.forward import joint_rotation
 from kron_dynamics.model import Joint, load_model
+from kron_dynamics.model.joint_kinds import turned
 from kron_dynamics.model.robot_model import read_only
 
 
@@ -44,11 +44,11 @@ def test_rotation_about_an_axis_is_its_exponential(
     # [N] eq. (5)
     joint = revolute(rng.normal(size=3))
     expected = Rotation.from_rotvec(joint.axis * 0.8).as_matrix()
-    assert_close(joint_rotation(joint, 0.8), expected)
+    assert_close(turned(joint, 0.8), expected)
 
 
 def test_rotation_about_a_coordinate_axis_has_exact_zeros() -> None:
-    R = joint_rotation(revolute((0, 0, 1)), 0.3)
+    R = turned(revolute((0, 0, 1)), 0.3)
     np.testing.assert_array_equal(R[2], [0, 0, 1])
     np.testing.assert_array_equal(R[:, 2], [0, 0, 1])
 

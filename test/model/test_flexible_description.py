@@ -30,6 +30,10 @@ def lists(tables: Any) -> dict[str, list[float]]:
     return {plane: table.tolist() for plane, table in tables.items()}
 
 
+def test_the_largest_number_of_modes_is_taken() -> None:
+    assert read(modes={'w': 20}).modes == {'w': 20}
+
+
 def test_what_is_left_out() -> None:
     link = read()
     assert (link.link, link.length, link.mode_shapes) == ('boom', 2, 'loaded')
@@ -157,6 +161,7 @@ def test_nothing_can_be_changed_afterwards() -> None:
         ({'modes': {'v': 1.0}}, "'modes.v' is 1.0, expected a whole number"),
         ({'modes': {'w': -1}}, "'modes.w' is -1"),
         ({'modes': {'w': True}}, "'modes.w' is True"),
+        ({'modes': {'w': 21}}, "'modes.w' is 21, expected a whole number, 0 or more, at most 20"),
         ({'modes': {'x': 1}}, "'modes.x' is unknown, allowed: v, w"),
         ({'modes': 2}, "'modes' is 2, expected a mapping"),
         ({'damping_ratio': 1}, "'damping_ratio' is 1, expected a number from 0 to less than 1"),

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -63,6 +65,20 @@ def moving(robot, q, qd):
     plant = Plant(robot, q)
     plant.qd[:] = qd
     return plant
+
+
+def test_energy_is_conserved_on_screws(robot_text):
+    """Two screws, one with a follower, and an arm between them, falling; no friction, no stops."""
+    text = re.sub('<dynamics .*?/>', '', robot_text('screws'))
+    robot = kd.loads(re.sub('lower=".*?" upper=".*?"', 'lower="-1e3" upper="1e3"', text))
+    plant = moving(robot, [0.4, -0.7, 1.1], [0.5, -1.0, 3.0])
+    energies, heights = [], []
+    for _ in range(10):
+        heights.append(float(robot.potential_energy(plant.q)))
+        energies.append(heights[-1] + float(robot.kinetic_energy(plant.q, plant.qd)))
+        plant.advance(np.zeros(3), 0.05, 1e-3)
+    assert np.ptp(heights) > 1.0
+    assert np.ptp(energies) < 1e-7 * np.ptp(heights)
 
 
 def test_energy_is_conserved_without_friction(pendulum):

@@ -146,21 +146,22 @@ def chain_text(n: int) -> str:
 
 
 def tree_text(n: int, seed: int = 4) -> str:
-    """Branches, oblique axes, prismatic joints, and joints that mimic one of the first three."""
+    """Branches, oblique axes, slides, screws, and joints that mimic one of the first three."""
     rng, parts = np.random.default_rng(seed), ['<link name="link0"/>']
     for k in range(1, n + 1):
-        kind = 'prismatic' if rng.uniform() < 0.3 else 'revolute'
-        mimic = ''
+        share = rng.uniform()
+        kind = 'prismatic' if share < 0.3 else 'screw' if share > 0.8 else 'revolute'
+        more = f'<screw_thread_pitch value="{30 * share - 27:.3f}"/>' if kind == 'screw' else ''
         if k > 3 and rng.uniform() < 0.3:
             ratio, offset = rng.uniform(-2, 2, 2)
-            mimic = (
+            more += (
                 f'<mimic joint="joint{rng.integers(1, 4)}" multiplier="{ratio:.3f}" '
                 f'offset="{offset:.3f}"/>'
             )
         parent = k - 1 if rng.uniform() < 0.6 else int(rng.integers(0, k))
         axis = rng.integers(-3, 4, 3)
         axis = axis if axis.any() else (0, 0, -1)
-        parts += [link_text(k, rng), joint_text(k, parent, kind, axis, rng, mimic)]
+        parts += [link_text(k, rng), joint_text(k, parent, kind, axis, rng, more)]
     return f'<robot name="tree">{"".join(parts)}</robot>'
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ _ROUNDING = 1e-6
 # States at which the effort is computed: in all, and at least in each piece.
 _EFFORT_SAMPLES = 2000
 _EFFORT_SAMPLES_PER_PIECE = 9
-
-_UNITS = {
-    'position': {'prismatic': 'm', 'revolute': 'rad', 'continuous': 'rad'},
-    'velocity': {'prismatic': 'm/s', 'revolute': 'rad/s', 'continuous': 'rad/s'},
-    'effort': {'prismatic': 'N', 'revolute': 'N m', 'continuous': 'N m'},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +172,7 @@ def _violations(
             time=float(times[i]),
             got=float(got[i]),
             limit=float(limit[i]),
-            unit=_UNITS[quantity][model.joint_types[i]],
+            unit=joint_kind(model.joint_types[i]).unit(quantity),
         )
         for i in np.flatnonzero(bad)
     ]

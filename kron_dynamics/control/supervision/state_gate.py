@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.model import RobotModel
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import FloatArray
 
 # Times the velocity limit: no machine is as quick, even one that runs away.
@@ -76,7 +77,7 @@ class StateGate:
         self._margin = position_margin
         self._jump = position_jump
         self._factor = velocity_factor
-        self._turns = whole_turns([kind == 'continuous' for kind in model.joint_types])
+        self._turns = whole_turns(endless(model.joint_types))
         self._last: tuple[FloatArray, float] | None = None
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.model.robot_model import Body, Frame, RobotModel, read_only
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import Body, Frame, read_only
 from kron_dynamics.typing import FloatArray
 
 
-def with_axes_along_z(model: RobotModel) -> RobotModel:
+def with_axes_along_z(model: RigidModel) -> RigidModel:
     """Return the same robot with the axes of bodies and joints turned: every joint's axis is z.
 
     Joint rotations, inertias and frames are in the turned axes of their bodies. Whatever is not

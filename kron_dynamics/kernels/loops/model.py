@@ -12,7 +12,9 @@ import numpy as np
 from kron_dynamics.kernels.loops.indices import Index, IntArray, Number, Numbers, look_up
 from kron_dynamics.kernels.loops.program import Program
 from kron_dynamics.kernels.loops.tables import ConstantTable, PathTable, Table
-from kron_dynamics.model.robot_model import Frame, RobotModel
+from kron_dynamics.model.joint_kinds import Motion
+from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.model.robot_model import Frame
 from kron_dynamics.typing import ScalarArray
 
 
@@ -50,6 +52,11 @@ class StagedJoint:
         return self._array('axis')
 
     @property
+    def pitch(self) -> Any:
+        """As of `Joint`."""
+        return self._model.of_joint('pitch', self._number)
+
+    @property
     def multiplier(self) -> Any:
         """As of `Joint`."""
         return self._model.of_joint('multiplier', self._number)
@@ -65,19 +72,20 @@ class StagedJoint:
 
 
 class StagedModel:
-    """What the equations ask of a `RobotModel`, its ways through the tree being loops.
+    """What the equations ask of a `RigidModel`, its ways through the tree being loops.
 
     Attributes:
         joints: of the model.
         n: number of coordinates.
         gravity: of the model.
         root_link: of the model.
+        is_flexible: False: only rigid trees have loops.
         armature: table of the model's, by coordinate.
         parents: by number of a joint.
         coordinate_of: by number of a joint.
     """
 
-    def __init__(self, program: Program, model: RobotModel) -> None:
+    def __init__(self, program: Program, model: RigidModel) -> None:
         """Record the ways through the tree of a model in a program."""
         self._program = program
         self._model = model
@@ -86,6 +94,7 @@ class StagedModel:
         self.n = model.n
         self.gravity = model.gravity
         self.root_link = model.root_link
+        self.is_flexible = False
         self.armature = ConstantTable(program, list(model.armature))
         self.parents = self._numbers([joint.parent for joint in model.joints])
         self.coordinate_of = self._numbers([joint.coordinate for joint in model.joints])
@@ -127,11 +136,11 @@ class StagedModel:
         """Return places for values by position on a path, or by body and position on its path."""
         return PathTable(self._program, len(self.joints), self._positions)
 
-    def per_body(self, function: Callable[[RobotModel], Sequence[Any]]) -> ConstantTable:
+    def per_body(self, function: Callable[[RigidModel], Sequence[Any]]) -> ConstantTable:
         """Return the constants of every body that a function of the model gives."""
         return ConstantTable(self._program, function(self._model))
 
-    def per_coordinate(self, function: Callable[[RobotModel], Any]) -> ConstantTable:
+    def per_coordinate(self, function: Callable[[RigidModel], Any]) -> ConstantTable:
         """Return the constants of every coordinate that a function of the model gives."""
         return ConstantTable(self._program, list(function(self._model)))
 
@@ -147,13 +156,9 @@ class StagedModel:
         """Yield the joint of a loop, children first."""
         return self._joints(self._program.loop(len(self.joints) - 1, -1, -1))
 
-    def revolute(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the revolute joint of a loop."""
-        return self._among([k for k, joint in enumerate(self.joints) if joint.is_revolute])
-
-    def prismatic(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the prismatic joint of a loop."""
-        return self._among([k for k, joint in enumerate(self.joints) if joint.is_prismatic])
+    def moving_by(self, motion: Motion) -> Iterator[tuple[Number, StagedJoint]]:
+        """Yield the joint of a loop over those that move in one way."""
+        return self._among([k for k, joint in enumerate(self.joints) if joint.motion == motion])
 
     def descendants(self, k: Number) -> Iterator[tuple[Number, StagedJoint]]:
         """Yield the joint of a loop over those that joint k carries."""

@@ -17,7 +17,7 @@ from kron_dynamics.kernels.loops.model import StagedModel
 from kron_dynamics.kernels.loops.program import InvalidAssumptions, Program
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Statement, Store, writers
 from kron_dynamics.kernels.trace import Node
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.rigid_model import RigidModel
 
 
 class LoopTrace:
@@ -35,7 +35,7 @@ class LoopTrace:
     def __init__(
         self,
         function: Callable[..., Any],
-        model: RobotModel,
+        model: RigidModel,
         sizes: Sequence[int],
         in_body_axes: bool = False,
     ) -> None:

@@ -53,7 +53,9 @@ def whole_chain(tmp_path_factory: pytest.TempPathFactory) -> Case:
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Case:
     model = load_model(tree_text(25))
-    assert len(model.joints) > model.n and 'prismatic' in model.joint_types
+    assert len(model.joints) > model.n
+    assert {'prismatic', 'screw', 'revolute'} == {joint.kind for joint in model.joints}
+    assert any(joint.kind == 'screw' and joint.mimics for joint in model.joints)
     assert any(k not in path for k, path in zip(range(24), model.paths[1:], strict=True))
     shuffled = [str(name) for name in np.random.default_rng(1).permutation(model.joint_names)]
     armature = {shuffled[0]: 0.3, shuffled[5]: 0.1}

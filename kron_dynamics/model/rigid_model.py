@@ -1,0 +1,90 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot of rigid bodies: the tree that the equations go through."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.model.traversal import Traversal
+from kron_dynamics.typing import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RigidModel(RobotModel, Traversal):
+    """A tree of rigid bodies on a fixed base."""
+
+    @property
+    def joint_count(self) -> int:
+        """Number of coordinates that are joints' positions: all."""
+        return self.n
+
+    @property
+    def flexible_link_names(self) -> tuple[str, ...]:
+        """Names of the links that bend: none."""
+        return ()
+
+    @property
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,): none."""
+        return np.zeros(self.n)
+
+    @property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate, in the order of `joint_names`."""
+        own = {joint.name: joint for joint in self.joints}
+        return tuple(own[name] for name in self.joint_names)
+
+    @property
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate's joint: 'revolute', 'continuous', 'prismatic', 'screw'."""
+        return tuple(joint.kind for joint in self.independent_joints)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex digest of all numbers and names that the equations depend on."""
+        digest = hashlib.sha256()
+        for joint, body in zip(self.joints, self.bodies, strict=True):
+            digest.update(
+                f'{joint.name} {joint.kind} {joint.parent} {joint.coordinate} '
+                f'{joint.multiplier!r} {joint.offset!r} {body.mass!r}'.encode()
+            )
+            if joint.pitch:
+                digest.update(f'{joint.pitch!r}'.encode())
+            for array in (
+                joint.rotation,
+                joint.translation,
+                joint.axis,
+                body.center_of_mass,
+                body.inertia,
+            ):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        for name, frame in self.frames.items():
+            digest.update(f'{name} {frame.body}'.encode())
+            digest.update(frame.rotation.tobytes() + frame.translation.tobytes())
+        digest.update(self.gravity.tobytes() + self.damping.tobytes() + self.friction.tobytes())
+        digest.update(self.velocity_limit.tobytes() + self.armature.tobytes())
+        return digest.hexdigest()
+
+
+def rigid_tree(model: RobotModel) -> RigidModel:
+    """Return a model as the tree of rigid bodies that it is, or that stands for one in a record.
+
+    Equations that are for both, and have one of their own for robots with flexible links, begin
+    so; and those that are for rigid robots alone.
+
+    Raises:
+        ModelError: a link of it is flexible.
+    """
+    if model.is_flexible:
+        links = ', '.join(f"'{link}'" for link in model.flexible_link_names)
+        raise ModelError(
+            f"this quantity is for rigid robots, and of model '{model.name}' {links} is flexible"
+        )
+    return cast(RigidModel, model)
