@@ -49,6 +49,7 @@ def cycles(count, velocity=(0.0, 0.0, 0.0)):
     global now
     for _ in range(count):
         now += 10_000_000  # whatever time the computer takes
+        q[:] = [position + 0.01 * rate for position, rate in zip(q, velocity)]
         state = JointState(name=['travel', 'slew', 'luff'], position=q, velocity=velocity)
         state.header.stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
         node._on_joint_state(state)

@@ -84,9 +84,8 @@ class StateGate:
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
         self._quick_ones = False
         self._quickest = _QUICKEST * self._velocity_limit
-        ranged = np.isfinite(self._upper - self._lower)
-        self._middle = np.where(ranged, (self._lower + self._upper) / 2, 0.0)
-        self._half = np.where(ranged, (self._upper - self._lower) / 2, _LARGEST)
+        lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
+        self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
 
     def reset(self) -> None:
         """Forget the states seen so far: the next one stands for itself."""
