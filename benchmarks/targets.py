@@ -13,6 +13,7 @@ from benchmarks import (
     linear_models,
     loading,
     mujoco_simulation,
+    node_latency,
     scaling,
     simulation,
     start_up,
@@ -172,6 +173,17 @@ def _start_up() -> list[Row]:
     ]
 
 
+def _node() -> list[Row]:
+    rows = []
+    for rate in (100, 200, 500):
+        for percent, bound in ((50, 1.25), (99, 1.5)):
+            what = f'joint state to command at {rate} Hz, p{percent}, over a bare node'
+            measure = partial(node_latency.latency, float(rate), percent / 100)
+            key = f'cycle/p{percent}/{rate}'
+            rows.append(Row(key, 5, what, 'stacker', measure, at_most=bound))
+    return rows
+
+
 def _without_compiler() -> list[Row]:
     what = f'{BATCH} tau without a compiler, against rneaInParallel with one thread'
     rows = [
@@ -267,6 +279,7 @@ ROWS: tuple[Row, ...] = (
     *_batches(),
     *_starts(),
     *_start_up(),
+    *_node(),
     *_without_compiler(),
     *_scaling(),
     *_linear_models(),

@@ -12,18 +12,15 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import (
     Accel,
-    AccelStamped,
     Pose,
     PoseStamped,
     Twist,
-    TwistStamped,
     Vector3,
     Vector3Stamped,
 )
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import reorder
@@ -43,11 +40,6 @@ def stamp_from(time: float) -> Time:
     return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
-def effort_array(effort: FloatArray) -> Float64MultiArray:
-    """Return efforts as forward_command_controller takes them."""
-    return Float64MultiArray(data=_flat(effort))
-
-
 def joint_state(
     stamp: Time,
     names: Sequence[str],
@@ -60,7 +52,7 @@ def joint_state(
     message.header.stamp = stamp
     for field, values in (('position', position), ('velocity', velocity), ('effort', effort)):
         if values is not None:
-            setattr(message, field, _flat(values))
+            setattr(message, field, flat(values))
     return message
 
 
@@ -77,15 +69,15 @@ def linearized_model(
     """
     return LinearizedModelMessage(
         joint_names=list(model.joint_names),
-        position=_flat(model.q),
-        velocity=_flat(model.qd),
-        acceleration=_flat(model.qdd),
-        mass_matrix=_flat(model.mass),
-        damping_matrix=_flat(model.damping),
-        stiffness_matrix=_flat(model.stiffness),
-        residual_force=_flat(residual),
-        frequencies=_flat(frequencies),
-        damping_ratios=_flat(ratios),
+        position=flat(model.q),
+        velocity=flat(model.qd),
+        acceleration=flat(model.qdd),
+        mass_matrix=flat(model.mass),
+        damping_matrix=flat(model.damping),
+        stiffness_matrix=flat(model.stiffness),
+        residual_force=flat(residual),
+        frequencies=flat(frequencies),
+        damping_ratios=flat(ratios),
     )
 
 
@@ -99,18 +91,10 @@ def accel(values: FloatArray) -> Accel:
     return Accel(linear=_vector(values[:3]), angular=_vector(values[3:]))
 
 
-def twist_stamped(stamp: Time, frame: str, values: FloatArray) -> TwistStamped:
-    """Return [v; omega], shape (6,), in the axes of a frame."""
-    message = TwistStamped(twist=twist(values))
-    message.header.stamp, message.header.frame_id = stamp, frame
-    return message
-
-
-def accel_stamped(stamp: Time, frame: str, values: FloatArray) -> AccelStamped:
-    """Return [a; alpha], shape (6,), in the axes of a frame."""
-    message = AccelStamped(accel=accel(values))
-    message.header.stamp, message.header.frame_id = stamp, frame
-    return message
+def fill_motion(message: Twist | Accel, values: FloatArray) -> None:
+    """Put [v; omega] or [a; alpha], shape (6,), into a message."""
+    first, second = message.linear, message.angular
+    first.x, first.y, first.z, second.x, second.y, second.z = values.tolist()
 
 
 def pose_stamped(stamp: Time, frame: str, transform: FloatArray) -> PoseStamped:
@@ -148,8 +132,8 @@ def _quaternion(R: FloatArray) -> FloatArray:
     return row / np.linalg.norm(row)
 
 
-def _flat(values: FloatArray) -> array[float]:
-    """Numbers of an array, row-major."""
+def flat(values: FloatArray) -> array[float]:
+    """Return the numbers of an array, row-major."""
     return array('d', np.ascontiguousarray(values).tobytes())
 
 

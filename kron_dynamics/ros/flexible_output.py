@@ -54,12 +54,17 @@ class DeflectionOutput:
     ) -> None:
         """Publish the deflection in a state; nothing, with a warning, where there is none.
 
+        It is not even looked for where nobody listens.
+
         Args:
             stamp: of the state.
             state: fresh positions and velocities.
             qdd: accelerations of the joints, shape (n_j,), or None for none.
             estimate: modal coordinates and their rates, shape (n_m,) each, or None.
         """
+        topics = self._deflection, self._pose, self._correction
+        if not any(publisher.get_subscription_count() for publisher in topics):
+            return
         if estimate is not None:
             self._publish(stamp, state.q, *estimate)
             return

@@ -19,12 +19,7 @@ from kron_dynamics.control.acceleration import AccelerationEstimator
 from kron_dynamics.control.tracking import Command
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.conversions import (
-    accel_stamped,
-    effort_array,
-    joint_state,
-    twist_stamped,
-)
+from kron_dynamics.ros.conversions import fill_motion, flat
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
@@ -40,11 +35,21 @@ class CommandOutput:
         """Make the publishers, which are silent while the node is not active."""
         self._bare = node.create_lifecycle_publisher(Float64MultiArray, '~/commands', 1)
         self._named = node.create_lifecycle_publisher(JointState, '~/command_state', 1)
+        # Serialised when they are published, so that they serve for all commands.
+        self._efforts, self._state = Float64MultiArray(), JointState()
+        self._names: Sequence[str] = ()
 
     def publish(self, stamp: Time, names: Sequence[str], effort: FloatArray) -> None:
         """Send efforts, shape (n,), N m or N; the stamp is that of the state they answer."""
-        self._bare.publish(effort_array(effort))
-        self._named.publish(joint_state(stamp, names, effort=effort))
+        numbers = flat(effort)
+        self._efforts.data = numbers
+        self._bare.publish(self._efforts)
+        if self._named.get_subscription_count() == 0:
+            return
+        if names is not self._names:
+            self._names, self._state.name = names, list(names)
+        self._state.header.stamp, self._state.effort = stamp, numbers
+        self._named.publish(self._state)
 
     def flush(self) -> None:
         """Wait, not for long, until everybody who listens has got what was sent."""
@@ -127,9 +132,13 @@ class TipOutput:
         """Make the publishers for a link of a robot."""
         self._node = node
         self._frame = robot.frame(link)
-        self._base = robot.model.root_link
         self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1)
         self._acceleration = node.create_publisher(AccelStamped, '~/tip_acceleration', 1)
+        # Serialised when they are published, so that they serve for all states.
+        self._twist_message = TwistStamped()
+        self._acceleration_message = AccelStamped()
+        for message in (self._twist_message, self._acceleration_message):
+            message.header.frame_id = robot.model.root_link
 
     def destroy(self) -> None:
         """Take the topics back."""
@@ -137,15 +146,20 @@ class TipOutput:
         self._node.destroy_publisher(self._acceleration)
 
     def publish(self, stamp: Time, state: AssembledState, qdd: FloatArray | None) -> None:
-        """Publish the tip's motion in a state.
+        """Publish the tip's motion in a state, as far as somebody listens.
 
         Args:
             stamp: of the state.
             state: fresh positions and velocities.
             qdd: accelerations of the joints, shape (n,), or None if there are none to tell.
         """
-        velocity = self._frame.velocity(state.q, state.qd)
-        self._twist.publish(twist_stamped(stamp, self._base, velocity))
-        if qdd is not None:
-            acceleration = self._frame.acceleration(state.q, state.qd, qdd)
-            self._acceleration.publish(accel_stamped(stamp, self._base, acceleration))
+        if self._twist.get_subscription_count():
+            twist = self._twist_message
+            fill_motion(twist.twist, self._frame.velocity(state.q, state.qd))
+            twist.header.stamp = stamp
+            self._twist.publish(twist)
+        if qdd is not None and self._acceleration.get_subscription_count():
+            acceleration = self._acceleration_message
+            fill_motion(acceleration.accel, self._frame.acceleration(state.q, state.qd, qdd))
+            acceleration.header.stamp = stamp
+            self._acceleration.publish(acceleration)

@@ -38,6 +38,9 @@ class Verdict(NamedTuple):
     problem: str | None
 
 
+_ORDINARY = Verdict(True, None)
+
+
 class StateGate:
     """Judges one measured state after the other, by the limits of the joints and by the last.
 
@@ -80,11 +83,16 @@ class StateGate:
         self._turns = whole_turns(endless(model.joint_types))
         self._last: tuple[FloatArray, float] | None = None
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
+        self._quick_ones = False
+        self._quickest = _QUICKEST * self._velocity_limit
+        lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
+        self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
 
     def reset(self) -> None:
         """Forget the states seen so far: the next one stands for itself."""
         self._last = None
         self._quick[:] = 0
+        self._quick_ones = False
 
     def judge(self, q: FloatArray, qd: FloatArray, stamp: float) -> Verdict:
         """Return what is to be thought of a state.
@@ -94,12 +102,31 @@ class StateGate:
             qd: measured velocities, shape (n,), finite.
             stamp: of the state, s.
         """
+        if self._is_ordinary(q, qd, stamp):
+            self._last = np.array(q), stamp
+            return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
             doubt = self._doubt(q, qd, stamp)
             if doubt is not None:
                 return Verdict(False, doubt)
             self._last = np.array(q), stamp
             return Verdict(True, self._violation(q, qd))
+
+    def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
+        """Whether a state keeps all limits, and has come there without a turn: nearly every one.
+
+        Nothing has to be looked at more closely then.
+        """
+        if self._last is None or self._quick_ones:
+            return False
+        before, last_stamp = self._last
+        elapsed = max(stamp - last_stamp, 0.0)
+        ordinary = (
+            (np.abs(q - self._middle) <= self._half)
+            & (np.abs(qd) <= self._velocity_limit)
+            & (np.abs(q - before) <= self._quickest * elapsed + self._jump)
+        )
+        return bool(ordinary.all())
 
     def _doubt(self, q: FloatArray, qd: FloatArray, stamp: float) -> str | None:
         limit = self._velocity_limit
@@ -130,6 +157,7 @@ class StateGate:
         outside = (q < self._lower - self._margin) | (q > self._upper + self._margin)
         quick = np.abs(qd) > self._factor * self._velocity_limit
         self._quick = np.where(quick, self._quick + 1, 0)
+        self._quick_ones = bool(quick.any())
         if outside.any():
             return self._position(q, outside, 'is outside')
         if (runaway := self._quick >= _IN_A_ROW).any():

@@ -40,6 +40,7 @@ class TrackingErrors:
         n = len(self._names)
         self._position, self._velocity = np.zeros((2, n))
         self._since = np.full((2, n), np.inf)
+        self._pending = False
 
     @property
     def tolerances(self) -> TrackingTolerances:
@@ -76,6 +77,12 @@ class TrackingErrors:
         allowed = self._tolerances
         self._position = shorter_way(reference[0] - q, self._turns)
         self._velocity = reference[1] - qd
+        if not self._pending and after_end <= allowed.goal_time:
+            small = (np.abs(self._position) <= allowed.position) & (
+                np.abs(self._velocity) <= allowed.velocity
+            )
+            if small.all():  # nearly always
+                return None
         for row, (what, error, most) in enumerate(
             (
                 ('position', self._position, allowed.position),
@@ -91,6 +98,7 @@ class TrackingErrors:
                     f"{what} of joint '{self._names[k]}' is {abs(error[k]):.4g} off its reference "
                     f'for {stamp - self._since[row, k]:.2g} s, allowed are {most[k]:.4g}'
                 )
+        self._pending = bool(np.isfinite(self._since).any())
         missed = np.abs(self._position) > allowed.goal
         if after_end > allowed.goal_time and missed.any():
             k = int(np.argmax(missed))
