@@ -20,7 +20,7 @@ from kron_dynamics.control.supervision.state_gate import (
     position_margins,
 )
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.parameters import NO_LIMIT, ParameterSet
 
 _WARN_PERIOD = 5.0
 
@@ -44,13 +44,14 @@ class StateSupervision:
     def take_up_settings(self) -> None:
         """Judge by the parameters as they are now, and forget the states seen so far."""
         settings, model = self._settings, self._robot.model
+        factor = settings.value('velocity_fault_factor')
         margin = settings.per_joint('position_margin.{joint}', model.joint_names)
         jump = settings.per_joint('position_jump.{joint}', model.joint_names)
         self._gate = StateGate(
             model,
             position_margin=np.where(margin > 0.0, margin, position_margins(model)),
             position_jump=np.where(jump > 0.0, jump, position_jumps(model)),
-            velocity_factor=settings.value('velocity_fault_factor'),
+            velocity_factor=np.inf if factor >= NO_LIMIT else factor,
         )
 
     def note_source(self, message: JointState, info: Mapping[str, Any]) -> None:

@@ -66,7 +66,7 @@ class StateGate:
         Args:
             model: has the limits.
             position_margin: how far joints may be outside their range, shape (n,), rad or m;
-                inf for any way.
+                inf for any position.
             position_jump: how far positions may be off from one state to the next, beside what
                 the joint can move at twice its velocity limit, shape (n,), rad or m; inf for any
                 way.
@@ -84,7 +84,7 @@ class StateGate:
         self._last: tuple[FloatArray, float] | None = None
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
         self._quick_ones = False
-        self._quickest = _QUICKEST * self._velocity_limit
+        self._quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
         lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
         self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
 
@@ -132,6 +132,7 @@ class StateGate:
         limit = self._velocity_limit
         speed = np.abs(qd)
         far, absurd = impossible(self._model, q, qd)
+        far, absurd = far & np.isfinite(self._margin), absurd & np.isfinite(self._factor)
         if far.any():
             return self._position(q, far, 'is far outside')
         if absurd.any():
@@ -149,7 +150,8 @@ class StateGate:
             )
         # A little more than noise, and nothing moves: a velocity that is not that of the position.
         standing = step < 0.1 * speed * elapsed
-        if (odd := (speed > _QUICKEST * limit) & standing & (elapsed > 0.0)).any():
+        odd = (speed > _QUICKEST * limit) & standing & (elapsed > 0.0)
+        if np.isfinite(self._factor) and odd.any():
             return self._velocity(qd, odd, 'its position hardly moves')
         return None
 

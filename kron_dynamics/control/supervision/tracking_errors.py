@@ -77,10 +77,11 @@ class TrackingErrors:
         allowed = self._tolerances
         self._position = shorter_way(reference[0] - q, self._turns)
         self._velocity = reference[1] - qd
-        if not self._pending and after_end <= allowed.goal_time:
-            small = (np.abs(self._position) <= allowed.position) & (
-                np.abs(self._velocity) <= allowed.velocity
-            )
+        if not self._pending:
+            is_late = after_end > allowed.goal_time
+            most = np.minimum(allowed.position, allowed.goal) if is_late else allowed.position
+            small = np.abs(self._position) <= most
+            small &= np.abs(self._velocity) <= allowed.velocity
             if small.all():  # nearly always
                 return None
         for row, (what, error, most) in enumerate(

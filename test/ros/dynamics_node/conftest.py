@@ -54,6 +54,7 @@ SETTINGS = {
     'vibration_damping': False,
     'state_period': 0.02,
     'effort_limit_scale': 1.0,
+    'velocity_fault_factor': 1e15,
     'fault_action': 'hold_gravity',
     'hold_damping': 1.0,
     'allow_commands_in_sim_time': False,
@@ -75,7 +76,8 @@ JOINT_SETTINGS = {
     **per_joint('effort_limit.{}', 1e6),
     **per_joint('effort_rate_limit.{}', 1e9),
     # The machine here is where a test wants it, from one state to the next.
-    **per_joint('position_jump.{}', 1e9),
+    **per_joint('position_jump.{}', 1e15),
+    **per_joint('position_margin.{}', 1e15),
     **per_joint('following_error.{}', 1e9),
     **per_joint('following_error_velocity.{}', 1e9),
     **per_joint('goal_tolerance.{}', 1e9),
