@@ -16,6 +16,11 @@ from kron_dynamics.control.joint_states import (
 )
 from kron_dynamics.control.law import ControlLaw, LawState
 from kron_dynamics.control.per_joint import reorder
+from kron_dynamics.control.reference.annotation import (
+    AnnotatedTrajectory,
+    PointViolations,
+    annotate_trajectory,
+)
 from kron_dynamics.control.reference.limits import (
     LimitViolation,
     check_trajectory,
@@ -43,6 +48,7 @@ from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
 from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
+    'AnnotatedTrajectory',
     'AssembledState',
     'ClampedJointModes',
     'CommandGuard',
@@ -65,6 +71,7 @@ __all__ = [
     'LqrWeights',
     'NoiseModel',
     'PlannedReference',
+    'PointViolations',
     'ProportionalDerivative',
     'Reference',
     'ReferenceFollower',
@@ -73,6 +80,7 @@ __all__ = [
     'Shaper',
     'Trajectory',
     'VibrationDamper',
+    'annotate_trajectory',
     'assembled_controller',
     'check_trajectory',
     'convolved',
