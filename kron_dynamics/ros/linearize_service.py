@@ -83,7 +83,8 @@ def _oscillations(robot: Robot, terms: Linearization) -> tuple[FloatArray, Float
     kept = poles.imag > OSCILLATES * size.max(axis=1, initial=0.0, keepdims=True)
     order = np.where(kept, size, np.inf).argsort(axis=1, kind='stable')[:, : robot.n]
     size, poles, kept = (np.take_along_axis(x, order, axis=1) for x in (size, poles, kept))
-    return np.where(kept, size, np.nan), np.where(kept, -poles.real / size, np.nan)
+    size = np.where(kept, size, np.nan)
+    return size, -poles.real / size
 
 
 def _require_mass(robot: Robot, masses: FloatArray) -> None:

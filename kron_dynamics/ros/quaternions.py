@@ -18,16 +18,19 @@ def quaternions(R: FloatArray) -> FloatArray:
     Returns:
         shape (N, 4).
     """
-    trace = R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2]
+    count = len(R)
+    # Elements as contiguous rows over the batch: r[i, j] has the shape (N,).
+    r = np.ascontiguousarray(R.reshape(count, 9).T).reshape(3, 3, count)
+    trace = r[0, 0] + r[1, 1] + r[2, 2]
     # Four times the outer product of each quaternion with itself.
-    outer = np.empty((len(R), 4, 4))
-    outer[:, :3, :3] = R + R.swapaxes(1, 2)
+    outer = np.empty((4, 4, count))
+    outer[:3, :3] = r + r.swapaxes(0, 1)
+    outer[3, 3] = 1.0 + trace
     for k in range(3):
-        outer[:, k, k] += 1.0 - trace
         i, j = (k + 1) % 3, (k + 2) % 3
-        outer[:, 3, k] = outer[:, k, 3] = R[:, j, i] - R[:, i, j]
-    outer[:, 3, 3] = 1.0 + trace
+        outer[k, k] += 1.0 - trace
+        outer[3, k] = outer[k, 3] = r[j, i] - r[i, j]
     # The row of the largest component has no cancellation.
-    largest = outer[:, range(4), range(4)].argmax(axis=1)
-    rows: FloatArray = outer[np.arange(len(R)), largest]
+    largest = outer[range(4), range(4)].argmax(axis=0)
+    rows: FloatArray = outer[largest, :, np.arange(count)]
     return rows / np.sqrt(np.einsum('ki,ki->k', rows, rows))[:, None]
