@@ -83,17 +83,14 @@ def provide_services(
 
         return callback
 
-    for kind, name, compute in (
-        (InverseDynamics, '~/inverse_dynamics', _inverse_dynamics),
-        (ForwardDynamics, '~/forward_dynamics', _forward_dynamics),
-        (EquationsOfMotion, '~/equations_of_motion', _equations_of_motion),
-        (FrameKinematics, '~/frame_kinematics', frame_kinematics),
-        (Linearize, '~/linearize', linearize),
-        (AnnotateTrajectory, '~/annotate_trajectory', annotate_trajectory),
-    ):
+    every: dict[str, tuple[Any, Compute]] = {
+        **SERVICES,
+        'annotate_trajectory': (AnnotateTrajectory, annotate_trajectory),
+    }
+    for name, (kind, compute) in every.items():
         # Not the group of the joint states: a request under way must not hold them up.
         group = ReentrantCallbackGroup()
-        node.create_service(kind, name, answering(compute), callback_group=group)
+        node.create_service(kind, f'~/{name}', answering(compute), callback_group=group)
 
 
 def _finish(node: Node, finished: Future[None]) -> None:
@@ -160,3 +157,13 @@ def _equations_of_motion(
         C = robot.coriolis_matrix(q, qd)
         response.coriolis_matrix = batch.by_joint('Coriolis matrix', C, 2)
     response.gravity_vector = batch.by_joint('gravity vector', robot.gravity_vector(q))
+
+
+SERVICES: dict[str, tuple[Any, Compute]] = {
+    'inverse_dynamics': (InverseDynamics, _inverse_dynamics),
+    'forward_dynamics': (ForwardDynamics, _forward_dynamics),
+    'equations_of_motion': (EquationsOfMotion, _equations_of_motion),
+    'frame_kinematics': (FrameKinematics, frame_kinematics),
+    'linearize': (Linearize, linearize),
+}
+"""Type of each service of the model alone, and what answers it."""
