@@ -56,6 +56,7 @@ SETTINGS = {
     'effort_limit_scale': 1.0,
     'fault_action': 'hold_gravity',
     'hold_damping': 1.0,
+    'max_batch_size': 500_000,
     'allow_commands_in_sim_time': False,
     'use_sim_time': False,
 }
