@@ -121,7 +121,6 @@ def _parameters(folder: Path, robot: str, joints: list[str]) -> str:
         'robot_description_file': str(urdf),
         'state_period': 1.0 / RATE,
         'state_timeout': 5.0,
-        'allowed_model_warnings': ['massless_joint', 'triangle_inequality', 'massless_link'],
         'gains': {joint: {'kp': 4.0, 'kd': 4.0} for joint in joints},
     }
     if robot == 'boom':
