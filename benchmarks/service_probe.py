@@ -57,7 +57,7 @@ def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
     )
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    _spin(executor, lambda: heard, 'no command')
+    _spin(executor, lambda: heard)
     end = time.monotonic() + (phases + 2) * PHASE
     begin = end - phases * PHASE
     while time.monotonic() < end:
@@ -86,14 +86,17 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
     }
     if hasattr(kind.Request(), 'time_from_start'):
         fields['time_from_start'] = array('d', np.linspace(0.0, 1e3, states))
-    _spin(executor, client.service_is_ready, f'no service {service}')
+    _spin(executor, client.service_is_ready)
     answered = False
     while True:
         if answered and not asking(time.monotonic()):
             executor.spin_once(timeout_sec=0.001)
             continue
         answer = client.call_async(kind.Request(**fields))
-        _spin(executor, answer.done, f'no answer of {service}')
+        # One is lost where the server has not heard of the client yet.
+        if not _spin(executor, answer.done, 5.0):
+            client.remove_pending_request(answer)
+            continue
         result: Any = answer.result()
         if not result.success and result.message != 'the node is not configured':
             raise RuntimeError(result.message)
@@ -102,12 +105,12 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
             print('ready', flush=True)
 
 
-def _spin(executor: SingleThreadedExecutor, until: Any, otherwise: str) -> None:
-    end = time.monotonic() + _PATIENCE
-    while not until():
-        if time.monotonic() > end:
-            raise TimeoutError(f'{otherwise} within {_PATIENCE:g} s')
+def _spin(executor: SingleThreadedExecutor, until: Any, patience: float = _PATIENCE) -> bool:
+    """Spin until something holds; whether it does in time."""
+    end = time.monotonic() + patience
+    while not until() and time.monotonic() < end:
         executor.spin_once(timeout_sec=0.01)
+    return bool(until())
 
 
 if __name__ == '__main__':
