@@ -51,7 +51,7 @@ def gap_largest(service: str, robot: str, rounds: int) -> Outcome:
         'linearize': 3 * built(robot).n ** 2 + 4 * built(robot).n,
         'annotate_trajectory': 1 + 3 * n,
     }
-    return _gaps(service, robot, _LARGEST // max(numbers[service], 4 * n), rounds)
+    return _gaps(service, robot, _LARGEST // numbers[service], rounds)
 
 
 def _asked(service: str, name: str) -> PythonTask:

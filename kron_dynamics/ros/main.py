@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -18,6 +19,9 @@ from kron_dynamics.exceptions import KronDynamicsError
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
+# How long a thread that computes something may keep the executor's from running, s. Python's own
+# 5 ms, several times in a cycle, are longer than the period of the joint states.
+_SWITCH_INTERVAL = 0.0005
 # How long a signal may wait for an idle executor, s.
 _SIGNAL_LATENCY = 0.1
 
@@ -42,6 +46,7 @@ def run_node(
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # a parameter file or argument that cannot be read
         return _fatal(error)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())

@@ -67,3 +67,9 @@ def test_a_parameter_file_that_cannot_be_read_is_one_line(tmp_path):
     assert len(fatal) == 1
     assert 'broken.yaml' in fatal[0]
     assert 'Traceback' not in done.stderr
+
+
+def test_a_thread_that_computes_gives_way_often():
+    """Commands do not wait 5 ms, Python's own interval, whenever a service computes."""
+    done = run("print(sys.getswitchinterval()); raise KronDynamicsError('enough')")
+    assert float(done.stdout.splitlines()[0]) <= 1e-3

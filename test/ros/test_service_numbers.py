@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import functools
+import time
 from array import array
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from scipy.spatial.transform import Rotation
 import kron_dynamics as kd
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.services import SERVICES
+from kron_dynamics.ros.services import SERVICES, provide_services
 
 pytestmark = pytest.mark.ros
 
@@ -149,6 +151,33 @@ def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
     request.position = [0.3, 0.2, 0.3, 0.2]
     with pytest.raises(kd.NonFiniteError, match=r"'\w+' in state 0 is beyond the range"):
         compute(present, LARGEST, request, kind.Response())
+
+
+def test_a_defect_is_an_answer_and_not_the_end_of_the_node(kernel_cache, monkeypatch):
+    """Whatever a service raises, the thread that sends the commands goes on."""
+    kind, _ = SERVICES['linearize']
+
+    def defect(*_):
+        raise ZeroDivisionError('a defect')
+
+    monkeypatch.setitem(SERVICES, 'linearize', (kind, defect))
+    offered, said = {}, []
+    node = SimpleNamespace(
+        create_service=lambda _, name, callback, **__: offered.update({name: callback}),
+        get_logger=lambda: SimpleNamespace(error=said.append),
+        executor=None,
+    )
+    settings = SimpleNamespace(value=lambda name: LARGEST)
+    provide_services(node, settings, lambda: ConfiguredRobot(robot_called('stacker'), 'boom'))
+    answering = offered['~/linearize'](kind.Request(), kind.Response())
+    with pytest.raises(StopIteration) as done:
+        while True:
+            answering.send(None)
+            time.sleep(0.01)
+    answer = done.value.value
+    assert not answer.success
+    assert answer.message == "unexpected error: ZeroDivisionError('a defect')"
+    assert 'a defect' in said[0]
 
 
 # A point mass on a slide along x, carried by a turn about z: at the pivot the turn moves nothing.
