@@ -20,7 +20,7 @@ def quaternions(R: FloatArray) -> FloatArray:
     """
     count = len(R)
     # Elements as contiguous rows over the batch: r[i, j] has the shape (N,).
-    r = np.ascontiguousarray(R.reshape(count, 9).T).reshape(3, 3, count)
+    r = np.ascontiguousarray(R.transpose(1, 2, 0))
     trace = r[0, 0] + r[1, 1] + r[2, 2]
     # Four times the outer product of each quaternion with itself.
     outer = np.empty((4, 4, count))
@@ -31,6 +31,11 @@ def quaternions(R: FloatArray) -> FloatArray:
         outer[k, k] += 1.0 - trace
         outer[3, k] = outer[k, 3] = r[j, i] - r[i, j]
     # The row of the largest component has no cancellation.
-    largest = outer[range(4), range(4)].argmax(axis=0)
-    rows: FloatArray = outer[largest, :, np.arange(count)]
-    return rows / np.sqrt(np.einsum('ki,ki->k', rows, rows))[:, None]
+    rows: FloatArray = outer[0].copy()
+    greatest = outer[0, 0].copy()
+    for k in range(1, 4):
+        better = outer[k, k] > greatest
+        np.copyto(rows, outer[k], where=better)
+        np.copyto(greatest, outer[k, k], where=better)
+    rows /= np.sqrt((rows * rows).sum(axis=0))
+    return np.ascontiguousarray(rows.T)
