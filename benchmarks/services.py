@@ -61,7 +61,9 @@ def _asked(service: str, name: str) -> PythonTask:
 
     from kron_dynamics.ros import services
     from kron_dynamics.ros.configured_robot import ConfiguredRobot
+    from kron_dynamics.ros.memory import keep_freed_memory
 
+    keep_freed_memory()  # as the node does
     robot = built(name)
     present = ConfiguredRobot(robot, description(name.replace('boom', 'stacker')).tip)
     kind = getattr(srv, service.title().replace('_', ''))

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.memory import keep_freed_memory
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
@@ -47,6 +48,7 @@ def run_node(
     except RuntimeError as error:  # a parameter file or argument that cannot be read
         return _fatal(error)
     sys.setswitchinterval(_SWITCH_INTERVAL)
+    keep_freed_memory()
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())
