@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import ctypes
 
-# Parameters of glibc's mallopt, and up to which sizes memory is kept: the second is the largest that
-# glibc takes.
+# Parameters of glibc's mallopt, and up to which sizes memory is kept; it takes no larger block.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT, _KEPT_BLOCK = 64 << 20, 32 << 20
 
