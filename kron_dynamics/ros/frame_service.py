@@ -32,11 +32,11 @@ def frame_kinematics(present: ConfiguredRobot, largest: int, request: Any, respo
     batch = Batch(robot.joint_names, request.joint_names, largest)
     q = batch.states('position', request.position)
     known: list[FloatArray] = []
-    for name in ('velocity', 'acceleration', 'jerk'):
+    for order, name in enumerate(('velocity', 'acceleration', 'jerk')):
         rate = batch.optional(name, getattr(request, name))
-        if rate is None:
-            break
-        known.append(rate)
+        # One without those before it answers nothing, but it is checked all the same.
+        if rate is not None and len(known) == order:
+            known.append(rate)
     batch.expect(7 + 6 * n + 6 * n * n + 6 * len(known))
     response.joint_names, response.frame = batch.names, link
     response.base_frame = request.reference or robot.model.root_link

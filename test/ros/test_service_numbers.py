@@ -153,6 +153,20 @@ def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
         compute(present, LARGEST, request, kind.Response())
 
 
+def test_a_rate_without_those_before_it_is_checked_and_not_used(kernel_cache):
+    present = ConfiguredRobot(robot_called('stacker'), 'bucket_wheel')
+    kind, compute = SERVICES['frame_kinematics']
+    request, response = kind.Request(position=[0.1] * 3, jerk=[0.1] * 3), kind.Response()
+    compute(present, LARGEST, request, response)
+    assert (len(response.position), len(response.twist), len(response.jerk)) == (3, 0, 0)
+    request.jerk = [0.1, np.nan, 0.1]
+    with pytest.raises(kd.NonFiniteError, match='^jerk holds a NaN'):
+        compute(present, LARGEST, request, kind.Response())
+    request.jerk = [0.1, 0.1]
+    with pytest.raises(kd.ShapeError, match='^jerk has 2 numbers, expected 1 x 3'):
+        compute(present, LARGEST, request, kind.Response())
+
+
 def test_a_defect_is_an_answer_and_not_the_end_of_the_node(kernel_cache, monkeypatch):
     """Whatever a service raises, the thread that sends the commands goes on."""
     kind, _ = SERVICES['linearize']
