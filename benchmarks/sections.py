@@ -126,6 +126,16 @@ counts, and its implicit solver without numerical damping, which keeps Newton's 
 it does.""",
     ),
     10: (
+        'Services',
+        """
+What `dynamics_node` does for a request of 1000 states, from the bytes that come to those that go,
+without the transport between processes; ratios are the service's time over that of
+~/equations_of_motion. And the time between commands at 200 Hz, seen by the process that sends the
+joint states, while a third process asks a service again and again: its 99 % quantile over that of
+the seconds between, in which nobody asks. On a computer with two cores the planner itself takes
+one of them.""",
+    ),
+    11: (
         'Operations',
         """
 Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the

@@ -15,6 +15,7 @@ from benchmarks import (
     mujoco_simulation,
     node_latency,
     scaling,
+    services,
     simulation,
     start_up,
     starts,
@@ -272,6 +273,27 @@ def _simulation() -> list[Row]:
     return [*rows, Row('sim/exudyn/boom', 9, what, 'clamped', measure, at_least=10.0)]
 
 
+def _services() -> list[Row]:
+    rows = []
+    for service in ('frame_kinematics', 'linearize'):
+        for robot in (*ROBOTS, 'boom'):
+            what = f'~/{service}, {services.STATES} states, over ~/equations_of_motion'
+            measure = partial(services.cost, service, robot)
+            bound = None if robot == 'boom' else 3.0
+            rows.append(Row(f'service/{service}/{robot}', 10, what, robot, measure, at_most=bound))
+    for key, service, size in (
+        ('1000', 'equations_of_motion', f'{services.STATES} states'),
+        ('1000', 'frame_kinematics', f'{services.STATES} states'),
+        ('1000', 'linearize', f'{services.STATES} states'),
+        ('most', 'frame_kinematics', 'as much as is allowed'),
+        ('most', 'annotate_trajectory', 'as much as is allowed'),
+    ):
+        what = f'p99 between commands while ~/{service} is asked for {size}, over silence'
+        measure = partial(services.gap if key == '1000' else services.gap_largest, service, 'ur5')
+        rows.append(Row(f'service/gap-{key}/{service}', 10, what, 'ur5', measure, at_most=2.0))
+    return rows
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -284,4 +306,5 @@ ROWS: tuple[Row, ...] = (
     *_scaling(),
     *_linear_models(),
     *_simulation(),
+    *_services(),
 )

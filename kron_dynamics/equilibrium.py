@@ -92,6 +92,73 @@ def quasi_static_equilibrium(
     raise _no_balance(robot.model, full)
 
 
+def quasi_static_equilibria(
+    robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
+) -> FloatArray:
+    """Return `quasi_static_equilibrium` of each of N motions, shape (N, n), many times as fast.
+
+    Args:
+        robot: the robot.
+        q: positions of the joints, shape (N, n_j), rad or m.
+        qd: their rates, shape (N, n_j); None at rest.
+        qdd: their accelerations, shape (N, n_j); None for none.
+
+    Raises:
+        ArgumentTypeError: robot is none, or an argument holds no real numbers.
+        ShapeError: an argument has another shape.
+        NonFiniteError: an argument holds a NaN or an infinity.
+        ModelError: the links give way in one of the motions.
+    """
+    instance(robot, Robot, 'robot', 'a Robot')
+    count = robot.model.joint_count
+    given = [
+        None if values is None and name != 'q' else finite_array(values, name)
+        for name, values in (('q', q), ('qd', qd), ('qdd', qdd))
+    ]
+    shape = given[0].shape if given[0] is not None else ()
+    motions = np.zeros((3, *shape[:1], robot.n))
+    for name, values, row in zip(('q', 'qd', 'qdd'), given, motions, strict=True):
+        if values is not None:
+            if values.ndim != 2 or values.shape != (*shape[:1], count):
+                expected = 'N' if name == 'q' else shape[0]
+                raise ShapeError(
+                    f'{name} has shape {values.shape}, expected ({expected}, {count})'
+                )
+            row[:, :count] = values
+    if count < robot.n:
+        # What Newton's plain steps do not lead to is left to the careful search, or its refusal.
+        for k in _balance(robot, motions, slice(count, robot.n)):
+            motions[0, k] = quasi_static_equilibrium(robot, *motions[:, k, :count])
+        robot.check_deflections(motions[0], stacklevel=3)
+    full: FloatArray = motions[0]
+    return full
+
+
+def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
+    """Balance the links in motions, shape (3, N, n), together; return which are not."""
+    from kron_dynamics.flexible import deflections  # who has such links has it already
+
+    left = np.arange(motions.shape[1])
+    for _ in range(_ROUNDS):
+        if not left.size:
+            break
+        terms = robot.linearization(*motions[:, left])
+        K = terms.stiffness_matrix[:, modal, modal]
+        try:
+            step = np.linalg.solve(K, terms.effort[:, modal, None])[..., 0]
+            e = motions[0, left, modal] - step
+            close = np.abs(step).max(axis=-1) <= _CLOSE * np.abs(e).max(axis=-1)
+            np.linalg.cholesky((K + K.swapaxes(1, 2))[close])
+        except np.linalg.LinAlgError:  # of one of them
+            break
+        motions[0, left, modal] = e
+        bent = deflections(robot.model, motions[0, left])
+        if not max(link.share for link in bent) <= _FURTHEST:
+            break
+        left = left[~close]
+    return [int(k) for k in left]
+
+
 def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
     """What is said where the search ends in coordinates q, shape (n,)."""
     from kron_dynamics.flexible.validity import LARGEST_DEFLECTION, deflections, limit

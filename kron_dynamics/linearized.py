@@ -45,6 +45,21 @@ class Modes(NamedTuple):
     shapes: ComplexArray
 
 
+def structurally_damped(model: RobotModel, terms: Linearization, qd: FloatArray) -> Linearization:
+    """Return a linearization with the damping of flexible links, which counts as no friction.
+
+    Args:
+        model: the robot.
+        terms: its linearization, of one motion or N.
+        qd: rates of the motion, shape (n,) or (N, n).
+    """
+    mass, damping, stiffness, effort = terms
+    coefficients = model.structural_damping
+    return Linearization(
+        mass, damping + np.diag(coefficients), stiffness, effort + coefficients * qd
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearizedModel:
     """``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion; `Robot.linearize` makes it.
@@ -124,14 +139,13 @@ class LinearizedModel:
             raise ShapeError(
                 f'linearize got {len(terms.effort)} states, expected one: shapes ({model.n},)'
             )
-        mass, damping, stiffness, effort = terms
         if friction:
+            mass, damping, stiffness, effort = terms
             efforts, slopes = jacobian_of(lambda qd: joint_friction(model, qd), motion[1])
+            terms = Linearization(mass, damping + slopes, stiffness, effort + efforts)
         else:
-            slopes = np.diag(model.structural_damping)
-            efforts = slopes @ motion[1]
-        damping, effort = damping + slopes, effort + efforts
-        return cls(model.joint_names, mass, damping, stiffness, effort, *motion)
+            terms = structurally_damped(model, terms, motion[1])
+        return cls(model.joint_names, *terms, *motion)
 
     @property
     def n(self) -> int:

@@ -225,7 +225,7 @@ class Robot:
         return linear
 
     def check_deflections(self, q: ArrayLike, *, stacklevel: int = 2) -> None:
-        """Warn once of each flexible link that a state, shape (n,), bends far.
+        """Warn once of each flexible link that a state, (n,), or one of N, (N, n), bends far.
 
         `linearize`, `quasi_static_equilibrium`, sweeps of modes and the simulated plant check
         their states; the other methods do not.
@@ -236,9 +236,10 @@ class Robot:
             ModelError: a link is bent further than its equations hold.
         """
         state = real_array(q, 'q of check_deflections')
-        if state.shape != (self.n,):
+        if state.ndim not in (1, 2) or state.shape[-1] != self.n:
             raise ShapeError(
-                f'q of check_deflections has shape {state.shape}, expected ({self.n},)'
+                f'q of check_deflections has shape {state.shape}, expected ({self.n},) or '
+                f'(N, {self.n})'
             )
         if not self.model.is_flexible:
             return

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from scipy.optimize import fsolve
 
 import kron_dynamics as kd
-from kron_dynamics.equilibrium import quasi_static_equilibrium
+from kron_dynamics.equilibrium import quasi_static_equilibria, quasi_static_equilibrium
 
 LENGTH, LINE_MASS, TIP_MASS, GRAVITY = 4.0, 3.0, 50.0, 9.80665
 # Turned about the vertical, then lifted; a mass at the end of the beam, and nothing else.
@@ -155,3 +156,56 @@ def test_positions_are_numbers(stiff_crane: kd.Robot, q: Any) -> None:
 def test_what_is_no_robot_is_refused(robot: Any) -> None:
     with pytest.raises(kd.ArgumentTypeError, match='^robot is .*, expected a Robot'):
         quasi_static_equilibrium(robot, [0.1, 0.2])
+
+
+def test_a_batch_is_balanced_as_its_motions_are_one_by_one(
+    stiff_crane: kd.Robot, rng: np.random.Generator, assert_close: Callable[..., None]
+) -> None:
+    q, qd, qdd = rng.uniform(-0.8, 0.8, (3, 20, 2))
+    each = [quasi_static_equilibrium(stiff_crane, *motion) for motion in np.stack([q, qd, qdd], 1)]
+    assert_close(quasi_static_equilibria(stiff_crane, q, qd, qdd), each, rel=1e-11)
+    each = [quasi_static_equilibrium(stiff_crane, state) for state in q]
+    assert_close(quasi_static_equilibria(stiff_crane, q), each, rel=1e-11)
+    assert quasi_static_equilibria(stiff_crane, np.zeros((0, 2))).shape == (0, 5)
+    rigid = quasi_static_equilibria(kd.loads(TEXT), q, qd)
+    assert_close(rigid, q)
+
+
+def test_steps_that_lead_too_far_do_not_spoil_a_batch(assert_close: Callable[..., None]) -> None:
+    """A soft beam: Newton's first steps from the straight one are too long in some poses."""
+    robot = crane(STIFFNESS / 25.0, w=1)
+    q = np.column_stack([np.zeros(8), np.linspace(1.2, 2.0, 8)])
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', kd.ModelWarning)
+        try:
+            each = [quasi_static_equilibrium(robot, state) for state in q]
+        except kd.ModelError as error:
+            with pytest.raises(kd.ModelError) as found:
+                quasi_static_equilibria(robot, q)
+            assert str(found.value) == str(error)
+            return
+        assert_close(quasi_static_equilibria(robot, q), each, rel=1e-9)
+
+
+def test_a_motion_without_balance_is_told_from_the_rest_of_a_batch(stiff_crane: kd.Robot) -> None:
+    q, qd = np.full((3, 2), 0.2), np.zeros((3, 2))
+    q[1, 0] = 0.3
+    qd[1, 0] = 1e200
+    with pytest.raises(kd.ModelError, match=r"'crane' find no balance at q = \[0\.3, 0\.2"):
+        quasi_static_equilibria(stiff_crane, q, qd)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ({'q': [0.1, 0.2]}, r'q has shape \(2,\), expected \(N, 2\)'),
+        ({'q': np.zeros((4, 3))}, r'q has shape \(4, 3\), expected \(N, 2\)'),
+        ({'qd': np.zeros((3, 2))}, r'qd has shape \(3, 2\), expected \(4, 2\)'),
+        ({'qdd': [0.1, 0.2]}, r'qdd has shape \(2,\), expected \(4, 2\)'),
+    ],
+)
+def test_wrong_shapes_of_a_batch_are_named(
+    stiff_crane: kd.Robot, arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(kd.ShapeError, match=said):
+        quasi_static_equilibria(stiff_crane, **{'q': np.zeros((4, 2)), **arguments})

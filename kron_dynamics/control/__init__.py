@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     )
     from kron_dynamics.control.law import ControlLaw, LawState
     from kron_dynamics.control.per_joint import reorder
+    from kron_dynamics.control.reference.annotation import (
+        AnnotatedTrajectory,
+        PointViolations,
+        annotate_trajectory,
+    )
     from kron_dynamics.control.reference.limits import (
         LimitViolation,
         check_trajectory,
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
     from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
+    'AnnotatedTrajectory',
     'AssembledState',
     'ClampedJointModes',
     'CommandGuard',
@@ -69,6 +75,7 @@ __all__ = [
     'LqrWeights',
     'NoiseModel',
     'PlannedReference',
+    'PointViolations',
     'ProportionalDerivative',
     'Reference',
     'ReferenceFollower',
@@ -77,6 +84,7 @@ __all__ = [
     'Shaper',
     'Trajectory',
     'VibrationDamper',
+    'annotate_trajectory',
     'assembled_controller',
     'check_trajectory',
     'convolved',
@@ -124,6 +132,11 @@ _MODULES = {
         'LawState',
     ),
     'per_joint': ('reorder',),
+    'reference.annotation': (
+        'AnnotatedTrajectory',
+        'PointViolations',
+        'annotate_trajectory',
+    ),
     'reference.limits': (
         'LimitViolation',
         'check_trajectory',

@@ -52,7 +52,7 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
 
     Args:
         model: the robot.
-        q: coordinates, shape (n,), rad or m.
+        q: coordinates, shape (n,), rad or m; of a batch, shape (N, n), the worst of each link.
     """
     if not isinstance(model, FlexibleModel):
         return []
@@ -60,8 +60,9 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
     found = []
     for link in model.flexible_links:
         first, end = link.coordinates[0], link.coordinates[-1] + 1
-        across = link.outline @ coordinates[first:end]
-        found.append(Deflection(link.link, link.length, float(np.hypot(*across).max())))
+        across = link.outline @ coordinates[..., first:end].T
+        share = float(np.hypot(*across).max(initial=0.0))
+        found.append(Deflection(link.link, link.length, share))
     return found
 
 
@@ -80,7 +81,7 @@ class DeflectionCheck:
 
         Args:
             model: the robot.
-            q: coordinates, shape (n,), rad or m.
+            q: coordinates, shape (n,) or (N, n), rad or m.
             stacklevel: whom the warning is for, as for `warnings.warn`, 2 being the caller.
 
         Raises:

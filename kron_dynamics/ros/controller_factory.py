@@ -138,17 +138,24 @@ def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatA
 def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
     """Return the greatest efforts that may be commanded, shape (n,), N m or N.
 
-    The smaller of the URDF's limit and the parameter's, times `effort_limit_scale`.
-
     Raises:
-        ParameterError: a joint has no limit in either, or a limit of zero.
+        ParameterError: a joint has no limit, or a limit of zero.
     """
-    given = parameters.per_joint('effort_limit.{joint}', robot.joint_names)
-    limit = np.minimum(robot.model.effort_limit, given)
+    limit = known_effort_limits(parameters, robot)
     for name, value in zip(robot.joint_names, limit, strict=True):
         if not 0.0 < value < np.inf:
             raise ParameterError(
                 f"joint '{name}' has effort limit {value:g}, expected a positive one in the URDF "
                 f'or in parameter effort_limit.{name}'
             )
+    return limit
+
+
+def known_effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
+    """Return effort limits as far as there are any, shape (n,), N m or N; inf for none.
+
+    The smaller of the URDF's limit and the parameter's, times `effort_limit_scale`.
+    """
+    given = parameters.per_joint('effort_limit.{joint}', robot.joint_names)
+    limit = np.minimum(robot.model.effort_limit, given)
     return limit * float(parameters.value('effort_limit_scale'))

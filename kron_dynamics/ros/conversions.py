@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +25,8 @@ from trajectory_msgs.msg import JointTrajectory
 from kron_dynamics.control import reorder
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.ros.batch import flat
+from kron_dynamics.ros.quaternions import quaternions
 from kron_dynamics.typing import FloatArray
 
 
@@ -116,25 +117,9 @@ def pose(transform: FloatArray) -> Pose:
     message = Pose()
     position, orientation = message.position, message.orientation
     position.x, position.y, position.z = transform[:3, 3].tolist()
-    quaternion = _quaternion(transform[:3, :3])
-    orientation.x, orientation.y, orientation.z, orientation.w = quaternion.tolist()
+    (quaternion,) = quaternions(transform[np.newaxis, :3, :3]).tolist()
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion
     return message
-
-
-def _quaternion(R: FloatArray) -> FloatArray:
-    """Unit quaternion (x, y, z, w) of a rotation, from its largest component."""
-    # Four times the outer product of the quaternion with itself.
-    outer = np.empty((4, 4))
-    outer[:3, :3] = R + R.T + (1.0 - np.trace(R)) * np.eye(3)
-    outer[3, :3] = outer[:3, 3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    outer[3, 3] = 1.0 + np.trace(R)
-    row: FloatArray = outer[outer.diagonal().argmax()]
-    return row / np.linalg.norm(row)
-
-
-def flat(values: FloatArray) -> array[float]:
-    """Return the numbers of an array, row-major."""
-    return array('d', np.ascontiguousarray(values).tobytes())
 
 
 def _vector(values: FloatArray) -> Vector3:

@@ -101,7 +101,7 @@ class DynamicsNode(LifecycleNode):
         if self._from_topic:
             subscribe_description(self, self._on_description)
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
-        provide_services(self, lambda: self._configured)
+        provide_services(self, self._settings, lambda: self._configured)
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):

@@ -23,8 +23,9 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
-# Relative to the fastest pole: rounding may turn a double real pole into a pair this far apart.
-_ROUNDING = float(np.sqrt(np.finfo(float).eps))
+# Imaginary part over the fastest pole of what swings: rounding may turn a double real pole into a
+# pair this far apart.
+OSCILLATES = float(np.sqrt(np.finfo(float).eps))
 
 
 class OperatingPoint(NamedTuple):
@@ -156,7 +157,7 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
 def _oscillating(model: LinearizedModel) -> Modes:
     """One mode of each pair that swings, slow before fast."""
     poles, shapes = model.modes()
-    kept = poles.imag > _ROUNDING * np.abs(poles).max(initial=0.0)
+    kept = poles.imag > OSCILLATES * np.abs(poles).max(initial=0.0)
     return Modes(poles[kept], shapes[:, kept])
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,9 +17,13 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.memory import keep_freed_memory
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
+# How long a thread that computes something may keep the executor's from running, s. Python's own
+# 5 ms, several times in a cycle, are longer than the period of the joint states.
+_SWITCH_INTERVAL = 0.0005
 # How long a signal may wait for an idle executor, s.
 _SIGNAL_LATENCY = 0.1
 
@@ -43,6 +48,8 @@ def run_node(
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # a parameter file or argument that cannot be read
         return _fatal(error)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    keep_freed_memory()
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())

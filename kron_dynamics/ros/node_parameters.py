@@ -179,6 +179,14 @@ DYNAMICS = (
         choices=('measured', 'reference'),
     ),
     Parameter(
+        'max_batch_size',
+        500_000,
+        'Most numbers that a request of a service may hold, and most that its answer may; they '
+        'pass through the thread that sends the commands.',
+        1000,
+        100_000_000,
+    ),
+    Parameter(
         'allow_commands_in_sim_time',
         False,
         'Allow activation with use_sim_time. Off by default: a replayed bag must not drive a '

@@ -18,8 +18,9 @@ from kron_dynamics.control import AssembledState
 from kron_dynamics.control.acceleration import AccelerationEstimator
 from kron_dynamics.control.tracking import Command
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.conversions import fill_motion, flat
+from kron_dynamics.ros.conversions import fill_motion
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet

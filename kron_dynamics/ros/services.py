@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from kron_dynamics_msgs.srv import (
+    AnnotateTrajectory,
     EquationsOfMotion,
     ForwardDynamics,
     FrameKinematics,
@@ -21,87 +21,58 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 
-from kron_dynamics.control import reorder
-from kron_dynamics.equilibrium import quasi_static_equilibrium
-from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ShapeError
-from kron_dynamics.frame import RelativeFrame, RobotFrame
+from kron_dynamics.dynamics.forward import rounding_of_mass, smallest_mass
+from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError
+from kron_dynamics.messages import named
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.batch import Batch
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.conversions import accel, pose, twist
-from kron_dynamics.ros.linearized_output import model_message
+from kron_dynamics.ros.frame_service import frame_kinematics
+from kron_dynamics.ros.linearize_service import linearize
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.trajectory_service import annotate
 from kron_dynamics.typing import FloatArray
 
-_MOTION = ('position', 'velocity', 'acceleration')
+Compute = Callable[[ConfiguredRobot, int, Any, Any], None]
 
 
-class _Batch:
-    """The states of a request in the robot's order, and the way back to the request's."""
-
-    def __init__(self, coordinates: Sequence[str], joint_names: Sequence[str]) -> None:
-        self.names = list(joint_names) or list(coordinates)
-        self._to_model = reorder(self.names, coordinates)
-        self.to_request = np.argsort(self._to_model)
-        self._n = len(coordinates)
-        self.count: int | None = None
-
-    def states(self, field: str, values: Sequence[float]) -> FloatArray:
-        """Return one field of the request, shape (N, n), robot order."""
-        table = np.asarray(values, dtype=np.float64)
-        count = self.count if self.count is not None else max(1, table.size // self._n)
-        if table.size != count * self._n:
-            raise ShapeError(
-                f'{field} has {table.size} numbers, expected {count} x {self._n} (states x joints)'
-            )
-        if not np.isfinite(table).all():
-            raise NonFiniteError(f'{field} holds a NaN or an infinity')
-        self.count = count
-        return table.reshape(count, self._n)[:, self._to_model]
-
-    def optional(self, field: str, values: Sequence[float]) -> FloatArray | None:
-        """Return one field, or None where the request leaves it empty."""
-        return self.states(field, values) if len(values) else None
-
-    def flat(self, values: FloatArray, *axes: int) -> array[float]:
-        """Return results row-major in the request's joint order.
-
-        Args:
-            values: shape (N, ...), robot order.
-            axes: the axes that run over joints; one of length n*n holds pairs of joints.
-        """
-        for axis in axes:
-            order = self.to_request
-            if values.shape[axis] == self._n**2 and self._n > 1:
-                order = (order[:, None] * self._n + order).ravel()
-            values = values.take(order, axis=axis)
-        return array('d', np.ascontiguousarray(values).tobytes())
-
-
-def provide_services(node: Node, configured: Callable[[], ConfiguredRobot | None]) -> None:
-    """Offer inverse_dynamics, forward_dynamics, equations_of_motion, frame_kinematics, linearize.
+def provide_services(
+    node: Node, parameters: ParameterSet, configured: Callable[[], ConfiguredRobot | None]
+) -> None:
+    """Offer the services that planners ask, from ~/inverse_dynamics to ~/annotate_trajectory.
 
     Requests are worked on in a thread of their own: a large batch, or a kernel that has to be
     compiled first, does not delay the commands, which the executor's thread computes.
 
     Args:
         node: offers them under its own name.
+        parameters: of dynamics_node.
         configured: what the node is about, or None as long as it is not configured.
     """
     worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='services')
 
-    def answering(
-        compute: Callable[[ConfiguredRobot, Any, Any], None],
-    ) -> Callable[[Any, Any], Any]:
+    def annotate_trajectory(
+        present: ConfiguredRobot, largest: int, request: Any, response: Any
+    ) -> None:
+        annotate(parameters, present, largest, request, response)
+
+    def answering(compute: Compute) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:
             present = configured()
             if present is None:
                 response.message = 'the node is not configured'
                 return response
             try:
-                compute(present, request, response)
+                # What overflows is refused by name: NumPy need not say it, too.
+                with np.errstate(all='ignore'):
+                    compute(present, parameters.value('max_batch_size'), request, response)
                 response.success = True
                 return response
             except KronDynamicsError as error:
                 return type(response)(success=False, message=str(error))
+            except Exception as error:  # the machine must not be left without commands for it
+                node.get_logger().error(f'a service failed unexpectedly: {error!r}')
+                return type(response)(success=False, message=f'unexpected error: {error!r}')
 
         async def callback(request: Any, response: Any) -> Any:
             finished: Future[None] = Future(executor=node.executor)
@@ -112,16 +83,14 @@ def provide_services(node: Node, configured: Callable[[], ConfiguredRobot | None
 
         return callback
 
-    for kind, name, compute in (
-        (InverseDynamics, '~/inverse_dynamics', _inverse_dynamics),
-        (ForwardDynamics, '~/forward_dynamics', _forward_dynamics),
-        (EquationsOfMotion, '~/equations_of_motion', _equations_of_motion),
-        (FrameKinematics, '~/frame_kinematics', _frame_kinematics),
-        (Linearize, '~/linearize', _linearize),
-    ):
+    every: dict[str, tuple[Any, Compute]] = {
+        **SERVICES,
+        'annotate_trajectory': (AnnotateTrajectory, annotate_trajectory),
+    }
+    for name, (kind, compute) in every.items():
         # Not the group of the joint states: a request under way must not hold them up.
         group = ReentrantCallbackGroup()
-        node.create_service(kind, name, answering(compute), callback_group=group)
+        node.create_service(kind, f'~/{name}', answering(compute), callback_group=group)
 
 
 def _finish(node: Node, finished: Future[None]) -> None:
@@ -131,115 +100,70 @@ def _finish(node: Node, finished: Future[None]) -> None:
         node.executor.wake()
 
 
-def _inverse_dynamics(present: ConfiguredRobot, request: Any, response: Any) -> None:
+def _inverse_dynamics(present: ConfiguredRobot, largest: int, request: Any, response: Any) -> None:
     robot = present.robot
-    batch = _Batch(robot.joint_names, request.joint_names)
+    batch = Batch(robot.joint_names, request.joint_names, largest)
     q = batch.states('position', request.position)
     qd = batch.states('velocity', request.velocity)
     qdd = batch.states('acceleration', request.acceleration)
     effort = robot.inverse_dynamics(q, qd, qdd)
     if request.include_friction:
         effort += robot.joint_friction(qd)
-    response.joint_names, response.effort = batch.names, batch.flat(effort, 1)
+    response.joint_names, response.effort = batch.names, batch.by_joint('effort', effort)
 
 
-def _forward_dynamics(present: ConfiguredRobot, request: Any, response: Any) -> None:
+def _forward_dynamics(present: ConfiguredRobot, largest: int, request: Any, response: Any) -> None:
     robot = present.robot
-    batch = _Batch(robot.joint_names, request.joint_names)
+    batch = Batch(robot.joint_names, request.joint_names, largest)
     q = batch.states('position', request.position)
     qd = batch.states('velocity', request.velocity)
     effort = batch.states('effort', request.effort)
     if request.include_friction:
         effort = effort - robot.joint_friction(qd)
     acceleration = robot.forward_dynamics(q, qd, effort)
-    if not np.isfinite(acceleration).all():
-        raise NonFiniteError('the mass matrix is singular in one of the states')
-    response.joint_names, response.acceleration = batch.names, batch.flat(acceleration, 1)
+    _require_mass(robot, q, acceleration)
+    response.joint_names = batch.names
+    response.acceleration = batch.by_joint('acceleration', acceleration)
 
 
-def _equations_of_motion(present: ConfiguredRobot, request: Any, response: Any) -> None:
-    robot = present.robot
-    batch = _Batch(robot.joint_names, request.joint_names)
+def _require_mass(robot: Robot, q: FloatArray, acceleration: FloatArray) -> None:
+    """Refuse states without an answer whose mass matrix is singular."""
+    for state in np.flatnonzero(~np.isfinite(acceleration).all(axis=1)):
+        M = robot.mass_matrix(q[state])
+        if not np.isfinite(M).all():
+            continue
+        smallest, joint = smallest_mass(M)
+        if smallest <= rounding_of_mass(robot.n):
+            raise NonFiniteError(
+                f'the mass matrix is singular in state {state}: '
+                f'{named("joint", robot.joint_names[joint])} can move without moving mass there'
+            )
+
+
+def _equations_of_motion(
+    present: ConfiguredRobot, largest: int, request: Any, response: Any
+) -> None:
+    robot, n = present.robot, present.robot.n
+    batch = Batch(robot.joint_names, request.joint_names, largest)
     q = batch.states('position', request.position)
     qd = batch.optional('velocity', request.velocity)
+    batch.expect(n * n + n**3 + n + (0 if qd is None else n * n))
     response.joint_names = batch.names
-    response.mass_matrix = batch.flat(robot.mass_matrix(q), 1, 2)
-    response.velocity_free_coriolis_matrix = batch.flat(
-        robot.velocity_free_coriolis_matrix(q), 1, 2
+    response.mass_matrix = batch.by_joint('mass matrix', robot.mass_matrix(q), 2)
+    response.velocity_free_coriolis_matrix = batch.by_joint(
+        'velocity-free Coriolis matrix', robot.velocity_free_coriolis_matrix(q), 2
     )
     if qd is not None:
-        response.coriolis_matrix = batch.flat(robot.coriolis_matrix(q, qd), 1, 2)
-    response.gravity_vector = batch.flat(robot.gravity_vector(q), 1)
+        C = robot.coriolis_matrix(q, qd)
+        response.coriolis_matrix = batch.by_joint('Coriolis matrix', C, 2)
+    response.gravity_vector = batch.by_joint('gravity vector', robot.gravity_vector(q))
 
 
-def seen_from(
-    robot: Robot, link: str, reference: str, axes: str, point: Sequence[float]
-) -> RobotFrame | RelativeFrame:
-    """Return the frame that a request is about; what it leaves empty is the base's, or the origin.
-
-    Args:
-        robot: of the node.
-        link: the request's frame, or the node's.
-        reference: link that the observer is on, or empty.
-        axes: link whose axes are wanted, or empty.
-        point: of the link, m, or empty.
-
-    Raises:
-        UnknownFrameError: the robot has no such link.
-        ShapeError: the point has not three components.
-        NonFiniteError: the point holds a NaN or an infinity.
-    """
-    frame, root = robot.frame(link), robot.model.root_link
-    # The kernels of frames seen from the base are those that the node has already.
-    if (reference or root) == root and (axes or root) == root and not len(point):
-        return frame
-    return frame.relative_to(
-        reference or root, axes=axes or None, point=point if len(point) else None
-    )
-
-
-def _frame_kinematics(present: ConfiguredRobot, request: Any, response: Any) -> None:
-    robot, link = present.robot, request.frame or present.tip_frame
-    frame = seen_from(robot, link, request.reference, request.axes, request.point)
-    batch = _Batch(robot.joint_names, request.joint_names)
-    q = batch.states('position', request.position)
-    qd = batch.optional('velocity', request.velocity)
-    qdd = batch.optional('acceleration', request.acceleration)
-    qddd = batch.optional('jerk', request.jerk)
-    response.joint_names, response.frame = batch.names, link
-    response.base_frame = request.reference or robot.model.root_link
-    response.axes = request.axes or response.base_frame
-    response.pose = [pose(transform) for transform in frame.pose(q)]
-    response.jacobian = batch.flat(frame.jacobian(q), 2)
-    response.kinematic_hessian = batch.flat(frame.kinematic_hessian(q), 2)
-    if qd is None:
-        return
-    response.twist = [twist(row) for row in frame.velocity(q, qd)]
-    if qdd is None:
-        return
-    response.acceleration = [accel(row) for row in frame.acceleration(q, qd, qdd)]
-    if qddd is not None:
-        response.jerk = [accel(row) for row in frame.jerk(q, qd, qdd, qddd)]
-
-
-def _linearize(present: ConfiguredRobot, request: Any, response: Any) -> None:
-    robot, joints = present.flexible, present.robot.n
-    # Give all modal coordinates or none: without them the links do not vibrate.
-    bent = not set(present.mode_names).isdisjoint(request.joint_names)
-    batch = _Batch((robot if bent else present.robot).joint_names, request.joint_names)
-    motions = np.stack([batch.states(name, getattr(request, name)) for name in _MOTION], axis=1)
-    order = [*batch.to_request, *range(len(batch.to_request), robot.n)]
-    for motion in motions:
-        states = motion
-        if not bent:
-            states = np.zeros((len(_MOTION), robot.n))
-            states[:, :joints] = motion
-            states[0] = quasi_static_equilibrium(robot, *motion)
-        model = robot.linearize(*states)
-        # No effort was measured: that of the joints is the one that the motion takes.
-        residual = -model.effort
-        residual[:joints] = 0.0
-        message = model_message(model.part(order), residual[order])
-        message.header.frame_id = robot.model.root_link
-        response.models.append(message)
-    response.joint_names, response.base_frame = batch.names, robot.model.root_link
+SERVICES: dict[str, tuple[Any, Compute]] = {
+    'inverse_dynamics': (InverseDynamics, _inverse_dynamics),
+    'forward_dynamics': (ForwardDynamics, _forward_dynamics),
+    'equations_of_motion': (EquationsOfMotion, _equations_of_motion),
+    'frame_kinematics': (FrameKinematics, frame_kinematics),
+    'linearize': (Linearize, linearize),
+}
+"""Type of each service of the model alone, and what answers it."""

@@ -82,6 +82,18 @@ def test_a_large_one_is_told_once_for_each_robot() -> None:
         robot(0.01).linearize([0.0, 0.21], [0.0, 0.0], [0.0, 0.0])
 
 
+def test_of_a_batch_the_worst_state_counts() -> None:
+    bending = robot(0.01)
+    states = [[0.0, 0.1], [0.0, -0.21], [0.0, 0.0]]
+    shares = [deflections(bending.model, state)[0].share for state in states]
+    assert deflections(bending.model, states)[0].share == max(shares) == shares[1]
+    with told(1):
+        bending.check_deflections(states)
+    with pytest.raises(kd.ModelError, match=r'deflects by 1\.24 m'):
+        bending.check_deflections([[0.0, 0.0], [0.0, 1.24]])
+    bending.check_deflections(np.zeros((0, 2)))
+
+
 def test_links_are_told_one_by_one() -> None:
     text = TEXT.replace(
         '</robot>',
@@ -174,7 +186,8 @@ def test_what_is_no_number_is_not_checked() -> None:
     ('state', 'error'),
     [
         ([0.0], kd.ShapeError),
-        ([[0.0, 0.0]], kd.ShapeError),
+        ([[[0.0, 0.0]]], kd.ShapeError),
+        ([[0.0], [0.0]], kd.ShapeError),
         (None, kd.ArgumentTypeError),
         ([0j, 0.0], kd.ArgumentTypeError),
     ],

@@ -67,3 +67,38 @@ def test_a_parameter_file_that_cannot_be_read_is_one_line(tmp_path):
     assert len(fatal) == 1
     assert 'broken.yaml' in fatal[0]
     assert 'Traceback' not in done.stderr
+
+
+def test_a_thread_that_computes_gives_way_often():
+    """Commands do not wait 5 ms, Python's own interval, whenever a service computes."""
+    done = run("print(sys.getswitchinterval()); raise KronDynamicsError('enough')")
+    assert float(done.stdout.splitlines()[0]) <= 1e-3
+
+
+# Page faults of arrays of 4 MB that are made and dropped again and again.
+FAULTS = """
+import resource
+import numpy as np
+from kron_dynamics.ros.memory import keep_freed_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        first, second = np.ones(500_000), np.ones(500_000)
+        del first, second
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+before = faults()
+print(keep_freed_memory(), before, faults())
+"""
+
+
+def test_large_arrays_use_memory_again():
+    done = subprocess.run(
+        [sys.executable, '-c', FAULTS], capture_output=True, text=True, timeout=60, check=True
+    )
+    kept, before, after = done.stdout.split()
+    if kept != 'True':
+        pytest.skip('the C library has no mallopt')
+    # As many as two arrays have pages, and not those of each time again.
+    assert int(after) < 5000 < int(before)

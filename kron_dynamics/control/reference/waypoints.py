@@ -50,22 +50,7 @@ class Waypoints:
             TrajectoryError: a shape, a number, the times, a name or the last velocity is wrong.
         """
         names = tuple(joint_names)
-        if not names or repeated_names(names):
-            raise TrajectoryError(f'joint names must be given and differ, got {list(names)}')
-        t = _numbers('times', times)
-        _check_times(t)
-        if velocities is None and accelerations is not None:
-            raise TrajectoryError('accelerations are given without velocities')
-        arrays = [
-            None if values is None else _checked_array(label, values, t.size, names)
-            for label, values in (
-                ('positions', positions),
-                ('velocities', velocities),
-                ('accelerations', accelerations),
-            )
-        ]
-        p, v, a = arrays
-        assert p is not None
+        t, p, v, a = checked_points(names, times, positions, velocities, accelerations)
         if v is not None and (moving := np.flatnonzero(np.abs(v[-1]) > _REST)).size:
             speeds = ', '.join(f'{names[i]!r}: {v[-1, i]:g}' for i in moving)
             raise TrajectoryError(
@@ -144,6 +129,33 @@ class Waypoints:
                 f'the first point is at time 0 but its {quantity} is not that of the reference '
                 f'now ({details})'
             )
+
+
+def checked_points(
+    joint_names: Sequence[str],
+    times: ArrayLike,
+    positions: ArrayLike,
+    velocities: ArrayLike | None,
+    accelerations: ArrayLike | None,
+) -> tuple[FloatArray, FloatArray, FloatArray | None, FloatArray | None]:
+    """Return times, shape (K,), and the rest, shape (K, n) each, as arrays that go together.
+
+    Raises:
+        TrajectoryError: a shape, a number, the times or a name is wrong.
+    """
+    names = tuple(joint_names)
+    if not names or repeated_names(names):
+        raise TrajectoryError(f'joint names must be given and differ, got {list(names)}')
+    t = _numbers('times', times)
+    _check_times(t)
+    if velocities is None and accelerations is not None:
+        raise TrajectoryError('accelerations are given without velocities')
+    p = _checked_array('positions', positions, t.size, names)
+    v, a = (
+        None if values is None else _checked_array(label, values, t.size, names)
+        for label, values in (('velocities', velocities), ('accelerations', accelerations))
+    )
+    return t, p, v, a
 
 
 def _check_times(t: FloatArray) -> None:

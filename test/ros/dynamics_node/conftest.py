@@ -57,6 +57,7 @@ SETTINGS = {
     'velocity_fault_factor': 1e15,
     'fault_action': 'hold_gravity',
     'hold_damping': 1.0,
+    'max_batch_size': 500_000,
     'allow_commands_in_sim_time': False,
     'use_sim_time': False,
 }

@@ -18,7 +18,7 @@ from kron_dynamics_msgs.srv import (
 from scipy.spatial.transform import Rotation
 
 from kron_dynamics.exceptions import KronDynamicsError
-from kron_dynamics.ros.services import seen_from
+from kron_dynamics.ros.frame_service import seen_from
 
 pytestmark = pytest.mark.ros
 
@@ -153,24 +153,34 @@ def test_linear_models_of_a_batch(call, bench_robot, states, assert_close):
     assert (plain.success, plain.message, plain.base_frame) == (True, '', 'base')
     assert tuple(plain.joint_names) == bench_robot.joint_names
     assert tuple(shuffled.joint_names) == SHUFFLED
-    assert len(plain.models) == len(shuffled.models) == COUNT
+    models = [bench_robot.linearize(*motion) for motion in zip(q, qd, qdd, strict=True)]
+    for answer, kept in ((plain, [0, 1, 2]), (shuffled, order)):
+        square = np.ix_(range(COUNT), kept, kept)
+        for name in ('mass', 'damping', 'stiffness'):
+            told = np.reshape(getattr(answer, f'{name}_matrix'), (COUNT, 3, 3))
+            assert_close(told, np.array([getattr(model, name) for model in models])[square])
+        for name, expected in motions.items():
+            assert_close(np.reshape(getattr(answer, name), (COUNT, 3)), expected[:, kept])
+        efforts = np.array([model.effort for model in models])[:, kept]
+        assert_close(np.reshape(answer.effort, (COUNT, 3)), efforts)
+        assert len(answer.frequencies) == len(answer.damping_ratios) == 0
+
+
+def test_frequencies_are_included_on_request(call, bench_robot, states, assert_close):
+    q, qd, qdd, *_ = states
+    motions = dict(zip(SERVICES['linearize'][1], (q, qd, qdd), strict=True))
+    answer = call('linearize', **motions, include_frequencies=True)
+    assert (answer.success, answer.message) == (True, '')
+    told = np.reshape([answer.frequencies, answer.damping_ratios], (2, COUNT, 3))
+    counts = set()
     for k, motion in enumerate(zip(q, qd, qdd, strict=True)):
-        model = bench_robot.linearize(*motion)
-        for answer, kept in ((plain, [0, 1, 2]), (shuffled, order)):
-            told = answer.models[k]
-            assert list(told.joint_names) == list(answer.joint_names)
-            assert (told.header.frame_id, told.header.stamp.sec) == ('base', 0)
-            for name in ('mass', 'damping', 'stiffness'):
-                expected = getattr(model, name)[np.ix_(kept, kept)]
-                assert_close(np.reshape(getattr(told, f'{name}_matrix'), (3, 3)), expected)
-            for name, expected in zip(motions, motion, strict=True):
-                assert_close(getattr(told, name), expected[kept])
-            # The effort is the one that the motion takes.
-            assert list(told.residual_force) == [0.0, 0.0, 0.0]
-            poles = model.poles()
-            poles = poles[poles.imag > 0]
-            assert_close(told.frequencies, np.abs(poles), rel=1e-9)
-            assert_close(told.damping_ratios, -poles.real / np.abs(poles), rel=1e-9)
+        poles = bench_robot.linearize(*motion).poles()
+        poles = poles[poles.imag > 0]
+        counts.add(len(poles))
+        expected = np.array([np.abs(poles), -poles.real / np.abs(poles)])
+        assert_close(told[:, k, : len(poles)], expected, rel=1e-9)
+        assert np.isnan(told[:, k, len(poles) :]).all()
+    assert max(counts) > 0
 
 
 def test_without_velocity_there_is_no_coriolis_matrix(call, states):
@@ -180,23 +190,17 @@ def test_without_velocity_there_is_no_coriolis_matrix(call, states):
     assert len(answer.velocity_free_coriolis_matrix) == COUNT * 27
 
 
-def transform_of(pose):
-    rotation = pose.orientation
-    transform = np.eye(4)
-    transform[:3, :3] = Rotation.from_quat(
-        [rotation.x, rotation.y, rotation.z, rotation.w]
-    ).as_matrix()
-    transform[:3, 3] = pose.position.x, pose.position.y, pose.position.z
-    return transform
+def poses_of(answer):
+    """Homogeneous transforms, shape (N, 4, 4)."""
+    transforms = np.tile(np.eye(4), (len(answer.position) // 3, 1, 1))
+    transforms[:, :3, :3] = Rotation.from_quat(np.reshape(answer.orientation, (-1, 4))).as_matrix()
+    transforms[:, :3, 3] = np.reshape(answer.position, (-1, 3))
+    return transforms
 
 
-def six(motions):
-    """Twists or accels as rows [linear; angular]."""
-    return np.array([[*xyz(m.linear), *xyz(m.angular)] for m in motions])
-
-
-def xyz(vector):
-    return vector.x, vector.y, vector.z
+def six(numbers):
+    """Rows [linear; angular]."""
+    return np.reshape(numbers, (-1, 6))
 
 
 def test_frame_kinematics_of_a_batch(call, bench_robot, states, assert_close):
@@ -208,7 +212,7 @@ def test_frame_kinematics_of_a_batch(call, bench_robot, states, assert_close):
     )
     assert (answer.success, answer.message) == (True, '')
     assert (answer.base_frame, answer.frame) == ('base', 'beam')
-    assert_close([transform_of(pose) for pose in answer.pose], frame.pose(q))
+    assert_close(poses_of(answer), frame.pose(q))
     assert_close(np.reshape(answer.jacobian, (COUNT, 6, n)), frame.jacobian(q))
     hessian = frame.kinematic_hessian(q)
     assert_close(np.reshape(answer.kinematic_hessian, (COUNT, 6, n * n)), hessian)
@@ -258,7 +262,7 @@ def test_motion_as_seen_from_another_link(call, bench_robot, states, assert_clos
         seen, turned = reference or root, axes or reference or root
         assert (answer.frame, answer.base_frame, answer.axes) == ('nozzle', seen, turned)
         frame = bench_robot.frame('nozzle').relative_to(seen, axes=turned, point=point)
-        assert_close([transform_of(pose) for pose in answer.pose], frame.pose(q))
+        assert_close(poses_of(answer), frame.pose(q))
         assert_close(np.reshape(answer.jacobian, (COUNT, 6, n)), frame.jacobian(q))
         H = np.reshape(answer.kinematic_hessian, (COUNT, 6, n * n))
         assert_close(H, frame.kinematic_hessian(q))
@@ -304,7 +308,7 @@ def test_rates_left_empty_give_empty_answers(call, states):
         answer = call('frame_kinematics', **fields)
         assert answer.success
         counts.append((len(answer.twist), len(answer.acceleration), len(answer.jerk)))
-    assert counts == [(0, 0, 0), (COUNT, 0, 0), (COUNT, COUNT, 0)]
+    assert counts == [(0, 0, 0), (6 * COUNT, 0, 0), (6 * COUNT, 6 * COUNT, 0)]
 
 
 def test_frame_left_empty_is_the_tip(call, states):
@@ -335,6 +339,70 @@ def test_bad_requests_are_refused_by_name(call, name, spoil, said):
     assert said.format(last=fields[-1]) in answer.message
     arrays = [getattr(answer, field) for field in answer.get_fields_and_field_types()]
     assert all(len(array) == 0 for array in arrays if not isinstance(array, (str, bool)))
+
+
+@pytest.mark.parametrize('name', SERVICES)
+def test_a_motion_out_of_all_proportion_is_refused_by_name(bench, call, name):
+    """Whatever overflows: no success with a NaN in it, and no warning on the terminal."""
+    _, fields = SERVICES[name]
+    seen = []
+    for spoilt in (fields[1:], fields):
+        for size in (1e200, 1e308):
+            request = {field: [0.1] * 6 for field in fields}
+            for field in spoilt:
+                request[field][3:] = [size] * 3
+            answer = call(name, **request)
+            arrays = [getattr(answer, field) for field in answer.get_fields_and_field_types()]
+            numbers = [array for array in arrays if getattr(array, 'typecode', '') == 'd']
+            assert numbers
+            if answer.success:
+                assert all(np.isfinite(array).all() for array in numbers)
+            else:
+                assert all(len(array) == 0 for array in numbers)
+                assert 'in state 1 is beyond the range of float64' in answer.message
+                assert 'singular' not in answer.message
+            seen.append(answer.success)
+    assert not all(seen)
+    assert 'Warning' not in bench.process.output
+
+
+def test_joint_and_state_of_an_overflow_are_named(call):
+    rates = [0.0, 0.0, 0.0, 0.0, 1e200, 0.0]
+    rest = [0.1] * 6
+    answer = call('inverse_dynamics', position=rest, velocity=rates, acceleration=rest)
+    assert not answer.success
+    assert answer.message.startswith("effort of joint 'turn' in state 1 is beyond")
+    answer = call('forward_dynamics', position=rest, velocity=rates, effort=rest)
+    assert answer.message.startswith("acceleration of joint 'turn' in state 1 is beyond")
+    answer = call('frame_kinematics', position=rest, velocity=rates, acceleration=rest)
+    assert answer.message.startswith('acceleration of component x in state 1 is beyond')
+
+
+@pytest.mark.parametrize(
+    ('name', 'answered'),
+    [
+        ('inverse_dynamics', 9),  # of the request: it is the longer one
+        ('forward_dynamics', 9),
+        ('equations_of_motion', 9 + 27 + 9 + 3),
+        ('frame_kinematics', 7 + 18 + 54 + 18),
+        ('linearize', 27 + 12),
+    ],
+)
+def test_batches_have_a_largest_size(bench, call, name, answered):
+    bench.configure(max_batch_size=1000)
+    _, fields = SERVICES[name]
+    most = 1000 // answered
+    for count in (most, most + 1):
+        answer = call(name, **{field: [0.1] * (3 * count) for field in fields})
+        assert answer.success == (count == most), answer.message
+    what = 'request' if answered == 9 else 'answer'
+    assert answer.message == (
+        f'the {what} would hold {answered * count} numbers, {answered} for each of {count} '
+        f'states, expected at most 1000 (parameter max_batch_size): send at most {most} states in '
+        f'one request'
+    )
+    bench.configure()
+    assert call(name, **{field: [0.1] * (3 * count) for field in fields}).success
 
 
 @pytest.mark.parametrize('name', SERVICES)

@@ -1,0 +1,121 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A machine and a planner beside dynamics_node, each in a process; `services` runs them.
+
+Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
+       python -m benchmarks.service_probe planner SERVICE STATES JOINT...
+
+In turn, for a second each, the planner is silent and asks without a pause, until it is told to
+stop; after its first answer it prints `ready`. The machine sends joint states all the time and
+prints the gaps between the commands that answer them, s: a line of those while the planner was
+silent and one of those while it asked.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+PHASE = 1.0
+_PATIENCE = 60.0
+
+
+def asking(now: float) -> bool:
+    """Whether the planner asks at a time of the monotonic clock, which all processes share."""
+    return int(now / PHASE) % 2 == 1
+
+
+def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
+    """Send states and print the gaps between commands."""
+    from rclpy.qos import qos_profile_sensor_data
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Float64MultiArray
+
+    node = rclpy.create_node('machine')
+    publisher = node.create_publisher(JointState, 'joint_states', qos_profile_sensor_data)
+    zeros = array('d', [0.0] * len(joints))
+    state = JointState(name=list(joints), position=zeros, velocity=zeros, effort=zeros)
+    heard: list[float] = []
+
+    def send() -> None:
+        state.header.stamp = node.get_clock().now().to_msg()
+        publisher.publish(state)
+
+    node.create_timer(1.0 / rate, send)
+    node.create_subscription(
+        Float64MultiArray,
+        'dynamics_node/commands',
+        lambda _: heard.append(time.monotonic()),
+        100,
+    )
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    _spin(executor, lambda: heard)
+    end = time.monotonic() + (phases + 2) * PHASE
+    begin = end - phases * PHASE
+    while time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.01)
+    times = np.array([t for t in heard if t >= begin])
+    gaps = np.diff(times)
+    for busy in (False, True):
+        chosen = [gap for t, gap in zip(times[1:], gaps, strict=True) if asking(t) == busy]
+        print(' '.join(f'{gap:.6f}' for gap in chosen), flush=True)
+
+
+def planner(service: str, states: int, joints: Sequence[str]) -> None:
+    """Ask a service again and again, in every other phase."""
+    from kron_dynamics_msgs import srv
+
+    kind = getattr(srv, service.title().replace('_', ''))
+    node = rclpy.create_node('planner')
+    client = node.create_client(kind, f'dynamics_node/{service}')
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    numbers = array('d', np.random.default_rng(1).uniform(-0.2, 0.2, states * len(joints)))
+    fields = {
+        name: numbers
+        for name in kind.Request.get_fields_and_field_types()
+        if name in ('position', 'velocity', 'acceleration', 'jerk')
+    }
+    if hasattr(kind.Request(), 'time_from_start'):
+        fields['time_from_start'] = array('d', np.linspace(0.0, 1e3, states))
+    _spin(executor, client.service_is_ready)
+    answered = False
+    while True:
+        if answered and not asking(time.monotonic()):
+            executor.spin_once(timeout_sec=0.001)
+            continue
+        answer = client.call_async(kind.Request(**fields))
+        # One is lost where the server has not heard of the client yet.
+        if not _spin(executor, answer.done, 5.0):
+            client.remove_pending_request(answer)
+            continue
+        result: Any = answer.result()
+        if not result.success and result.message != 'the node is not configured':
+            raise RuntimeError(result.message)
+        if result.success and not answered:
+            answered = True
+            print('ready', flush=True)
+
+
+def _spin(executor: SingleThreadedExecutor, until: Any, patience: float = _PATIENCE) -> bool:
+    """Spin until something holds; whether it does in time."""
+    end = time.monotonic() + patience
+    while not until() and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.01)
+    return bool(until())
+
+
+if __name__ == '__main__':
+    rclpy.init()
+    if sys.argv[1] == 'machine':
+        machine(float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    else:
+        planner(sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -1,0 +1,155 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of states in the flat arrays of requests and answers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.control import reorder
+from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
+from kron_dynamics.messages import named
+from kron_dynamics.typing import FloatArray
+
+# Rows of what has six: translation, then rotation.
+_COMPONENTS = ('x', 'y', 'z', 'about x', 'about y', 'about z')
+
+
+def flat(values: FloatArray) -> array[float]:
+    """Return an array's numbers, row-major, as fields of messages take them without a loop."""
+    numbers = array('d')
+    numbers.frombytes(np.ascontiguousarray(values, dtype=np.float64).ravel().view(np.uint8).data)
+    return numbers
+
+
+def check_size(what: str, states: int, numbers: int, largest: int) -> None:
+    """Refuse a batch that would keep the commands waiting.
+
+    Args:
+        what: 'request' or 'answer'.
+        states: how many there are.
+        numbers: that one of them takes.
+        largest: how many numbers are allowed.
+
+    Raises:
+        ParameterError: the batch is too large; says how many states may be asked for.
+    """
+    if states * numbers > largest:
+        raise ParameterError(
+            f'the {what} would hold {states * numbers} numbers, {numbers} for each of {states} '
+            f'states, expected at most {largest} (parameter max_batch_size): send at most '
+            f'{largest // numbers} states in one request'
+        )
+
+
+class Batch:
+    """The states of a request in the robot's order, and the way back to the request's."""
+
+    def __init__(
+        self, coordinates: Sequence[str], joint_names: Sequence[str], largest: int
+    ) -> None:
+        """Begin a batch.
+
+        Args:
+            coordinates: names in the robot's order.
+            joint_names: names in the request's order; none for the robot's.
+            largest: how many numbers a request or an answer may hold.
+
+        Raises:
+            TrajectoryError: a name is unknown, repeated or missing.
+        """
+        self.names = list(joint_names) or list(coordinates)
+        self._coordinates = coordinates
+        self._to_model = reorder(self.names, coordinates)
+        self.to_request = np.argsort(self._to_model)
+        self._in_order = bool((self._to_model == np.arange(len(coordinates))).all())
+        self._n = len(coordinates)
+        self._fields = 0
+        self._largest = largest
+        self._count: int | None = None
+
+    def states(self, field: str, values: Sequence[float]) -> FloatArray:
+        """Return one field of the request, shape (N, n), robot order.
+
+        Raises:
+            ShapeError: it has another length than the fields before it.
+            ParameterError: the request is too large.
+            NonFiniteError: it holds a NaN or an infinity.
+        """
+        table = np.asarray(values, dtype=np.float64)
+        count = self._count if self._count is not None else max(1, table.size // self._n)
+        if table.size != count * self._n:
+            raise ShapeError(
+                f'{field} has {table.size} numbers, expected {count} x {self._n} (states x joints)'
+            )
+        self._fields += 1
+        check_size('request', count, self._fields * self._n, self._largest)
+        if not np.isfinite(table).all():
+            raise NonFiniteError(f'{field} holds a NaN or an infinity')
+        self._count = count
+        rows = table.reshape(count, self._n)
+        return rows if self._in_order else rows[:, self._to_model]
+
+    def optional(self, field: str, values: Sequence[float]) -> FloatArray | None:
+        """Return one field, or None where the request leaves it empty."""
+        return self.states(field, values) if len(values) else None
+
+    def expect(self, numbers: int) -> None:
+        """Refuse an answer of so many numbers a state, if it is too large; before it is computed.
+
+        Raises:
+            ParameterError: it is.
+        """
+        check_size('answer', self._count or 0, numbers, self._largest)
+
+    def by_joint(self, what: str, values: FloatArray, *others: int) -> array[float]:
+        """Return results of the joints, row-major in the request's joint order.
+
+        Args:
+            what: their name, for messages.
+            values: shape (N, n, ...), robot order.
+            others: the further axes that run over joints; one of length n*n holds pairs of joints.
+
+        Raises:
+            NonFiniteError: one is beyond the range of float64; names joint and state.
+        """
+        if not np.isfinite(values).all():
+            state, joint = np.argwhere(~np.isfinite(values))[0, :2]
+            raise beyond_range(what, named('joint', self._coordinates[joint]), state)
+        return self._ordered(values, 1, *others)
+
+    def by_component(self, what: str, values: FloatArray, *axes: int) -> array[float]:
+        """Return results of a frame, row-major, in the request's joint order.
+
+        Args:
+            what: their name, for messages.
+            values: shape (N, 3 or more, ...), the components of a point's motion.
+            axes: that run over joints, as for `by_joint`.
+
+        Raises:
+            NonFiniteError: one is beyond the range of float64; names component and state.
+        """
+        if not np.isfinite(values).all():
+            state, component = np.argwhere(~np.isfinite(values))[0, :2]
+            raise beyond_range(what, f'component {_COMPONENTS[component]}', state)
+        return self._ordered(values, *axes)
+
+    def _ordered(self, values: FloatArray, *axes: int) -> array[float]:
+        if not self._in_order:
+            for axis in axes:
+                order = self.to_request
+                if values.shape[axis] == self._n**2 and self._n > 1:
+                    order = (order[:, None] * self._n + order).ravel()
+                values = values.take(order, axis=axis)
+        return flat(values)
+
+
+def beyond_range(what: str, of: str, state: int) -> NonFiniteError:
+    """Return what is said of a result that float64 cannot hold."""
+    return NonFiniteError(
+        f'{what} of {of} in state {state} is beyond the range of float64: the state is out of all '
+        f'proportion'
+    )

@@ -1,0 +1,85 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The service ~/annotate_trajectory: efforts for feed-forward, points beyond limits."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.control import annotate_trajectory
+from kron_dynamics.exceptions import ShapeError
+from kron_dynamics.ros.batch import check_size, flat
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
+from kron_dynamics.ros.controller_factory import known_effort_limits
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.typing import FloatArray
+
+_RATES = ('velocity', 'acceleration')
+# Numbers that one violation takes in an answer.
+_VIOLATION = 6
+
+
+def annotate(
+    parameters: ParameterSet, present: ConfiguredRobot, largest: int, request: Any, response: Any
+) -> None:
+    """Answer a request of ~/annotate_trajectory.
+
+    Args:
+        parameters: of dynamics_node, those of the joints included.
+        present: what the node is about.
+        largest: how many numbers a request or an answer may hold.
+        request: an AnnotateTrajectory request.
+        response: its answer, to be filled in.
+
+    Raises:
+        KronDynamicsError: the request is refused.
+    """
+    robot = present.robot
+    names = list(request.joint_names) or list(robot.joint_names)
+    count, n = len(request.time_from_start), len(names)
+    check_size('request', count, 1 + 3 * n, largest)
+    if len(request.held_joint_names) != len(request.held_position):
+        raise ShapeError(
+            f'held_position has {len(request.held_position)} numbers, expected '
+            f'{len(request.held_joint_names)} as there are held_joint_names'
+        )
+    annotated = annotate_trajectory(
+        robot,
+        request.time_from_start,
+        _table('position', request.position, count, n),
+        *(
+            _table(name, getattr(request, name), count, n) if getattr(request, name) else None
+            for name in _RATES
+        ),
+        joint_names=names,
+        held=dict(zip(request.held_joint_names, request.held_position, strict=True)),
+        friction=request.include_friction,
+        effort_limit=known_effort_limits(parameters, robot),
+        effort_rate_limit=parameters.per_joint('effort_rate_limit.{joint}', robot.joint_names),
+    )
+    response.joint_names = names
+    response.velocity = flat(annotated.velocities)
+    response.acceleration = flat(annotated.accelerations)
+    response.effort = flat(annotated.efforts)
+    found = annotated.violations
+    response.violations, response.violation_count = list(annotated.reports), found.point.size
+    listed = slice(max(0, largest - 3 * count * n) // _VIOLATION)
+    response.violation_point = array('I', found.point[listed].astype(np.uint32).tobytes())
+    response.violation_time = flat(found.time[listed])
+    response.violation_joint = [robot.joint_names[k] for k in found.joint[listed].tolist()]
+    response.violation_quantity = array('B', found.quantity[listed].astype(np.uint8).tobytes())
+    response.violation_value = flat(found.value[listed])
+    response.violation_limit = flat(found.limit[listed])
+
+
+def _table(field: str, values: Any, count: int, n: int) -> FloatArray:
+    """One field of the request, shape (count, n)."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.size != count * n:
+        raise ShapeError(
+            f'{field} has {table.size} numbers, expected {count} x {n} (points x joints)'
+        )
+    return table.reshape(count, n)
