@@ -25,8 +25,6 @@ from kron_dynamics.payload_kernels import PayloadKernels
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-_NOTHING: Mapping[str, RigidPayload] = MappingProxyType({})
-
 
 class CarryingRobot(Robot):
     """A robot that takes up and puts down payloads; all methods are those of `Robot`.
@@ -61,13 +59,13 @@ class CarryingRobot(Robot):
         super().__init__(robot.model, threads=robot._threads)
         carriers = [carrier_of(self.model, link) for link in links or (self.model.tip_link,)]
         self._kernels = PayloadKernels(self.model, self._threads, tuple(dict.fromkeys(carriers)))
-        self._payloads = _NOTHING
+        self._payloads: dict[str, RigidPayload] = {}
         self._links = links
 
     @property
     def payloads(self) -> Mapping[str, RigidPayload]:
         """What links carry, by their names; only those that carry something."""
-        return self._payloads
+        return MappingProxyType(self._payloads)
 
     @cached_property
     def rigid(self) -> Robot:
@@ -133,7 +131,7 @@ class CarryingRobot(Robot):
     def with_payloads(self, payloads: Mapping[str, RigidPayload]) -> CarryingRobot:
         """Return another robot that carries other payloads, by link; see `with_payload`."""
         other = CarryingRobot(self, *self._links)
-        other._payloads = MappingProxyType(dict(payloads))
+        other._payloads = dict(payloads)
         other._kernels = self._kernels.with_parameters(_by_carrier(self.model, payloads))
         if self.model.is_flexible:
             stiff = self.rigid
@@ -221,7 +219,7 @@ def carrier_of(model: RobotModel, link: str) -> str:
     body = frames[link].body
     if body < 0:
         raise ModelError(
-            f"payload: {named('link', link)} does not move, a mass on it changes nothing"
+            f'payload: {named("link", link)} does not move, a mass on it changes nothing'
         )
     return next(
         name
@@ -232,9 +230,7 @@ def carrier_of(model: RobotModel, link: str) -> str:
     )
 
 
-def _by_carrier(
-    model: RobotModel, payloads: Mapping[str, RigidPayload]
-) -> dict[str, FloatArray]:
+def _by_carrier(model: RobotModel, payloads: Mapping[str, RigidPayload]) -> dict[str, FloatArray]:
     """Ten parameters for each body that carries something, by its `carrier_of`."""
     sums: dict[str, Inertia] = {}
     for link, payload in payloads.items():

@@ -13,7 +13,7 @@ from urdf_parser_py import urdf
 
 from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.exceptions import InvalidInertiaError, ModelError, ShapeError
-from kron_dynamics.messages import clipped, listed, named, shown
+from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.inertia import check_inertias
 from kron_dynamics.model.magnitudes import reach_of
@@ -54,7 +54,9 @@ class RigidPayload:
             InvalidInertiaError: the mass is negative, or none beside an inertia; or the inertia
                 is not symmetric, or out of all numbers.
         """
-        object.__setattr__(self, 'mass', float(finite_array(real_number(self.mass, 'mass'), 'mass')))
+        object.__setattr__(
+            self, 'mass', float(finite_array(real_number(self.mass, 'mass'), 'mass'))
+        )
         for name, shape in (('center_of_mass', (3,)), ('inertia', (3, 3))):
             values = finite_array(getattr(self, name), name)
             if values.shape != shape:
@@ -64,9 +66,7 @@ class RigidPayload:
             raise InvalidInertiaError(f'mass is {self.mass:g} kg, expected >= 0')
         off = np.abs(self.inertia - self.inertia.T).max()
         if off > _SYMMETRIC * np.abs(self.inertia).max():
-            raise InvalidInertiaError(
-                f'inertia is not symmetric: {self.inertia.tolist()} kg m^2'
-            )
+            raise InvalidInertiaError(f'inertia is not symmetric: {self.inertia.tolist()} kg m^2')
         if self.mass == 0.0 and self.inertia.any():
             raise InvalidInertiaError('a payload without mass has an inertia, expected none')
         with np.errstate(over='ignore', invalid='ignore'):

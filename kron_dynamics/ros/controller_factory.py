@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
+from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
@@ -58,20 +59,25 @@ def make_controller(
     return assembled_controller(settings, robot, flexible, q, background)
 
 
-def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
-    """Refuse a fault action that would not take energy out of a robot.
+def checked_fault_hold(
+    parameters: ParameterSet, robot: Robot, flexible: Robot
+) -> GravityHold | None:
+    """Return the fault action that holds a robot, refusing one that would not take energy out.
 
     Args:
         parameters: of dynamics_node.
         robot: the machine.
         flexible: the same with links that bend; the same object where none does.
 
+    Returns:
+        None where the fault action is another.
+
     Raises:
         ParameterError: it would not; the message says which damping or period of the states would.
     """
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
-    fault_hold(action, damping or None, period, robot, flexible)
+    return fault_hold(action, damping or None, period, robot, flexible)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
