@@ -76,7 +76,7 @@ class CarryingRobot(Robot):
         return stiff.with_payloads(self._payloads)
 
     def inertial_parameters(self) -> FloatArray:
-        """Return pi with the payloads: see `Robot.inertial_parameters`."""
+        """Return pi with the payloads, shape (10 b + n,): see `Robot.inertial_parameters`."""
         parameters = super().inertial_parameters()
         for link, own in zip(*self._kernels.in_effect, strict=True):
             first = PARAMETERS_PER_BODY * tree_of(self.model).frame(link).body

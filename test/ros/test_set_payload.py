@@ -232,3 +232,29 @@ def test_set_payload_removes_the_error_without_a_leap(machine):
     assert client.transition('configure')
     assert machine.told() == {key: value}
     np.testing.assert_allclose(machine.inverse_dynamics(q), expected, rtol=1e-9)
+
+
+def test_armature_by_parameter_counts_as_described(launcher, connect):
+    path = ROOT / 'test' / 'robots' / 'planar_2r.urdf'
+    client = connect('rotors')
+    process = launcher(
+        'dynamics_node',
+        client.namespace,
+        joints={'armature.elbow': 3.0},
+        robot_description_file=str(path),
+        autostart=False,
+    )
+    assert client.transition('configure'), process.output
+    answer = client.call(
+        InverseDynamics,
+        'dynamics_node/inverse_dynamics',
+        joint_names=['shoulder', 'elbow'],
+        position=[0.1, 0.2],
+        velocity=[0.0, 0.0],
+        acceleration=[0.5, 2.0],
+    )
+    robot = kd.load(path)
+    assert robot.joint_names == ('shoulder', 'elbow')
+    without = robot.inverse_dynamics([0.1, 0.2], [0.0, 0.0], [0.5, 2.0])
+    np.testing.assert_allclose(np.array(answer.effort) - without, [0.0, 6.0], atol=1e-9)
+    process.stop()
