@@ -309,3 +309,12 @@ def test_no_command_changes_while_no_time_passes(arms):
     law, q = GravityHold(arms['ur5'], period=0.01), np.full(6, 0.3)
     sent = arms['ur5'].gravity_vector(q) + 1.0
     np.testing.assert_array_equal(law.effort(q, q, 0.01, sent, sent), sent)
+
+
+def test_a_payload_takes_its_range_and_a_damping_outside_it_over(arms):
+    robot = arms['ur5']
+    slow, fast = GravityHold(robot, 2.0, period=0.02), GravityHold(robot, 30.0, period=0.005)
+    slow.adopt(fast)
+    assert (slow.range, slow.damping) == (fast.range, 2.0)
+    fast.adopt(GravityHold(robot, 2.5, period=0.02))
+    assert fast.damping == 2.5
