@@ -28,11 +28,24 @@ class _Loading(NamedTuple):
         carriers: links whose bodies may carry something, in order.
         parameters: shape (10 l,), of each about the link's origin, in its axes.
         calls: kernels for these carriers by the names of those without payload.
+        repeated: the parameters once a state, for the last length of a batch.
     """
 
     carriers: tuple[str, ...]
     parameters: FloatArray
     calls: dict[str, Callable[..., Any]]
+    repeated: dict[int, FloatArray]
+
+    def beside(self, argument: Any) -> FloatArray:
+        """Return the parameters as an argument beside another one."""
+        if type(argument) is not np.ndarray or argument.ndim != 2:
+            return self.parameters
+        rows = self.repeated.get(len(argument))
+        if rows is None:
+            rows = np.tile(self.parameters, (len(argument), 1))
+            self.repeated.clear()
+            self.repeated[len(argument)] = rows
+        return rows
 
 
 class PayloadKernels(KernelCollection):
@@ -62,13 +75,13 @@ class PayloadKernels(KernelCollection):
     @property
     def in_effect(self) -> tuple[tuple[str, ...], FloatArray]:
         """Carriers, and the ten parameters of what each carries, shape (l, 10)."""
-        carriers, parameters, _ = self._loading
+        carriers, parameters, *_ = self._loading
         return carriers, parameters.reshape(-1, PARAMETERS_PER_BODY)
 
     @property
     def model(self) -> RobotModel:
         """The model with what is carried now."""
-        carriers, parameters, _ = self._loading
+        carriers, parameters, *_ = self._loading
         return carrying(self._model, carriers, parameters)
 
     def with_parameters(self, parameters: Mapping[str, FloatArray]) -> PayloadKernels:
@@ -87,7 +100,7 @@ class PayloadKernels(KernelCollection):
         calls = self._calls_for(carriers) if missing else self._loading.calls
         none = np.zeros(PARAMETERS_PER_BODY)
         values = np.concatenate([parameters.get(link, none) for link in carriers])
-        other._loading = _Loading(carriers, values, calls)
+        other._loading = _Loading(carriers, values, calls, {})
         return other
 
     def take_over(
@@ -100,17 +113,16 @@ class PayloadKernels(KernelCollection):
             before: what there is at a share of 0: `in_effect` of then.
             share: 0 to 1.
         """
-        carriers, values, _ = after._loading
+        carriers, values, calls, _ = after._loading
         start = np.zeros((len(carriers), PARAMETERS_PER_BODY))
         for link, own in zip(*before, strict=True):
             start[carriers.index(link)] = own
         # Exact at both ends.
         mean = (1.0 - share) * start.ravel() + share * values
-        calls = after._loading.calls
         while True:
             with self._lock:
                 if calls.keys() >= self._loading.calls.keys():
-                    self._loading = _Loading(carriers, mean, calls)
+                    self._loading = _Loading(carriers, mean, calls, {})
                     return
             calls.update(self._calls_for(carriers))  # others have come meanwhile
 
@@ -126,11 +138,12 @@ class PayloadKernels(KernelCollection):
         count = len(specification.arguments)
 
         def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
-            _, parameters, calls = self._loading
+            loading = self._loading
+            kernel = loading.calls[name]
             if by_name or len(values) != count:
                 _refuse_more(name, values, count)
-                return calls[name](*values, out=out, payload=parameters, **by_name)
-            return calls[name](*values, parameters, out=out)
+                return kernel(*values, out=out, payload=loading.parameters, **by_name)
+            return kernel(*values, loading.beside(values[0]), out=out)
 
         # Unlike a function, it can say how it is pickled.
         return SimpleNamespace(call=functools.partial(call))
@@ -166,14 +179,14 @@ class PayloadKernels(KernelCollection):
 
 
 def _unloaded(carriers: tuple[str, ...]) -> _Loading:
-    return _Loading(carriers, np.zeros(PARAMETERS_PER_BODY * len(carriers)), {})
+    return _Loading(carriers, np.zeros(PARAMETERS_PER_BODY * len(carriers)), {}, {})
 
 
 def _restored(
     model: RobotModel, threads: int, carriers: tuple[str, ...], parameters: FloatArray
 ) -> PayloadKernels:
     kernels = PayloadKernels(model, threads, carriers)
-    kernels._loading = _Loading(carriers, parameters, {})
+    kernels._loading = _Loading(carriers, parameters, {}, {})
     return kernels
 
 
