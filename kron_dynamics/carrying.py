@@ -48,7 +48,8 @@ class CarryingRobot(Robot):
 
         Args:
             robot: the robot; it stays as it is.
-            links: what is to carry payloads; none for the tip's link.
+            links: what is to carry payloads; until others do, kernels serve the bodies of these
+                alone.
 
         Raises:
             ArgumentTypeError: robot is no `Robot`, or a link no text.
@@ -57,7 +58,7 @@ class CarryingRobot(Robot):
         """
         instance(robot, Robot, 'robot', 'a Robot')
         super().__init__(robot.model, threads=robot._threads)
-        carriers = [carrier_of(self.model, link) for link in links or (self.model.tip_link,)]
+        carriers = [carrier_of(self.model, link) for link in links]
         self._kernels = PayloadKernels(self.model, self._threads, tuple(dict.fromkeys(carriers)))
         self._payloads: dict[str, RigidPayload] = {}
         self._links = links
@@ -198,6 +199,15 @@ class PayloadChange:
 def tree_of(model: RobotModel) -> RobotModel:
     """Return the tree of bodies that the equations go through."""
     return model.skeleton if isinstance(model, FlexibleModel) else model
+
+
+def can_carry(model: RobotModel, link: str) -> bool:
+    """Return whether a link of the model, which there must be, may carry payloads."""
+    try:
+        carrier_of(model, link)
+    except ModelError:
+        return False
+    return True
 
 
 def carrier_of(model: RobotModel, link: str) -> str:

@@ -99,7 +99,7 @@ class PayloadKernels(KernelCollection):
         carriers = self._loading.carriers + missing
         calls = self._calls_for(carriers) if missing else self._loading.calls
         none = np.zeros(PARAMETERS_PER_BODY)
-        values = np.concatenate([parameters.get(link, none) for link in carriers])
+        values = np.array([parameters.get(link, none) for link in carriers]).ravel()
         other._loading = _Loading(carriers, values, calls, {})
         return other
 
@@ -140,6 +140,8 @@ class PayloadKernels(KernelCollection):
         def call(*values: Any, out: Any = None, **by_name: Any) -> Any:
             loading = self._loading
             kernel = loading.calls[name]
+            if not loading.carriers:
+                return kernel(*values, out=out, **by_name)
             if by_name or len(values) != count:
                 _refuse_more(name, values, count)
                 return kernel(*values, out=out, payload=loading.parameters, **by_name)
@@ -191,7 +193,9 @@ def _restored(
 
 
 def _with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> KernelSpecification:
-    """The same with one more argument: what the carriers carry."""
+    """The same with one more argument: what the carriers carry, where there are any."""
+    if not carriers:
+        return known
     function = known.function
 
     def loaded(model: Any, *values: Any) -> Any:

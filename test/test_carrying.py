@@ -81,6 +81,21 @@ def test_without_payload_all_is_as_on_the_plain_robot(arm: Any, rng: Any) -> Non
     assert carrying.payloads == {}
 
 
+def test_kernels_are_those_of_the_plain_robot_until_a_link_carries(arm: Any, rng: Any) -> None:
+    carrying = kd.CarryingRobot(arm)
+    states = rng.uniform(-1, 1, (3, 3))
+    np.testing.assert_array_equal(
+        carrying.inverse_dynamics(*states), arm.inverse_dynamics(*states)
+    )
+    q, qd, qdd = states
+    carrying.inverse_dynamics(q=q, qd=qd, qdd=qdd)
+    carrying.set_payload('nozzle', 2.0)
+    added = carrying.inverse_dynamics(*states) - arm.inverse_dynamics(*states)
+    acceleration = arm.frame('nozzle').acceleration(q, qd, qdd)[:3] - arm.model.gravity
+    J = arm.frame('nozzle').jacobian(q)[:3]
+    np.testing.assert_allclose(added, 2.0 * J.T @ acceleration, atol=1e-10)
+
+
 def test_payload_counts_as_one_in_the_description(arm: Any, robot_text: Any, rng: Any) -> None:
     carrying = kd.CarryingRobot(arm, 'nozzle')
     described = kd.loads(robot_text('rrp'), payload={'nozzle': TOOL})

@@ -16,7 +16,7 @@ from rclpy.clock import Clock
 from rclpy.node import Node
 from rclpy.task import Future
 
-from kron_dynamics.carrying import CarryingRobot, PayloadChange
+from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
 from kron_dynamics.control import JointStateAssembler
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.tracking import TrackingController
@@ -48,16 +48,22 @@ def carrying_robot(parameters: ParameterSet, robot: Robot, tip_frame: str) -> Ca
     Raises:
         KronDynamicsError: the payload cannot be used; the message names the parameters.
     """
-    link = parameters.value('payload.link') or tip_frame
+    named = parameters.value('payload.link')
+    link = named or tip_frame
     try:
-        made = CarryingRobot(robot, link)
+        robot.model.frame(link)
+        prepared = [link] if named or can_carry(robot.model, link) else []
+        made = CarryingRobot(robot, *prepared)
         mass = parameters.value('payload.mass')
         place, inertia = (parameters.value(f'payload.{x}') for x in ('center_of_mass', 'inertia'))
         payload = _payload(mass, place, inertia)
         if payload.mass > 0.0:
             made.set_payload(link, payload, strict=True, allow=allowed_warnings(parameters))
     except KronDynamicsError as error:
-        raise type(error)(f'parameters payload.*: {error}') from error.__cause__
+        place = (
+            'parameters payload.*' if named or parameters.value('payload.mass') else 'tip_frame'
+        )
+        raise type(error)(f'{place}: {error}') from error.__cause__
     return made
 
 
@@ -150,7 +156,7 @@ class PayloadService:
         self, request: SetPayload.Request
     ) -> tuple[ConfiguredRobot, PayloadChange, GravityHold | None]:
         """Look at a request and compile what it needs; runs in a thread of its own."""
-        configured, _, assembler = self._present()
+        configured, controller, assembler = self._present()
         if configured is None:
             raise ModelError('the node is not configured')
         robot, link = configured.flexible, request.link
@@ -167,7 +173,7 @@ class PayloadService:
             if error.__cause__ is not None:
                 told = f'{told}; the parameter {ALLOWED} lets it pass'
             raise type(error)(told) from None
-        if assembler is not None:
+        if controller is not None and assembler is not None:
             self._require_strength(after, assembler.state(time.monotonic()).q)
         hold = checked_fault_hold(self._parameters, after.rigid, after)
         return configured, PayloadChange(robot, after), hold
@@ -181,8 +187,8 @@ class PayloadService:
         for name, effort, most in zip(robot.joint_names, needed, limit, strict=True):
             if not abs(effort) <= most:
                 raise ParameterError(
-                    f"joint '{name}' would need {abs(effort):.4g} to carry the weight here, more "
-                    f'than its effort limit {most:.4g}'
+                    f"joint '{name}' would need {abs(effort):.4g} N m or N to carry the weight "
+                    f'here, more than its effort limit {most:.4g}'
                 )
 
     def _start(self, change: PayloadChange, hold: GravityHold | None) -> None:
