@@ -43,8 +43,12 @@ def test_a_payload_set_while_inactive_is_in_the_first_command(bench, bench_robot
 
 
 def test_deactivation_puts_what_is_under_way_into_effect(bench, bench_robot):
-    bench.prepare(Q)
     client = bench.client
+    bench.configure()
+    bench.acknowledge(Q)
+    assert client.call(SetPayload, SERVICE, link='nozzle', mass=0.0).success
+    assert client.set_parameters({'payload.ramp_time': 60.0}) == ''
+    assert client.transition('activate')
     before = bench.command(Q)
     service = client.node.create_client(SetPayload, SERVICE)
     client.wait_for(service.service_is_ready, 'service')
@@ -59,8 +63,11 @@ def test_deactivation_puts_what_is_under_way_into_effect(bench, bench_robot):
     client.wait_for(future.done, 'answer')
     assert future.result().success
     # The last effort stands until somebody else takes over: it carries all of the weight.
-    added = weight(bench_robot, Q, 2.0)
-    np.testing.assert_allclose(bench.command_states[-1].effort - before, added, atol=1e-9)
+    last = before + weight(bench_robot, Q, 2.0)
+    client.wait_for(
+        lambda: np.allclose(bench.command_states[-1].effort, last, atol=1e-9), 'last effort'
+    )
+    assert client.set_parameters({'payload.ramp_time': 1.0}) == ''
     client.node.destroy_client(service)
 
 
