@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kron_dynamics_msgs.srv import InverseDynamics, SetPayload
+from long_runs import some_of
 from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
 
@@ -141,7 +142,7 @@ MACHINES = {
 }
 
 
-@pytest.fixture(params=sorted(MACHINES))
+@pytest.fixture(params=some_of(sorted(MACHINES), ['stacker']))
 def machine(request, launcher, connect):
     made = Loaded(launcher, connect(f'loaded_{request.param}'), *MACHINES[request.param]())
     yield made
