@@ -24,10 +24,12 @@ from kron_dynamics.exceptions import (
 )
 
 if TYPE_CHECKING:
+    from kron_dynamics.carrying import CarryingRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel
     from kron_dynamics.loading import load, loads
     from kron_dynamics.model import RobotModel
+    from kron_dynamics.model.payload import RigidPayload
     from kron_dynamics.robot import Robot
 
 __version__ = '0.1.0'
@@ -35,6 +37,7 @@ __version__ = '0.1.0'
 __all__ = [
     'ArgumentTypeError',
     'BagError',
+    'CarryingRobot',
     'InvalidInertiaError',
     'KernelBuildError',
     'KronDynamicsError',
@@ -43,6 +46,7 @@ __all__ = [
     'ModelWarning',
     'NonFiniteError',
     'ParameterError',
+    'RigidPayload',
     'Robot',
     'RobotFrame',
     'RobotModel',
@@ -59,13 +63,24 @@ def __getattr__(name: str) -> object:
     """Import what a robot takes when it is first asked for: the command line does without it."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    from kron_dynamics.carrying import CarryingRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel
     from kron_dynamics.loading import load, loads
     from kron_dynamics.model import RobotModel
+    from kron_dynamics.model.payload import RigidPayload
     from kron_dynamics.robot import Robot
 
-    late = (LinearizedModel, Robot, RobotFrame, RobotModel, load, loads)
+    late = (
+        CarryingRobot,
+        RigidPayload,
+        LinearizedModel,
+        Robot,
+        RobotFrame,
+        RobotModel,
+        load,
+        loads,
+    )
     globals().update({found.__name__: found for found in late})
     return globals()[name]
 

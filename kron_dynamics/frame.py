@@ -110,7 +110,7 @@ class RobotFrame:
         """Return the time derivative of `acceleration`, (6,), m/s^3 and rad/s^3."""
         return kinematics.frame_jerk(self.model, q, qd, qdd, qddd, self.name)
 
-    @compiled
+    @compiled(has_inertia=True)
     def control_step(
         self, q: ArrayLike, qd: ArrayLike, *, out: tuple[FloatArray, ...] | None = None
     ) -> dynamics.ControlStep:

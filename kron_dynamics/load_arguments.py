@@ -13,6 +13,7 @@ from kron_dynamics.arguments import instance, real_array, real_number
 from kron_dynamics.exceptions import ArgumentTypeError, ParameterError
 from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model.options import ModelOptions
+from kron_dynamics.model.payload import RigidPayload
 
 
 def check_path(path: object, name: str) -> None:
@@ -50,7 +51,7 @@ def check_options(options: ModelOptions, flexible: object, xacro_args: object) -
         if isinstance(carried, (tuple, list)):
             for part in carried:
                 real_array(part, name)
-        else:
+        elif not isinstance(carried, RigidPayload):
             real_number(carried, name)
     for switch in ('hold_base', 'strict'):
         instance(options[switch], (bool, np.bool_), switch, 'True or False')

@@ -50,8 +50,8 @@ def load(
             transmissions of the URDF give.
         flexible: description of links that bend, a YAML file or what one holds; their modal
             coordinates follow those of the joints.
-        payload: point masses by the link that carries them: kg at the link's origin, or (kg,
-            place in the link's frame in m).
+        payload: what links carry, by their names: kg at the link's origin; (kg, place in the
+            link's frame in m); or a `RigidPayload`, which has an inertia.
         threads: threads that share a batch; 0 for all cores.
         hold_base: whether a floating or planar joint at the root is held where it is; without it
             such a robot is refused.

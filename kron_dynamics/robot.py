@@ -125,57 +125,57 @@ class Robot:
         """
         prepare(self, *(self.frame(link) for link in links), batches=batches)
 
-    @compiled
+    @compiled(has_inertia=True)
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return M, (n, n), symmetric positive definite.  [T] eq. (95)."""
         return dynamics.mass_matrix(self.model, q)
 
-    @compiled
+    @compiled(has_inertia=True)
     def velocity_free_coriolis_matrix(
         self, q: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return the symmetrised C*, (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
         return dynamics.velocity_free_coriolis_matrix(self.model, q)
 
-    @compiled
+    @compiled(has_inertia=True)
     def mass_matrix_derivative(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return dM/dq, (n, n*n): column j*n + k is d M[:, j]/d q_k."""
         return dynamics.mass_matrix_derivative(self.model, q)
 
-    @compiled
+    @compiled(has_inertia=True)
     def coriolis_matrix(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return the Christoffel C(q, qd), (n, n), for which dM/dt - 2C is skew."""
         return dynamics.coriolis_matrix(self.model, q, qd)
 
-    @compiled
+    @compiled(has_inertia=True)
     def coriolis_vector(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return c = C qd, (n,): Coriolis and centrifugal terms."""
         return dynamics.coriolis_vector(self.model, q, qd)
 
-    @compiled
+    @compiled(has_inertia=True)
     def gravity_vector(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return g = dV/dq, (n,): the efforts that hold the robot still."""
         return dynamics.gravity_vector(self.model, q)
 
-    @compiled
+    @compiled(has_inertia=True)
     def bias_forces(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return c + g, (n,)."""
         return dynamics.bias_forces(self.model, q, qd)
 
-    @compiled
+    @compiled(has_inertia=True)
     def inverse_dynamics(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
         """Return tau = M qdd + c + g, (n,), without joint friction."""
         return dynamics.inverse_dynamics(self.model, q, qd, qdd)
 
-    @compiled(inverts_mass=True)
+    @compiled(inverts_mass=True, has_inertia=True)
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
@@ -186,7 +186,7 @@ class Robot:
         """
         return dynamics.forward_dynamics(self.model, q, qd, tau)
 
-    @compiled(on_demand=True)
+    @compiled(on_demand=True, has_inertia=True)
     def linearization(
         self,
         q: ArrayLike,
@@ -249,7 +249,7 @@ class Robot:
             self._deflections = DeflectionCheck()
         self._deflections(self.model, state, stacklevel + 1)
 
-    @compiled
+    @compiled(has_inertia=True)
     def kinetic_energy(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
@@ -257,7 +257,7 @@ class Robot:
         energy: FloatArray = dynamics.kinetic_energy(self.model, q, qd)
         return energy
 
-    @compiled
+    @compiled(has_inertia=True)
     def potential_energy(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return V, (), J; g is its derivative."""
         energy: FloatArray = dynamics.potential_energy(self.model, q)

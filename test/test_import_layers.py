@@ -25,9 +25,10 @@ LAYERS = (
     ('dynamics',),
     ('flexible',),
     ('kernels',),
-    ('frame', 'linearized', 'load_arguments'),
+    ('frame', 'linearized', 'load_arguments', 'payload_kernels'),
     ('symbolic',),
     ('robot',),
+    ('carrying',),
     ('equilibrium', 'loading', 'stability'),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'modes', 'simulation'),

@@ -74,7 +74,7 @@ def test_parameter_tables_are_those_of_the_nodes(section):
     else:
         common, per_joint = declared.SIMULATOR, declared.simulator_joint_parameters(['<joint>'])
     expected = {}
-    for parameter in (*common, *per_joint):
+    for parameter in (*common, *declared.armature_parameters(['<joint>']), *per_joint):
         default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
         default = '' if parameter.default == [''] else default  # a list needs a type
         expected[parameter.name] = (

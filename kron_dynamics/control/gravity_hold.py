@@ -152,6 +152,16 @@ class GravityHold:
         """How long one braking effort may stay, s: half the time in which it stops the machine."""
         return 0.5 / (self.damping * self.range.inertia_ratio)
 
+    def adopt(self, other: GravityHold) -> None:
+        """Take over the range of another machine, and its damping where the own is outside.
+
+        Args:
+            other: made for the same machine with another payload.
+        """
+        self.range = other.range
+        if not other.range.lowest <= self.damping <= other.range.highest:
+            self.damping = other.damping
+
     def effort(
         self,
         q: FloatArray,

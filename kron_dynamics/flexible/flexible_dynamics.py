@@ -13,6 +13,7 @@ forces in N, and no drive acts on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.payload import carrying, carrying_tree, inertia_of
 from kron_dynamics.dynamics.regressor import (
     PARAMETERS_PER_BODY,
     inertial_parameters,
@@ -125,7 +127,7 @@ def _flexible_kinetic_energy(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) 
 def _flexible_potential_energy(model: FlexibleModel, q: ArrayLike) -> Any:
     q = as_scalars(q)
     where = configuration(model, q)
-    inertias = body_inertias(model.skeleton)
+    inertias = model.skeleton.per_body(body_inertias)
     fixed: list[Inertia] = []  # beams on the base
     elastic: Any = 0
     for link, state in zip(model.flexible_links, where.states, strict=True):
@@ -138,6 +140,14 @@ def _flexible_potential_energy(model: FlexibleModel, q: ArrayLike) -> Any:
     composites = composite_inertias(model.skeleton, where.placements, inertias)
     first = sum((beam.first for beam in fixed), composites[-1].first)
     return elastic - first @ model.gravity
+
+
+@carrying.register
+def _flexible_carrying(
+    model: FlexibleModel, links: Sequence[str], payload: ArrayLike
+) -> FlexibleModel:
+    # Its modes stay as they are: they are shapes to choose from, and M and K have the payload.
+    return replace(model, skeleton=carrying_tree(model.skeleton, links, payload))
 
 
 @inertial_parameters.register
@@ -154,7 +164,7 @@ def _flexible_regressor(
     def efforts(parameters: ScalarArray) -> ScalarArray:
         inertias = model.skeleton.table(Inertia(0, np.zeros(3, dtype=int), _NO_MOMENTS))
         for k, of_body in enumerate(parameters.reshape(-1, PARAMETERS_PER_BODY)):
-            inertias[k] = _inertia_of(of_body)
+            inertias[k] = inertia_of(of_body)
         return _moved_masses(model, q, qd, qdd, model.gravity, inertias)
 
     # Linear: the slopes hold for all parameters, and without any the beams are what is left.
@@ -170,13 +180,6 @@ def _flexible_regressor(
 _NO_MOMENTS = np.zeros((3, 3), dtype=int)
 
 
-def _inertia_of(parameters: ScalarArray) -> Inertia:
-    """The moments about a body's origin of its ten numbers, as `inertial_parameters` has them."""
-    mass, first, (xx, xy, xz, yy, yz, zz) = parameters[0], parameters[1:4], parameters[4:]
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return Inertia(mass, first, (xx + yy + zz) / 2 * np.eye(3, dtype=int) - inertia)
-
-
 def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
     """Elastic forces in the rows of modal coordinates, shape (n,), N."""
     forces = zeros_like(q, (model.n,))
@@ -190,7 +193,8 @@ def _newton_euler(
     model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
     """Efforts of a motion without elastic forces, shape (n,)."""
-    tau = _moved_masses(model, q, qd, qdd, gravity, body_inertias(model.skeleton))
+    inertias = model.skeleton.per_body(body_inertias)
+    tau = _moved_masses(model, q, qd, qdd, gravity, inertias)
     rates = as_scalars(qdd)
     for k in range(model.n):
         tau[k] += model.armature[k] * rates[k]

@@ -51,6 +51,11 @@ class KernelCollection:
                 self._kernels[known.name].use_lanes(None if addresses is None else addresses[k])
 
     @property
+    def model(self) -> RobotModel:
+        """What the equations are evaluated on."""
+        return self._model
+
+    @property
     def n(self) -> int:
         """Number of generalized coordinates: the length of every argument."""
         return self._model.n

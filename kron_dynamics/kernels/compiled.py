@@ -38,12 +38,14 @@ class Compiled(Generic[P, R]):
         in_body_axes: bool = False,
         inverts_mass: bool = False,
         has_loops: bool = True,
+        has_inertia: bool = False,
     ) -> None:
         """Describe a method; the given arguments have other lengths than n."""
         self.on_demand = on_demand
         self.inverts_mass = inverts_mass
         self._in_body_axes = in_body_axes
         self._has_loops = has_loops
+        self._has_inertia = has_inertia
         self._name = function.__name__
         self._body = function
         signature = inspect.signature(function)
@@ -81,8 +83,13 @@ class Compiled(Generic[P, R]):
         name = f'{instance._kernel_prefix}{self._name}'
         result = self._result_type
         return KernelSpecification(
-            name, self._arguments, function, result, self._in_body_axes, self._has_loops
+            *(name, self._arguments, function, result),
+            *(self._in_body_axes, self._has_loops, self._has_inertia),
         )
+
+    def _equation(self, instance: Any, *values: Any) -> Any:
+        """The same in any number system, for `taylor.expand`."""
+        return self.specification(instance).function(instance._kernels.model, *values)
 
     @overload
     def __get__(
@@ -110,8 +117,7 @@ class Compiled(Generic[P, R]):
         call.__module__ = self._body.__module__
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
-        # The same in any number system, for `taylor.expand`.
-        call.equation = functools.partial(self._body, instance)
+        call.equation = functools.partial(self._equation, instance)
         call.lengths = specification.lengths(instance.model)
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
@@ -132,6 +138,7 @@ def compiled(
     in_body_axes: bool = False,
     inverts_mass: bool = False,
     has_loops: bool = True,
+    has_inertia: bool = False,
     **lengths: int,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
 
@@ -144,6 +151,7 @@ def compiled(
     in_body_axes: bool = False,
     inverts_mass: bool = False,
     has_loops: bool = True,
+    has_inertia: bool = False,
     **lengths: int,
 ) -> Any:
     """Decorate a method whose body is an equation: it is recorded and compiled.
@@ -158,7 +166,7 @@ def compiled(
     if function is not None:
         return Compiled(function, {})
     return lambda function: Compiled(
-        function, lengths, on_demand, in_body_axes, inverts_mass, has_loops
+        function, lengths, on_demand, in_body_axes, inverts_mass, has_loops, has_inertia
     )
 
 

@@ -43,6 +43,7 @@ class KernelSpecification(NamedTuple):
         in_body_axes: whether the result is in the axes of the model's bodies.
         has_loops: whether the function goes through the tree by the model's ways alone, so that
             its loops can be recorded.
+        has_inertia: whether it depends on the inertia of the bodies, and on what they carry.
     """
 
     name: str
@@ -51,6 +52,7 @@ class KernelSpecification(NamedTuple):
     result_type: type[tuple[Any, ...]] | None = None
     in_body_axes: bool = False
     has_loops: bool = True
+    has_inertia: bool = False
 
     def lengths(self, model: RobotModel) -> list[tuple[str, int]]:
         """Return name and length of each argument for a model."""

@@ -59,6 +59,9 @@ KINDS: Mapping[str, Kind] = {
     'triangle_inequality': Kind(WARNING, InvalidInertiaError),
     'massless_joint': Kind(WARNING, InvalidInertiaError),
     'root_inertia': Kind(HINT, InvalidInertiaError),
+    # Payloads that are set while the robot moves.
+    'payload_far': Kind(WARNING, InvalidInertiaError),
+    'payload_inertia': Kind(WARNING, InvalidInertiaError),
     # Magnitudes that look like other units than SI.
     'mass_magnitude': Kind(HINT, InvalidInertiaError),
     'inertia_magnitude': Kind(HINT, InvalidInertiaError),

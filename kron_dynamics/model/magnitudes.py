@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape
 from kron_dynamics.model.rigid_model import RigidModel
-from kron_dynamics.model.robot_model import Body
+from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.model.urdf import ParsedUrdf
 
 # kg/m^3 of a link's collision geometry: from a hollow case to platinum, and more.
@@ -37,7 +38,7 @@ def look_at_magnitudes(model: RigidModel, parsed: ParsedUrdf, findings: Findings
         parsed: its description.
         findings: where hints go.
     """
-    reach = _reach(model, parsed.shapes)
+    reach = reach_of(model, parsed.shapes)
     if not 0 < reach < math.inf:
         return
     _look_at_densities(parsed, _SMALL * model.total_mass, _SMALL * reach, findings)
@@ -95,8 +96,13 @@ def _gyration(body: Body) -> float:
     return math.sqrt(max(trace, 0.0) / 2 / body.mass)
 
 
-def _reach(model: RigidModel, shapes: Mapping[str, Shape]) -> float:
-    """Longest way from the base along joints and links, with the extents of what is there, m."""
+def reach_of(model: RobotModel, shapes: Mapping[str, Shape] = MappingProxyType({})) -> float:
+    """Return the longest way from the base along joints and links, m.
+
+    Args:
+        model: the robot.
+        shapes: extents of what is there by link.
+    """
     far = [0.0] * (len(model.joints) + 1)  # the base's is the last
     for k, joint in enumerate(model.joints):
         far[k] = far[joint.parent] + math.hypot(*joint.translation)

@@ -20,7 +20,7 @@ class ModelOptions(TypedDict, total=False):
             first in document order.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
             transmissions of the URDF give.
-        payload: point masses by the link that carries them, as for `with_payloads`.
+        payload: what links carry, by their names, as for `with_payloads`.
         hold_base: whether a floating or planar joint at the root is held where it is.
         strict: whether every warning is an error.
         allow: kinds of warnings that `strict` lets pass.

@@ -1,36 +1,161 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads: point masses fixed to links of a URDF, which the URDF does not know of."""
+"""Payloads: bodies fixed to links of a URDF, which the URDF does not know of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from urdf_parser_py import urdf
 
-from kron_dynamics.exceptions import InvalidInertiaError, ModelError
-from kron_dynamics.messages import clipped, listed
+from kron_dynamics.arguments import finite_array, real_number
+from kron_dynamics.exceptions import InvalidInertiaError, ModelError, ShapeError
+from kron_dynamics.messages import clipped, listed, named
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.inertia import check_inertias
+from kron_dynamics.model.magnitudes import reach_of
+from kron_dynamics.model.robot_model import RobotModel, read_only
 from kron_dynamics.model.tree import find_root, walk
 from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# A mass at the link's origin, kg, or (mass, place in the link's frame, shape (3,), m).
-Payload: TypeAlias = float | tuple[float, ArrayLike]
+# Relative to the largest entry: what is no more than the rounding of printed numbers.
+_SYMMETRIC = 1e-6
+# Distance of a payload's centre of mass from its link, and radius of gyration, in reaches of the
+# robot: numbers in mm have a thousand.
+_FAR = 10.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RigidPayload:
+    """A rigid body that a link carries.
+
+    Attributes:
+        mass: kg, 0 or more.
+        center_of_mass: shape (3,), in the link's frame, m.
+        inertia: shape (3, 3), about the payload's centre of mass, along the axes of the link,
+            kg m^2; none without mass.
+    """
+
+    mass: float
+    center_of_mass: FloatArray = field(default_factory=lambda: np.zeros(3))
+    inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self) -> None:
+        """Take arrays of any kind.
+
+        Raises:
+            ArgumentTypeError: something is no real number.
+            ShapeError: an array has another shape.
+            NonFiniteError: a number is none.
+            InvalidInertiaError: the mass is negative, or none beside an inertia; or the inertia
+                is not symmetric, or out of all numbers.
+        """
+        object.__setattr__(
+            self, 'mass', float(finite_array(real_number(self.mass, 'mass'), 'mass'))
+        )
+        for name, shape in (('center_of_mass', (3,)), ('inertia', (3, 3))):
+            values = finite_array(getattr(self, name), name)
+            if values.shape != shape:
+                raise ShapeError(f'{name} has shape {values.shape}, expected {shape}')
+            object.__setattr__(self, name, read_only(values))
+        if self.mass < 0.0:
+            raise InvalidInertiaError(f'mass is {self.mass:g} kg, expected >= 0')
+        off = np.abs(self.inertia - self.inertia.T).max()
+        if off > _SYMMETRIC * np.abs(self.inertia).max():
+            raise InvalidInertiaError(f'inertia is not symmetric: {self.inertia.tolist()} kg m^2')
+        if self.mass == 0.0 and self.inertia.any():
+            raise InvalidInertiaError('a payload without mass has an inertia, expected none')
+        with np.errstate(over='ignore', invalid='ignore'):
+            reaching = self.mass * (1.0 + self.center_of_mass @ self.center_of_mass)
+            largest = reaching + np.abs(self.inertia).sum()
+        if not np.isfinite(largest):
+            raise InvalidInertiaError(
+                f'mass {self.mass:g} kg and centre of mass {self.center_of_mass.tolist()} m: the '
+                f'inertia about the link is not finite'
+            )
+
+    @property
+    def second_moment(self) -> FloatArray:
+        """Integral of r r^T dm about the link's origin, shape (3, 3), link axes, kg m^2."""
+        c = self.center_of_mass
+        centered: FloatArray = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
+        return centered + self.mass * np.outer(c, c)
+
+
+# A mass at the link's origin, kg; (mass, place in the link's frame, shape (3,), m); or a body.
+Payload: TypeAlias = float | tuple[float, ArrayLike] | RigidPayload
+
+
+def rigid_payload(link: str, payload: Payload) -> RigidPayload:
+    """Return what a link carries, checked.
+
+    Raises:
+        ModelError: it is no payload; the message names the link.
+        InvalidInertiaError: a mass is negative.
+    """
+    if isinstance(payload, RigidPayload):
+        return payload
+    mass, place = _mass_and_place(link, payload)
+    try:
+        return RigidPayload(mass, place)
+    except InvalidInertiaError as error:
+        raise InvalidInertiaError(f"payload: link '{clipped(link)}': {error}") from None
+
+
+def look_at_payload(
+    model: RobotModel, link: str, payload: RigidPayload, findings: Findings
+) -> None:
+    """Look for an inertia that no body has, and for numbers in other units than SI.
+
+    Args:
+        model: the robot.
+        link: what carries the payload.
+        payload: the payload.
+        findings: where warnings go.
+    """
+    check_inertias([_as_link(f'{link}/payload', payload)], findings)
+    reach, subject = reach_of(model), named('link', f'{link}/payload')
+    off = float(np.linalg.norm(payload.center_of_mass))
+    if off > _FAR * reach > 0:
+        findings.warn(
+            'payload_far',
+            subject,
+            f'its centre of mass is {off:.3g} m from the link, {off / reach:.3g} times as far as '
+            f'the robot reaches',
+            'give the centre of mass in m and in the frame of the link',
+        )
+    trace = max(float(np.trace(payload.inertia)), 0.0)
+    gyration = float(np.sqrt(trace / 2 / payload.mass)) if payload.mass else 0.0
+    if gyration > _FAR * reach > 0:
+        findings.warn(
+            'payload_inertia',
+            subject,
+            f'its radius of gyration is {gyration:.3g} m, {gyration / reach:.3g} times as far as '
+            f'the robot reaches',
+            'give the inertia in kg m^2',
+        )
+
+
+def _as_link(name: str, payload: RigidPayload) -> urdf.Link:
+    xx, xy, xz, _, yy, yz, _, _, zz = payload.inertia.ravel().tolist()
+    inertia = urdf.Inertia(ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz)
+    return urdf.Link(name=name, inertial=urdf.Inertial(mass=payload.mass, inertia=inertia))
 
 
 def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedUrdf:
-    """Return a URDF with point masses fixed to some of its links.
+    """Return a URDF with payloads fixed to some of its links.
 
     Each is a link of its own in the tree, fixed to the link that carries it. So what a rigid body
     carries is lumped into it, and what a flexible link carries rides on the beam's section there.
 
     Args:
         parsed: the URDF, which is changed.
-        payload: by the name of the link: kg at the link's origin, or (kg, place), the place in
-            the link's frame, shape (3,), m.
+        payload: by the name of the link: kg at the link's origin; (kg, place), the place in the
+            link's frame, shape (3,), m; or a `RigidPayload`.
 
     Raises:
         ModelError: a link is unknown or does not move, or a number is none; the message names the
@@ -52,11 +177,10 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
             )
         if not moving[link]:
             raise ModelError(f"payload: link '{link}' does not move, a mass on it changes nothing")
-        mass, place = _mass_and_place(link, value)
+        body = rigid_payload(link, value)
         name = f'{link}/payload'
-        inertial = urdf.Inertial(mass=mass, inertia=urdf.Inertia())
-        robot.add_link(urdf.Link(name=name, inertial=inertial))
-        origin = urdf.Pose(xyz=place.tolist())
+        robot.add_link(_as_link(name, body))
+        origin = urdf.Pose(xyz=body.center_of_mass.tolist())
         robot.add_joint(
             urdf.Joint(name=name, parent=link, child=name, joint_type='fixed', origin=origin)
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.robot import Robot
 
 
@@ -20,7 +21,7 @@ class ConfiguredRobot:
         tip_frame: the link of the tip.
     """
 
-    flexible: Robot
+    flexible: CarryingRobot
     tip_frame: str
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
+from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.supervision.tolerances import (
     TrackingTolerances,
     default_rate_limit,
@@ -87,20 +88,25 @@ def _tolerances(
     return replace(chosen, time=parameters.value('following_error_time'))
 
 
-def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
-    """Refuse a fault action that would not take energy out of a robot.
+def checked_fault_hold(
+    parameters: ParameterSet, robot: Robot, flexible: Robot
+) -> GravityHold | None:
+    """Return the fault action that holds a robot, refusing one that would not take energy out.
 
     Args:
         parameters: of dynamics_node.
         robot: the machine.
         flexible: the same with links that bend; the same object where none does.
 
+    Returns:
+        None where the fault action is another.
+
     Raises:
         ParameterError: it would not; the message says which damping or period of the states would.
     """
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
-    fault_hold(action, damping or None, period, robot, flexible)
+    return fault_hold(action, damping or None, period, robot, flexible)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:

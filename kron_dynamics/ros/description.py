@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from kron_dynamics.exceptions import (
 from kron_dynamics.loading import load, loads
 from kron_dynamics.model.findings import allowed_kinds
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.node_parameters import armature_parameters
 from kron_dynamics.ros.parameters import ParameterSet
 
 ALLOWED = 'allowed_model_warnings'
@@ -52,14 +54,28 @@ def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
 
 def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
     file: str | None = parameters.value('flexible_description_file') or None
+    options = _options(parameters)
     try:
-        robot = make(flexible=file, **_options(parameters))
+        options['armature'] = _armature(parameters, make, options)
+        robot = make(flexible=file, **options)
     except ModelError as error:
         raise _with_parameter(error) from error.__cause__
     for warning in robot.model.warnings:
         if warning.severity == 'warning':
             parameters.logger.warning(f'allowed in the robot_description: {warning}')
     return robot
+
+
+def _armature(
+    parameters: ParameterSet, make: Callable[..., Robot], options: Mapping[str, Any]
+) -> dict[str, float]:
+    """Inertias of rotors that the parameters give, by joint."""
+    with warnings.catch_warnings():  # only the names of the joints are wanted
+        warnings.simplefilter('ignore', ModelWarning)
+        joints = make(**{**options, 'strict': False}).joint_names
+    parameters.declare(armature_parameters(joints))
+    given = {joint: parameters.value(f'armature.{joint}') for joint in joints}
+    return {joint: inertia for joint, inertia in given.items() if inertia >= 0.0}
 
 
 def _description(parameters: ParameterSet) -> list[str]:
@@ -73,11 +89,11 @@ def _options(parameters: ParameterSet) -> dict[str, Any]:
         'gravity': [parameters.value(f'gravity.{axis}') for axis in 'xyz'],
         'hold_base': parameters.value('hold_base'),
         'strict': True,
-        'allow': _allowed(parameters),
+        'allow': allowed_warnings(parameters),
     }
 
 
-def _allowed(parameters: ParameterSet) -> list[str]:
+def allowed_warnings(parameters: ParameterSet) -> list[str]:
     """The kinds of warnings that are allowed.
 
     Raises:

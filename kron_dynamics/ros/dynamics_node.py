@@ -32,7 +32,7 @@ from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import check_fault_action, make_controller
+from kron_dynamics.ros.controller_factory import checked_fault_hold, make_controller
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
     robot_from_parameters,
@@ -49,6 +49,7 @@ from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
 from kron_dynamics.ros.reference_input import ReferenceInput
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
@@ -102,6 +103,12 @@ class DynamicsNode(LifecycleNode):
             subscribe_description(self, self._on_description)
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
         provide_services(self, self._settings, lambda: self._configured)
+        self._payloads = PayloadService(
+            self,
+            self._settings,
+            self._steady,
+            lambda: (self._configured, self._controller, self._assembler),
+        )
         period = self._settings.value('diagnostics_period')
         self.create_timer(period, self._publish_diagnostics, clock=self._steady)
         if self._settings.value('autostart'):
@@ -122,11 +129,11 @@ class DynamicsNode(LifecycleNode):
             self.get_logger().error('cannot configure: no robot_description received yet')
             return _FAILURE
         link = self._settings.value('tip_frame') or description.model.tip_link
-        configured = ConfiguredRobot(description, link)
-        robot = configured.robot
         try:
+            configured = ConfiguredRobot(carrying_robot(self._settings, description, link), link)
+            robot = configured.robot
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
-            check_fault_action(self._settings, robot, description)
+            checked_fault_hold(self._settings, robot, configured.flexible)
             self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
@@ -176,6 +183,7 @@ class DynamicsNode(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send one last safe command, then none."""
         controller = self._controller
+        self._payloads.finish()
         if controller is not None and self._assembler is not None:
             present = self._assembler.state(time.monotonic())
             self._send(controller.last_effort(present.q))
@@ -388,7 +396,7 @@ class DynamicsNode(LifecycleNode):
         if configured is not None and assembler is not None and outputs is not None:
             hardware = configured.robot.model.name
             values |= state_values(configured.robot, assembler, time.monotonic())
-            values |= self._statistics.values() | outputs.values()
+            values |= self._statistics.values() | outputs.values() | self._payloads.values()
         if self._supervision is not None:
             values |= self._supervision.values()
         if self._controller is not None:

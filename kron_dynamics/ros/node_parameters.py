@@ -147,6 +147,39 @@ DYNAMICS = (
         'Read at configure.',
     ),
     Parameter(
+        'payload.link',
+        '',
+        'Link whose payloads are set without another compilation, and that carries the one of '
+        'the other parameters from configure on. Empty: tip_frame. Taken up by configure.',
+    ),
+    Parameter(
+        'payload.mass',
+        0.0,
+        'Mass that payload.link carries, kg; ~/set_payload changes it until cleanup. Taken up by '
+        'configure.',
+        0.0,
+        NO_LIMIT,
+    ),
+    Parameter(
+        'payload.center_of_mass',
+        [0.0, 0.0, 0.0],
+        'Its centre of mass in the frame of payload.link, m. Taken up by configure.',
+    ),
+    Parameter(
+        'payload.inertia',
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        'Its inertia ixx, ixy, ixz, iyy, iyz, izz about its centre of mass along the axes of '
+        'payload.link, kg m^2. Taken up by configure.',
+    ),
+    Parameter(
+        'payload.ramp_time',
+        1.0,
+        'Time over which a payload set by ~/set_payload comes into effect while commands are '
+        'sent, s.',
+        0.01,
+        60.0,
+    ),
+    Parameter(
         'acceleration_source',
         'reference',
         'Joint accelerations behind tip_acceleration: reference, model (forward dynamics of the '
@@ -225,6 +258,23 @@ SIMULATOR = _read_once(
         choices=('brake', 'coast'),
     ),
 )
+
+
+def armature_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
+    """Return the parameters of the rotors at the joints, which are read with the description."""
+    return _read_once(
+        *(
+            Parameter(
+                f'armature.{joint}',
+                -1.0,
+                'Inertia of the rotor at the joint, kg m^2 or kg; below 0: what the transmissions '
+                'of the URDF give.',
+                -1.0,
+                NO_LIMIT,
+            )
+            for joint in joints
+        )
+    )
 
 
 def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:

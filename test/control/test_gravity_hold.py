@@ -328,3 +328,12 @@ def test_the_search_within_limits_finds_what_scipy_finds(seed, n):
     assert ((found >= lower - 1e-12 * scale) & (found <= upper + 1e-12 * scale)).all()
     cost, best = (np.square(A @ (x - wanted)).sum() for x in (found, expected))
     assert cost <= best * (1.0 + 1e-6) + 1e-12
+
+
+def test_a_payload_takes_its_range_and_a_damping_outside_it_over(arms):
+    robot = arms['ur5']
+    slow, fast = GravityHold(robot, 2.0, period=0.02), GravityHold(robot, 30.0, period=0.005)
+    slow.adopt(fast)
+    assert (slow.range, slow.damping) == (fast.range, 2.0)
+    fast.adopt(GravityHold(robot, 2.5, period=0.02))
+    assert fast.damping == 2.5

@@ -193,7 +193,7 @@ class VibrationDamper:
 
 
 class GainSchedule:
-    """Gains for the pose the machine is in, made anew once it has moved on.
+    """Gains for the pose the machine is in, made anew once it or its payload is another.
 
     Not for the control cycle: at a new pose a linearization and two Riccati equations are due.
     """
@@ -203,6 +203,7 @@ class GainSchedule:
         linearize: Callable[[FloatArray], LinearizedModel],
         design: Callable[[LinearizedModel], DampingGains],
         tolerance: ArrayLike,
+        parameters: Callable[[], FloatArray] = lambda: np.zeros(0),
     ) -> None:
         """Make a schedule without gains yet.
 
@@ -211,6 +212,8 @@ class GainSchedule:
             design: makes its gains.
             tolerance: how far a joint may be from the pose of the gains, shape (n_j,), rad or m,
                 above 0; inf for a joint that changes nothing.
+            parameters: of the robot now, such as `Robot.inertial_parameters`: gains hold for
+                these alone.
 
         Raises:
             ParameterError: a tolerance cannot be used.
@@ -219,10 +222,13 @@ class GainSchedule:
         self._tolerance = positive_per_joint('tolerance', tolerance, names, infinity_allowed=True)
         self._linearize = linearize
         self._design = design
-        self._latest: tuple[FloatArray, DampingGains] | None = None
+        self._parameters = parameters
+        self._latest: tuple[FloatArray, FloatArray, DampingGains] | None = None
 
     def at(self, q: ArrayLike) -> DampingGains:
         """Return the gains for a pose: the same object while the pose stays within tolerance.
+
+        Other parameters ask for other gains in any pose.
 
         Where they cannot be made it raises what `linearize` or `design` does; the schedule then
         still holds the former ones.
@@ -239,6 +245,12 @@ class GainSchedule:
             raise ShapeError(f'q has shape {pose.shape}, expected {self._tolerance.shape}')
         if not np.isfinite(pose).all():
             raise NonFiniteError(f'q is {pose.tolist()}, expected finite positions')
-        if self._latest is None or (np.abs(pose - self._latest[0]) > self._tolerance).any():
-            self._latest = pose, self._design(self._linearize(pose))
-        return self._latest[1]
+        parameters = self._parameters()
+        if self._latest is not None:
+            known, then, gains = self._latest
+            is_near = (np.abs(pose - known) <= self._tolerance).all()
+            if is_near and np.array_equal(parameters, then):
+                return gains
+        gains = self._design(self._linearize(pose))
+        self._latest = pose, parameters, gains
+        return gains

@@ -64,4 +64,4 @@ def damping_schedule(
         disturbances = replace(disturbances, drift=_DRIFT * disturbances.drift)
         return DampingGains.of(linear, period, scales, disturbances)
 
-    return GainSchedule(linearize, design, tolerance)
+    return GainSchedule(linearize, design, tolerance, flexible.inertial_parameters)

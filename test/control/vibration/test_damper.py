@@ -317,6 +317,20 @@ def test_schedule_keeps_its_gains_while_the_pose_is_near():
     assert away[-1] < 1e-3
 
 
+def test_another_payload_asks_for_other_gains_in_the_same_pose():
+    weight = [1.0]
+    schedule = GainSchedule(
+        lambda q: stacker(weight=weight[0]), design, [0.05], lambda: np.array(weight)
+    )
+    first = schedule.at([0.2])
+    assert schedule.at([0.21]) is first
+    weight[0] = 1.3
+    second = schedule.at([0.2])
+    assert second is not first
+    np.testing.assert_allclose(second.feedback, design(stacker(weight=1.3)).feedback, rtol=1e-12)
+    assert schedule.at([0.21]) is second
+
+
 def test_new_gains_take_over_the_estimate():
     one, other = primed(luffed([0.2])), primed(luffed([0.2]))
     machine = Machine(luffed([0.2]))

@@ -1,0 +1,98 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads as arguments of the equations: numbers that may change while the robot moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any, cast
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import Inertia
+from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.model.inertia import rotational_inertia
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import Frame, RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+
+@singledispatch
+def carrying(model: RobotModel, links: Sequence[str], payload: ArrayLike) -> RobotModel:
+    """Return a model for the equations of motion whose links carry payloads.
+
+    M, C*, C, c, g, efforts, energies and linear models of it are those of the robot plus a part
+    that is linear in the payload. Its bodies must not be looked at: no link gets another
+    inertia in the description.
+
+    Args:
+        model: the robot, or what stands for it in a record of its loops.
+        links: what carries, different ones.
+        payload: ten inertial parameters for each link, shape (10 l,), as `inertial_parameters`
+            has them, about the link's origin and in its axes. Numbers of any kind.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    return carrying_tree(rigid_tree(model), links, payload)
+
+
+def carrying_tree(model: RigidModel, links: Sequence[str], payload: ArrayLike) -> RigidModel:
+    """Return the tree of rigid bodies whose links carry payloads; see `carrying`."""
+    added, numbers = [], as_scalars(payload)
+    for k, link in enumerate(links):
+        frame, first = model.frame(link), PARAMETERS_PER_BODY * k
+        own = np.array([numbers[first + i] for i in range(PARAMETERS_PER_BODY)])
+        added.append((frame.body, placed(inertia_of(own), frame)))
+    return cast(RigidModel, _CarryingTree(model, added))
+
+
+class _CarryingTree:
+    """A model that is another one but for what its bodies carry."""
+
+    def __init__(self, model: RigidModel, added: Sequence[tuple[int, Inertia]]) -> None:
+        self._model = model
+        self._added = added
+
+    def __getattr__(self, name: str) -> Any:
+        if name == 'bodies' or name.startswith('_'):
+            raise AttributeError(f'{name}: bodies do not tell what they carry, per_body does')
+        return getattr(self._model, name)
+
+    def per_body(self, function: Callable[[RigidModel], list[Inertia]]) -> Any:
+        """Return inertias of every body that a function of the model gives, with the payloads."""
+        inertias = self._model.per_body(function)
+        if not isinstance(inertias, list):  # constants of a record of loops
+            table = self._model.table()
+            for k, _ in self._model.outward():
+                table[k] = inertias[k]
+            inertias = table
+        for body, inertia in self._added:
+            inertias[body] = inertias[body] + inertia
+        return inertias
+
+
+def inertia_of(parameters: ScalarArray) -> Inertia:
+    """Return the moments that ten inertial parameters are.
+
+    Args:
+        parameters: mass, first moment, inertia, shape (10,), as `inertial_parameters` has them.
+    """
+    mass, first, (xx, xy, xz, yy, yz, zz) = parameters[0], parameters[1:4], parameters[4:]
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Inertia(mass, first, (xx + yy + zz) / 2 * np.eye(3, dtype=int) - inertia)
+
+
+def parameters_of_inertia(inertia: Inertia) -> FloatArray:
+    """Return the ten inertial parameters of moments, shape (10,): see `inertial_parameters`."""
+    turning = rotational_inertia(inertia.second)
+    return np.array([inertia.mass, *inertia.first, *turning[np.triu_indices(3)]], dtype=np.float64)
+
+
+def placed(inertia: Inertia, frame: Frame) -> Inertia:
+    """Return moments about a link's origin, in its axes, about the origin of its body."""
+    if (frame.rotation != np.eye(3)).any():
+        inertia = inertia.turned(frame.rotation)
+    return inertia.about(frame.translation) if frame.translation.any() else inertia

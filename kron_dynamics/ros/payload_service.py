@@ -1,0 +1,257 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`~/set_payload`: what the machine carries, changed while it moves and without a jump."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+from kron_dynamics_msgs.srv import SetPayload
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock
+from rclpy.node import Node
+from rclpy.task import Future
+
+from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
+from kron_dynamics.control import JointStateAssembler
+from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import KronDynamicsError, ModelError, ParameterError, ShapeError
+from kron_dynamics.model.payload import RigidPayload
+from kron_dynamics.robot import Robot
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
+from kron_dynamics.ros.controller_factory import checked_fault_hold, effort_limits
+from kron_dynamics.ros.description import ALLOWED, allowed_warnings
+from kron_dynamics.ros.parameters import ParameterSet
+
+# Time between two steps of a change, s, and how many of them one may make up for: where the
+# executor was busy, the effort must not leap either.
+_STEP, _LONGEST_STEPS = 0.005, 2.0
+
+Present: TypeAlias = tuple[
+    ConfiguredRobot | None, TrackingController | None, JointStateAssembler | None
+]
+
+
+def carrying_robot(parameters: ParameterSet, robot: Robot, tip_frame: str) -> CarryingRobot:
+    """Return a robot that carries what the parameters say.
+
+    Args:
+        parameters: of dynamics_node.
+        robot: the machine.
+        tip_frame: what carries payloads where the parameters name no other link.
+
+    Raises:
+        KronDynamicsError: the payload cannot be used; the message names the parameters.
+    """
+    named = parameters.value('payload.link')
+    link = named or tip_frame
+    try:
+        robot.model.frame(link)
+        prepared = [link] if named or can_carry(robot.model, link) else []
+        made = CarryingRobot(robot, *prepared)
+        mass = parameters.value('payload.mass')
+        place, inertia = (parameters.value(f'payload.{x}') for x in ('center_of_mass', 'inertia'))
+        payload = _payload(mass, place, inertia)
+        if payload.mass > 0.0:
+            made.set_payload(link, payload, strict=True, allow=allowed_warnings(parameters))
+    except KronDynamicsError as error:
+        place = (
+            'parameters payload.*' if named or parameters.value('payload.mass') else 'tip_frame'
+        )
+        raise type(error)(f'{place}: {error}') from error.__cause__
+    return made
+
+
+class PayloadService:
+    """Answers `~/set_payload` once the payload is in effect.
+
+    Another thread looks at the payload, and has kernels compiled where the link needs others.
+    Then the payload comes into effect in many small steps, on the executor's thread as commands
+    are, or at once where no commands are sent.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: ParameterSet,
+        clock: Clock,
+        present: Callable[[], Present],
+    ) -> None:
+        """Offer the service.
+
+        Args:
+            node: offers it under its own name.
+            parameters: of dynamics_node.
+            clock: a steady one.
+            present: what the node is about now, each part None where there is none: its machine,
+                its controller while it is active, its joint states.
+        """
+        self._node = node
+        self._parameters = parameters
+        self._present = present
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='payload')
+        self._change: PayloadChange | None = None
+        self._hold: GravityHold | None = None
+        self._in_effect: Future[str] | None = None
+        self._last = 0.0
+        self._busy = False
+        self._timer = node.create_timer(_STEP, self._advance, clock=clock)
+        self._timer.cancel()
+        # Not the group of the joint states: a request under way must not hold them up.
+        group = ReentrantCallbackGroup()
+        node.create_service(SetPayload, '~/set_payload', self._answer, callback_group=group)
+
+    def values(self) -> dict[str, str]:
+        """Return what the machine carries, as texts for the diagnostics."""
+        configured = self._present()[0]
+        if configured is None:
+            return {}
+        change = self._change
+        values = {}
+        if change is not None:
+            values['payload change in effect [%]'] = f'{100.0 * change.share:.0f}'
+        for link, payload in configured.flexible.payloads.items():
+            x, y, z = payload.center_of_mass
+            values[f'payload of {link}'] = f'{payload.mass:g} kg at ({x:g}, {y:g}, {z:g}) m'
+        return values
+
+    def finish(self) -> None:
+        """Put a change that is under way into effect at once: no more commands are to follow."""
+        if self._change is not None:
+            self._advance_to(1.0)
+
+    async def _answer(
+        self, request: SetPayload.Request, response: SetPayload.Response
+    ) -> SetPayload.Response:
+        if self._busy:
+            response.message = 'another payload is being set: wait for its answer'
+            return response
+        self._busy = True
+        try:
+            job = self._worker.submit(self._prepared, request)
+            looked_at: Future[None] = Future(executor=self._node.executor)
+            job.add_done_callback(lambda _: self._wake(looked_at))
+            await looked_at
+            configured, change, hold = job.result()
+            if self._present()[0] is not configured:
+                raise ModelError('the node has been cleaned up meanwhile')
+            self._start(change, hold)
+            if self._in_effect is not None:
+                await self._in_effect
+            response.success = True
+            self._node.get_logger().info(f'set_payload: {_told(request)}')
+        except KronDynamicsError as error:
+            response.message = ' '.join(str(error).split())
+            self._node.get_logger().error(f'set_payload refused: {response.message}')
+        finally:
+            self._busy = False
+        return response
+
+    def _prepared(
+        self, request: SetPayload.Request
+    ) -> tuple[ConfiguredRobot, PayloadChange, GravityHold | None]:
+        """Look at a request and compile what it needs; runs in a thread of its own."""
+        configured, controller, assembler = self._present()
+        if configured is None:
+            raise ModelError('the node is not configured')
+        robot, link = configured.flexible, request.link
+        place = request.center_of_mass
+        try:
+            payload = _payload(request.mass, [place.x, place.y, place.z], request.inertia)
+            after = robot.with_payload(
+                link, payload, strict=True, allow=allowed_warnings(self._parameters)
+            )
+        except KronDynamicsError as error:
+            told = str(error)
+            if link and link not in told:
+                told = f"payload of link '{link}': {told}"
+            if error.__cause__ is not None:
+                told = f'{told}; the parameter {ALLOWED} lets it pass'
+            raise type(error)(told) from None
+        if controller is not None and assembler is not None:
+            self._require_strength(after, assembler.state(time.monotonic()).q)
+        hold = checked_fault_hold(self._parameters, after.rigid, after)
+        return configured, PayloadChange(robot, after), hold
+
+    def _require_strength(self, after: CarryingRobot, q: Any) -> None:
+        """Refuse a payload that the drives cannot carry where the machine is."""
+        if not np.isfinite(q).all():
+            return
+        robot = after.rigid
+        needed, limit = robot.gravity_vector(q), effort_limits(self._parameters, robot)
+        for name, effort, most in zip(robot.joint_names, needed, limit, strict=True):
+            if not abs(effort) <= most:
+                raise ParameterError(
+                    f"joint '{name}' would need {abs(effort):.4g} N m or N to carry the weight "
+                    f'here, more than its effort limit {most:.4g}'
+                )
+
+    def _start(self, change: PayloadChange, hold: GravityHold | None) -> None:
+        self._change, self._hold = change, hold
+        if self._present()[1] is None:
+            self._advance_to(1.0)
+            return
+        self._in_effect = Future(executor=self._node.executor)
+        self._last = time.monotonic()
+        self._timer.reset()
+
+    def _advance(self) -> None:
+        """Take the next step; a timer's callback."""
+        change, now = self._change, time.monotonic()
+        if change is None:
+            self._timer.cancel()
+            return
+        elapsed = min(now - self._last, _LONGEST_STEPS * _STEP)
+        self._last = now
+        active = self._present()[1] is not None
+        step = elapsed / self._parameters.value('payload.ramp_time') if active else 1.0
+        self._advance_to(min(1.0, change.share + step))
+
+    def _advance_to(self, share: float) -> None:
+        change, controller = self._change, self._present()[1]
+        assert change is not None
+        change.advance(share)
+        if share < 1.0:
+            return
+        if controller is not None and controller.hold is not None and self._hold is not None:
+            controller.hold.adopt(self._hold)
+        self._change = self._hold = None
+        self._timer.cancel()
+        waiting, self._in_effect = self._in_effect, None
+        if waiting is not None:
+            waiting.set_result('')
+
+    def _wake(self, finished: Future[None]) -> None:
+        """Tell the executor that the worker is done; it may be asleep."""
+        finished.set_result(None)
+        if self._node.executor is not None:
+            self._node.executor.wake()
+
+
+def _payload(
+    mass: float, center_of_mass: Sequence[float], inertia: Sequence[float]
+) -> RigidPayload:
+    """A payload of six moments; without mass there is none, whatever else is given."""
+    if len(inertia) != 6:
+        raise ShapeError(
+            f'inertia has {len(inertia)} numbers, expected ixx, ixy, ixz, iyy, iyz, izz'
+        )
+    if mass == 0.0:
+        return RigidPayload(0.0)
+    xx, xy, xz, yy, yz, zz = inertia
+    return RigidPayload(
+        mass,
+        np.array(center_of_mass, dtype=float),
+        np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=float),
+    )
+
+
+def _told(request: SetPayload.Request) -> str:
+    if request.mass == 0.0:
+        return f"link '{request.link}' carries nothing"
+    return f"link '{request.link}' carries {request.mass:g} kg"

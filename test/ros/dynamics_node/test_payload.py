@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads that are set while the node runs: where they count, and what ends their way there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kron_dynamics_msgs.srv import Linearize, SetPayload
+
+import kron_dynamics as kd
+
+pytestmark = pytest.mark.ros
+
+Q = (0.1, 0.2, 0.05)
+SERVICE = 'dynamics_node/set_payload'
+
+
+def weight(robot, q, mass):
+    """What a mass at the nozzle adds to g, shape (n,)."""
+    loaded = kd.CarryingRobot(robot, 'nozzle')
+    loaded.set_payload('nozzle', mass)
+    return loaded.gravity_vector(np.array(q)) - robot.gravity_vector(np.array(q))
+
+
+def told(client):
+    return {v.key: v.value for v in client.next_status().values if v.key.startswith('payload')}
+
+
+def test_a_payload_set_while_inactive_is_in_the_first_command(bench, bench_robot):
+    bench.configure()
+    bench.acknowledge(Q)
+    assert bench.client.call(SetPayload, SERVICE, link='nozzle', mass=2.0).success
+    assert bench.client.transition('activate')
+    expected = bench_robot.gravity_vector(np.array(Q)) + weight(bench_robot, Q, 2.0)
+    np.testing.assert_allclose(bench.command(Q), expected, atol=1e-9)
+    # Another replaces it, and none takes it away.
+    assert bench.client.call(SetPayload, SERVICE, link='nozzle', mass=0.0).success
+    np.testing.assert_allclose(
+        bench.command(Q), bench_robot.gravity_vector(np.array(Q)), atol=1e-9
+    )
+    assert told(bench.client) == {}
+
+
+def test_deactivation_puts_what_is_under_way_into_effect(bench, bench_robot):
+    client = bench.client
+    bench.configure()
+    bench.acknowledge(Q)
+    assert client.call(SetPayload, SERVICE, link='nozzle', mass=0.0).success
+    assert client.set_parameters({'payload.ramp_time': 60.0}) == ''
+    assert client.transition('activate')
+    before = bench.command(Q)
+    service = client.node.create_client(SetPayload, SERVICE)
+    client.wait_for(service.service_is_ready, 'service')
+    future = service.call_async(SetPayload.Request(link='nozzle', mass=2.0))
+    share = client.wait_for(lambda: told(client).get('payload change in effect [%]'), 'a change')
+    assert 0 <= int(share) < 100
+    # A second one has to wait for its turn.
+    answer = client.call(SetPayload, SERVICE, link='nozzle', mass=1.0)
+    assert not answer.success
+    assert 'another payload is being set' in answer.message
+    assert client.transition('deactivate')
+    client.wait_for(future.done, 'answer')
+    assert future.result().success
+    # The last effort stands until somebody else takes over: it carries all of the weight.
+    last = before + weight(bench_robot, Q, 2.0)
+    client.wait_for(
+        lambda: np.allclose(bench.command_states[-1].effort, last, atol=1e-9), 'last effort'
+    )
+    assert client.set_parameters({'payload.ramp_time': 1.0}) == ''
+    client.node.destroy_client(service)
+
+
+def test_the_fault_action_carries_the_payload(bench, bench_robot):
+    bench.prepare(Q)
+    assert bench.client.call(SetPayload, SERVICE, link='nozzle', mass=2.0).success
+    bench.send(None, Q, np.zeros(3), after=-5.0)  # a stamp that steps back is a fault
+    bench.client.wait_for(lambda: bench.client.status().message.startswith('fault'), 'fault')
+    expected = bench_robot.gravity_vector(np.array(Q)) + weight(bench_robot, Q, 2.0)
+    np.testing.assert_allclose(bench.command(Q), expected, atol=1e-9)
+    # It may be taken off then, too: what is there is to be carried.
+    assert bench.client.call(SetPayload, SERVICE, link='nozzle', mass=0.0).success
+    np.testing.assert_allclose(
+        bench.command(Q), bench_robot.gravity_vector(np.array(Q)), atol=1e-9
+    )
+
+
+def test_linear_models_of_flexible_links_have_the_payload(flexible_bench, flexible_robot):
+    flexible_bench.configure()
+    request = {'position': list(Q), 'velocity': [0.0] * 3, 'acceleration': [0.0] * 3}
+    loaded = kd.CarryingRobot(flexible_robot, 'nozzle')
+    for mass in (0.0, 0.3):
+        assert flexible_bench.client.call(SetPayload, SERVICE, link='nozzle', mass=mass).success
+        loaded.set_payload('nozzle', mass)
+        model = flexible_bench.client.call(Linearize, 'dynamics_node/linearize', **request).models[
+            0
+        ]
+        bent = np.array(model.position)
+        expected = loaded.linearization(bent, np.zeros(5), np.zeros(5))
+        np.testing.assert_allclose(
+            np.reshape(model.mass_matrix, (5, 5)), expected.mass_matrix, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            np.reshape(model.stiffness_matrix, (5, 5)), expected.stiffness_matrix, atol=1e-7
+        )
+    refused = flexible_bench.client.call(SetPayload, SERVICE, link='beam', mass=1.0)
+    assert not refused.success
+    assert "link 'beam' bends" in refused.message
