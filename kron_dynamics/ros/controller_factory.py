@@ -10,6 +10,8 @@ from concurrent.futures import Executor
 import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
+from kron_dynamics.control.sampled_loop import check_decoupled
+from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
@@ -36,10 +38,12 @@ def make_controller(
         ModelError: links do not carry their weight, or cannot be damped.
     """
     joints = robot.joint_names
-    kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
+    guided = parameters.value('control_law') == 'gravity'
+    kp, kd = (_gains(parameters, joints, gain, needed=not guided) for gain in ('kp', 'kd'))
     settings = ControlSettings(
         kp=kp,
         kd=kd,
+        ki=parameters.per_joint('gains.{joint}.ki', joints),
         effort_limit=effort_limits(parameters, robot),
         rate_limit=parameters.per_joint('effort_rate_limit.{joint}', joints),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
@@ -47,7 +51,10 @@ def make_controller(
         period=parameters.value('state_period'),
         state_timeout=parameters.value('state_timeout'),
         law=parameters.value('control_law'),
-        compensate_friction=parameters.value('compensate_friction'),
+        terms=effort_terms(parameters),
+        guiding_damping=parameters.value('hand_guiding_damping') or None,
+        guiding_speed=parameters.value('hand_guiding_speed'),
+        guiding_friction=parameters.value('hand_guiding_friction'),
         fault_action=FaultAction(parameters.value('fault_action')),
         hold_damping=parameters.value('hold_damping') or None,
         shaping=parameters.value('reference_shaping'),
@@ -58,8 +65,22 @@ def make_controller(
     return assembled_controller(settings, robot, flexible, q, background)
 
 
-def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
-    """Refuse a fault action that would not take energy out of a robot.
+def effort_terms(parameters: ParameterSet) -> EffortTerms:
+    """Return which terms of the model commands carry, and which the drives add.
+
+    Raises:
+        ParameterError: a term would be compensated twice.
+    """
+    terms, drive = (frozenset(parameters.value(name)) - {''} for name in ('terms', 'drive_terms'))
+    return EffortTerms(terms, drive)
+
+
+def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
+    """Refuse what would not be stable, or contradicts itself, before anything moves.
+
+    The fault action is one that takes energy out of the robot. Gains of computed torque, where
+    all are set, are stable with states `state_period` apart and a period of delay; those of pd
+    depend on the pose and are checked at activation.
 
     Args:
         parameters: of dynamics_node.
@@ -67,11 +88,24 @@ def check_fault_action(parameters: ParameterSet, robot: Robot, flexible: Robot) 
         flexible: the same with links that bend; the same object where none does.
 
     Raises:
-        ParameterError: it would not; the message says which damping or period of the states would.
+        ParameterError: they would not; the message says what would do.
     """
+    terms = effort_terms(parameters)
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
-    fault_hold(action, damping or None, period, robot, flexible)
+    carry_weight = 'gravity' not in terms.drive
+    fault_hold(action, damping or None, period, robot, flexible, carry_weight=carry_weight)
+    if parameters.value('control_law') != 'computed_torque' or parameters.value(
+        'vibration_damping'
+    ):
+        return
+    joints = robot.joint_names
+    kp, kd, ki = (
+        parameters.per_joint(f'gains.{{joint}}.{gain}', joints) for gain in ('kp', 'kd', 'ki')
+    )
+    if (kp > 0.0).all() and (kd > 0.0).all():
+        for warning in check_decoupled(kp, kd, ki, period, joints):
+            parameters.logger.warning(warning)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
@@ -93,15 +127,17 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
         )
 
 
-def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatArray:
-    """One gain of every joint: kp and kd must both be positive."""
+def _gains(
+    parameters: ParameterSet, joints: Sequence[str], gain: str, *, needed: bool
+) -> FloatArray:
+    """One gain of every joint: kp and kd must both be positive where a law needs them."""
     values = parameters.per_joint(f'gains.{{joint}}.{gain}', joints)
     unset = [
         f'gains.{joint}.{gain}'
         for joint, value in zip(joints, values, strict=True)
         if value <= 0.0
     ]
-    if unset:
+    if unset and needed:
         raise ParameterError(f'parameters {", ".join(unset)} are 0, expected gains above 0')
     return values
 

@@ -19,6 +19,8 @@ from geometry_msgs.msg import (
     TwistStamped,
     Vector3,
     Vector3Stamped,
+    Wrench,
+    WrenchStamped,
 )
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from rclpy.duration import Duration
@@ -109,6 +111,13 @@ def twist_stamped(stamp: Time, frame: str, values: FloatArray) -> TwistStamped:
 def accel_stamped(stamp: Time, frame: str, values: FloatArray) -> AccelStamped:
     """Return [a; alpha], shape (6,), in the axes of a frame."""
     message = AccelStamped(accel=accel(values))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
+
+
+def wrench_stamped(stamp: Time, frame: str, values: FloatArray) -> WrenchStamped:
+    """Return [force; moment], shape (6,), in the axes of a frame."""
+    message = WrenchStamped(wrench=Wrench(force=_vector(values[:3]), torque=_vector(values[3:])))
     message.header.stamp, message.header.frame_id = stamp, frame
     return message
 

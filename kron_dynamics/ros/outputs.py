@@ -25,6 +25,10 @@ from kron_dynamics.ros.conversions import (
     joint_state,
     twist_stamped,
 )
+from kron_dynamics.ros.external_effort import (
+    ExternalEffortOutput,
+    external_effort_monitor,
+)
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
@@ -53,7 +57,7 @@ class CommandOutput:
 
 
 class StateOutputs:
-    """The motion of a configured robot: tip, deflection, linear model."""
+    """The motion of a configured robot: tip, external efforts, deflection, linear model."""
 
     def __init__(
         self,
@@ -78,9 +82,11 @@ class StateOutputs:
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
+        monitor = external_effort_monitor(parameters, robot)
         # It may fail, and publishers would stay.
         linearized = parameters.value('linearized_model_rate') > 0.0
         configured.prepare(linearized)
+        self.external = ExternalEffortOutput(node, configured, monitor)
         self._tip = TipOutput(node, robot, configured.tip_frame)
         self._deflection = self._linearized = None
         if configured.mode_names:
@@ -90,7 +96,7 @@ class StateOutputs:
 
     def destroy(self) -> None:
         """Take the topics back."""
-        for output in (self._tip, self._deflection, self._linearized):
+        for output in (self._tip, self.external, self._deflection, self._linearized):
             if output is not None:
                 output.destroy()
 
