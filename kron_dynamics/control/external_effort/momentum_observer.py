@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 
+# s; the mean of two states far apart says little of what is between them.
+_LONGEST_GAP = 0.1
+
+
 class _Sample(NamedTuple):
     """A state: momentum p = M qd, and what changes it beside the efforts, C^T qd - g - f."""
 
@@ -43,7 +47,7 @@ class MomentumObserver:
 
     The first state gives the momentum at the start, whatever it is, and no estimate; from then on
     r begins at 0: an effort that was there before shows up within the time constant too. A gap
-    longer than the time constant, or a stamp that goes back, starts anew.
+    longer than the time constant and 0.1 s, or a stamp that goes back, starts anew.
     """
 
     def __init__(self, robot: Robot, bandwidth: float) -> None:
@@ -106,7 +110,8 @@ class MomentumObserver:
         if not finite or (effort is not None and not np.isfinite(effort).all()):
             self.reset()
             return None
-        if last is None or effort is None or not 0.0 < time - last.time <= self.time_constant:
+        longest = max(self.time_constant, _LONGEST_GAP)
+        if last is None or effort is None or not 0.0 < time - last.time <= longest:
             self.reset()
             self._last = sample
             return None
