@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots under sampled control: efforts a period late, saturation, friction, model errors, noise."""
+"""Robots under sampled control: late efforts, saturation, friction, errors of models, noise."""
 
 from __future__ import annotations
 

@@ -135,9 +135,10 @@ def constant_push(model, name, periods, bandwidth=BANDWIDTH):
     q, qd = POSE[name].copy(), np.zeros(model.n)
     push = 0.02 * model.model.effort_limit
     observer, time, estimates = MomentumObserver(model, bandwidth), 0.0, []
+    last = None
     for h in periods:
         tau = model.gravity_vector(q)
-        result = observer.update(time, q, qd, None if not estimates else last)
+        result = observer.update(time, q, qd, last)
         estimates.append((time, np.zeros(model.n) if result is None else result))
         steps = 20
         for _ in range(steps):
