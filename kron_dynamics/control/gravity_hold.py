@@ -80,7 +80,7 @@ def damping_range(
     L = _cholesky(robot, q, purpose)
     fastest = 0.0
     if carry_weight:
-        stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, weight_derivative(robot, q))))
+        stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, _weight_derivative(robot, q))))
         fastest = float(stiffness.max(initial=0.0))
     ratio = 1.0
     if flexible is not None and flexible.model.is_flexible:
@@ -239,8 +239,8 @@ def _cholesky(robot: Robot, q: FloatArray, purpose: str) -> FloatArray:
         ) from None
 
 
-def weight_derivative(robot: Robot, q: FloatArray) -> FloatArray:
-    """Return the derivative dg/dq in poses q, shape (N, n), as (N, n, n), symmetric."""
+def _weight_derivative(robot: Robot, q: FloatArray) -> FloatArray:
+    """The derivative dg/dq, shape (N, n, n), symmetric."""
     columns = []
     for e in _DIFFERENCE * np.eye(robot.n):
         change = robot.gravity_vector(q + e) - robot.gravity_vector(q - e)

@@ -5,12 +5,12 @@ r"""Whether gains are stable when states come once a period and efforts act a pe
 An effort computed at the state k acts from k + 1 to k + 2. With errors e, the integral z and the
 feedback u = kp e + kd ed + z that is under way,
 
-.. math:: \ddot e = -A u_{k-1} - S e
+.. math:: \ddot e = -A u_{k-1}
 
-A is the feedback's inertia seen by the robot: 1 under computed torque, where errors are decoupled
-whatever the pose, and :math:`M^{-1} diag(M_{nominal})` under the proportional-derivative law,
-which also leaves the slope of the weight, :math:`S = M^{-1} dg/dq`, to the error. A loop is stable
-where no eigenvalue of its transition over one period is outside the unit circle.
+A is 1 under computed torque, where errors are decoupled whatever the pose, and
+:math:`M^{-1} diag(M_{nominal})` under the proportional-derivative law. A loop is stable where no
+eigenvalue of its transition over one period is outside the unit circle. What else moves the error,
+such as the slope of a weight that no model carries, is not sampling and not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kron_dynamics.control.gravity_hold import weight_derivative
 from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
@@ -28,7 +27,6 @@ from kron_dynamics.typing import FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# Poses of the coupled loop: beside that of the tuning.
 _POSES = 100
 # Times the gain: a loop with less margin on either side is said to be near instability.
 _MARGIN = 2.0
@@ -63,7 +61,7 @@ def check_decoupled(
             d: FloatArray = d,
             i: FloatArray = i,
         ) -> float:
-            return _radius(p, d, i, T, factor * np.eye(1), np.zeros((1, 1)))
+            return _radius(p, d, i, T, factor * np.eye(1))
 
         shown = f"joint '{name}' with kp {gains[0]:g}, kd {gains[1]:g}, ki {gains[2]:g}"
         if radius(period) > 1.0 + _ROUNDED:
@@ -100,8 +98,7 @@ def check_coupled(
     poses = poses_within_limits(robot, _POSES)
     M = robot.mass_matrix(poses)
     A = np.linalg.solve(M, np.broadcast_to(np.diag(inertia), M.shape))
-    S = np.linalg.solve(M, weight_derivative(robot, poses))
-    radii = np.array([_radius(kp, kd, ki, period, *pose) for pose in zip(A, S, strict=True)])
+    radii = np.array([_radius(kp, kd, ki, period, pose) for pose in A])
     worst = int(radii.argmax())
     if radii[worst] > 1.0 + _ROUNDED:
         shown = ', '.join(f'{x:.3g}' for x in poses[worst])
@@ -109,24 +106,18 @@ def check_coupled(
             _refusal(
                 f"control law 'pd' with these gains, in the pose [{shown}],",
                 period,
-                _longest_period(
-                    lambda period: _radius(kp, kd, ki, period, A[worst], S[worst]), period
-                ),
+                _longest_period(lambda period: _radius(kp, kd, ki, period, A[worst]), period),
             )
         )
 
 
-def _radius(
-    kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatArray, S: FloatArray
-) -> float:
+def _radius(kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatArray) -> float:
     """Spectral radius of the transition of (e, T ed, z, u) over one period."""
     n = len(kp)
     eye, zero = np.eye(n), np.zeros((n, n))
-    # Constant acceleration under the effort; the slope of the weight to second order. Rates are
-    # taken per period, so that the numbers are alike.
-    drift = T**2 * S
-    position = np.hstack((eye - drift / 2.0, eye, zero, -(T**2) / 2.0 * A))
-    rate = np.hstack((-drift, eye - drift / 2.0, zero, -(T**2) * A))
+    # Rates are taken per period, so that the numbers are alike.
+    position = np.hstack((eye, eye, zero, -(T**2) / 2.0 * A))
+    rate = np.hstack((zero, eye, zero, -(T**2) * A))
     integral = np.hstack((T * np.diag(ki), zero, eye, zero))
     feedback = np.hstack((np.diag(kp + T * ki), np.diag(kd / T), eye, zero))
     transition = np.vstack((position, rate, integral, feedback))
@@ -150,5 +141,5 @@ def _longest_period(radius: Callable[[float], float], longest: float) -> float |
 def _refusal(what: str, period: float, longest: float | None) -> str:
     text = f'{what} is unstable with states {period:g} s apart and one period of delay, expected '
     if longest is None:
-        return text + 'other gains: ki below kp kd, and kp above the slope of the weight'
+        return text + 'other gains: ki below kp kd'
     return text + f'lower gains, or states at most {longest:.3g} s apart'

@@ -14,44 +14,41 @@ from kron_dynamics.control import AssembledState
 from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
 from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 from kron_dynamics.control.tracking import TrackingController
-from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
 from kron_dynamics.ros.conversions import joint_state, wrench_stamped
 from kron_dynamics.ros.parameters import ParameterSet
-
-
-def external_effort_monitor(parameters: ParameterSet, robot: Robot) -> ExternalEffortMonitor:
-    """Return the monitor that a node's parameters describe, its kernels ready.
-
-    Args:
-        parameters: of dynamics_node, those of the joints included.
-        robot: the machine with rigid links.
-
-    Raises:
-        ParameterError: a parameter cannot be used.
-    """
-    return ExternalEffortMonitor(
-        robot,
-        parameters.value('external_effort_bandwidth'),
-        source=parameters.value('external_effort_source'),
-        thresholds=parameters.per_joint('collision_threshold.{joint}', robot.joint_names),
-        terms=effort_terms(parameters),
-    )
+from kron_dynamics.typing import FloatArray
 
 
 class ExternalEffortOutput:
     """External joint efforts and the wrench at the tip; computed only where somebody asks."""
 
     def __init__(
-        self, node: LifecycleNode, configured: ConfiguredRobot, monitor: ExternalEffortMonitor
+        self, node: LifecycleNode, configured: ConfiguredRobot, parameters: ParameterSet
     ) -> None:
-        """Make the publishers for a robot whose kernels are ready."""
+        """Make the publishers.
+
+        Args:
+            node: publishes under its own name.
+            configured: the machine and its tip, kernels ready.
+            parameters: of dynamics_node, those of the joints included.
+
+        Raises:
+            ParameterError: a term would be compensated twice.
+        """
         self._node = node
+        self._parameters = parameters
         robot = configured.robot
+        self._monitor = ExternalEffortMonitor(
+            robot,
+            parameters.value('external_effort_bandwidth'),
+            source=parameters.value('external_effort_source'),
+            terms=effort_terms(parameters),
+        )
+        self._controller: TrackingController | None = None
         self._names = robot.joint_names
         self._base = robot.model.root_link
-        self._monitor = monitor
         self._tip = TipWrench(robot, configured.tip_frame)
         self._tip.wrench(*np.zeros((2, robot.n)))
         self._running = False
@@ -79,6 +76,10 @@ class ExternalEffortOutput:
             controller: that sends commands, before it answers this state; None without one.
         """
         monitor = self._monitor
+        if controller is not self._controller:
+            # Parameters of the joints may be set until the node is active.
+            self._controller = controller
+            monitor.thresholds = self._thresholds(active=controller is not None)
         heard = [
             publisher.get_subscription_count() > 0 for publisher in (self._efforts, self._wrench)
         ]
@@ -98,3 +99,8 @@ class ExternalEffortOutput:
             wrench = self._tip.wrench(state.q, effort)
             self._wrench.publish(wrench_stamped(stamp, self._base, wrench))
         return monitor.collision(effort)
+
+    def _thresholds(self, *, active: bool) -> FloatArray:
+        if not active:
+            return np.full(len(self._names), np.inf)
+        return self._parameters.per_joint('collision_threshold.{joint}', self._names)

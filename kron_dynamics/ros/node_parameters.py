@@ -264,7 +264,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             Parameter(
                 f'collision_threshold.{joint}',
                 NO_LIMIT,
-                'External effort that is a collision, N m or N. Taken up by configure.',
+                'External effort that is a collision and a fault, N m or N.',
                 1e-12,
                 NO_LIMIT,
             ),

@@ -25,10 +25,7 @@ from kron_dynamics.ros.conversions import (
     joint_state,
     twist_stamped,
 )
-from kron_dynamics.ros.external_effort import (
-    ExternalEffortOutput,
-    external_effort_monitor,
-)
+from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
@@ -82,11 +79,10 @@ class StateOutputs:
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
-        monitor = external_effort_monitor(parameters, robot)
         # It may fail, and publishers would stay.
         linearized = parameters.value('linearized_model_rate') > 0.0
         configured.prepare(linearized)
-        self.external = ExternalEffortOutput(node, configured, monitor)
+        self.external = ExternalEffortOutput(node, configured, parameters)
         self._tip = TipOutput(node, robot, configured.tip_frame)
         self._deflection = self._linearized = None
         if configured.mode_names:

@@ -58,14 +58,24 @@ class ExternalEffortMonitor:
         self._observer = MomentumObserver(robot, bandwidth)
         self._source = source
         self._terms = EffortTerms() if terms is None else terms
-        self._thresholds = positive_per_joint(
-            'collision_threshold',
-            np.full(robot.n, np.inf) if thresholds is None else thresholds,
-            robot.joint_names,
-            infinity_allowed=True,
-        )
+        self.thresholds = np.full(robot.n, np.inf) if thresholds is None else thresholds
         self._command: FloatArray | None = None
         self._with_commands: bool | None = None
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """External efforts that are a collision, shape (n,), N m or N; inf for none.
+
+        Raises:
+            ParameterError: new ones cannot be used; names the joint.
+        """
+        return self._thresholds
+
+    @thresholds.setter
+    def thresholds(self, thresholds: ArrayLike) -> None:
+        self._thresholds = positive_per_joint(
+            'collision_threshold', thresholds, self._robot.joint_names, infinity_allowed=True
+        )
 
     @property
     def watches_for_collisions(self) -> bool:
