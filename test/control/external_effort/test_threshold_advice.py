@@ -10,51 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from external_motions import ordinary_motion
 from long_runs import some_of
-from sampled_runs import PERIOD, POSE, ROBOTS, SampledRun, Swing, machine
+from sampled_runs import ROBOTS, machine
 
-from kron_dynamics.control import ComputedTorque
-from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
 from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
 
-BANDWIDTH = 5.0
-# Of the velocities as a share of their limits, of the efforts likewise.
-VELOCITY_NOISE, EFFORT_NOISE = 1e-3, 2e-3
-# Neither arm's description has friction: 2 % of the effort limits.
-COULOMB = {'stacker': None, 'ur5': 0.02, 'panda': 0.02}
 # Rounding of stamps.
 TINY = 1e-9
-
-
-def prepared(name):
-    """Model, run of the machine as it is, swing, monitor with the advised thresholds, these."""
-    model = machine(name, coulomb=COULOMB[name])
-    real = machine(name, mass=1.05, coulomb=COULOMB[name], friction=1.3)
-    limits, period = model.model, PERIOD[name]
-    swing = Swing.within(model, POSE[name], 0.2)
-    noise = VELOCITY_NOISE * limits.velocity_limit, EFFORT_NOISE * limits.effort_limit
-    speed = swing.amplitude * (1.0 + 2.0 * np.pi * swing.frequency)
-    thresholds = advised_thresholds(
-        model,
-        bandwidth=BANDWIDTH,
-        period=period,
-        velocity_noise=noise[0],
-        effort_noise=noise[1],
-        velocity=speed,
-        acceleration=2.0 * np.pi * swing.frequency * speed + speed,
-    )
-    kp, damping = (1.0, 2.0) if name == 'stacker' else (100.0, 20.0)
-    law = ComputedTorque(model, np.full(model.n, kp), np.full(model.n, damping))
-    run = SampledRun(
-        real,
-        law,
-        period,
-        POSE[name],
-        limit=limits.effort_limit,
-        velocity_noise=noise[0],
-        effort_noise=noise[1],
-    )
-    return run, swing, ExternalEffortMonitor(model, BANDWIDTH, thresholds=thresholds), thresholds
 
 
 @pytest.mark.parametrize(
@@ -65,7 +28,7 @@ def prepared(name):
     ),
 )
 def test_ordinary_motion_is_no_collision(kernel_cache, name, duration):
-    run, swing, monitor, thresholds = prepared(name)
+    run, swing, monitor, thresholds = ordinary_motion(name)
     largest = np.zeros(len(thresholds))
     while run.time < duration:
         sample = run.step(swing(run.time))
@@ -80,7 +43,7 @@ def test_ordinary_motion_is_no_collision(kernel_cache, name, duration):
 
 @pytest.mark.parametrize('name', ROBOTS)
 def test_a_push_of_three_thresholds_is_seen_in_the_time_stated(kernel_cache, name):
-    run, swing, monitor, thresholds = prepared(name)
+    run, swing, monitor, thresholds = ordinary_motion(name)
     stated = 1.1 * monitor.time_constant + 2.0 * run.period
     n = len(thresholds)
     push = np.zeros(n)
