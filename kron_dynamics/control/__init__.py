@@ -7,8 +7,17 @@ Times are float seconds; vectors have one entry per joint, in the robot's joint 
 
 from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
 from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
+from kron_dynamics.control.external_effort.momentum_observer import (
+    MomentumObserver,
+    noise_of_estimate,
+)
+from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
+from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
+from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
 from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
+from kron_dynamics.control.hand_guiding import HandGuiding
+from kron_dynamics.control.integral_action import IntegralAction, integral_limit
 from kron_dynamics.control.joint_states import (
     AssembledState,
     JointStateAssembler,
@@ -34,6 +43,7 @@ from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.shaping.shape import shape_trajectory
 from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
 from kron_dynamics.control.solvers import load_solvers
+from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.vibration.damped_torque import DampedTorque
 from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
@@ -43,6 +53,15 @@ from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
 from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
+    'noise_of_estimate',
+    'integral_limit',
+    'advised_thresholds',
+    'TipWrench',
+    'MomentumObserver',
+    'IntegralAction',
+    'HandGuiding',
+    'ExternalEffortMonitor',
+    'EffortTerms',
     'AssembledState',
     'ClampedJointModes',
     'CommandGuard',

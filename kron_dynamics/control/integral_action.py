@@ -59,7 +59,7 @@ class IntegralState(LawState):
 
     @property
     def deflection(self) -> tuple[FloatArray, FloatArray] | None:
-        """Of the law beside it."""
+        """Modal coordinates and rates of the law beside it, shape (n_m,) each, or None."""
         return self.inner.deflection
 
     @property

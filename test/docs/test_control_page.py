@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from external_motions import ordinary_motion
 from known_pushes import PUSH, error
+from long_runs import some_of
 from sampled_runs import PERIOD, ROBOTS, machine
 
 PAGE = (Path(__file__).parents[2] / 'docs' / 'control.md').read_text(encoding='utf-8')
@@ -22,7 +23,7 @@ def rows(heading):
     return {row[0]: row[1:] for row in cells if row[0] in ROBOTS}
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('name', some_of(ROBOTS, ['ur5']))
 def test_errors_of_the_estimate_are_measured(kernel_cache, name):
     period, *shown = rows('| robot | states every | force, true model |')[name]
     assert period == f'{1e3 * PERIOD[name]:g} ms'
@@ -37,7 +38,7 @@ def test_errors_of_the_estimate_are_measured(kernel_cache, name):
         assert float(text.removesuffix(' %')) == pytest.approx(100.0 * value, rel=0.03)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('name', some_of(ROBOTS, ['ur5']))
 def test_thresholds_are_the_advised_ones(kernel_cache, name):
     (shown,) = rows('| robot | thresholds, N m or N |')[name]
     assert shown == ', '.join(f'{value:.3g}' for value in ordinary_motion(name)[3])

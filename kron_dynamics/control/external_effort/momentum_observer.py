@@ -79,6 +79,7 @@ class MomentumObserver:
         self._last: _Sample | None = None
         self._estimate: FloatArray | None = None
 
+    @np.errstate(over='ignore', invalid='ignore')  # what is not finite starts anew
     def update(
         self,
         time: float,
