@@ -218,9 +218,11 @@ class TrackingController:
                 now,
             )
             return None
-        if not self._law.follows_references:
-            self._references.hold(q)
-        reference = self.reference_at(time)
+        if self._law.follows_references:
+            reference = self.reference_at(time)
+        else:
+            rest = np.zeros_like(q)
+            reference = np.array(q), rest, rest
         state = self._law_state
         try:
             effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
