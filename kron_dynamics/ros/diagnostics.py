@@ -12,7 +12,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from kron_dynamics.control import DampedTorque, JointStateAssembler
+from kron_dynamics.control import DampedTorque, IntegralAction, JointStateAssembler
 from kron_dynamics.control.terms import in_order
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.robot import Robot
@@ -69,6 +69,9 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
         values['time added by shaping [s]'] = f'{controller.references.added_time:.3f}'
     if isinstance(controller.law, DampedTorque):
         values['vibration damping'] = controller.law_state.problem or 'active'
+    if isinstance(controller.law, IntegralAction):
+        limits = ', '.join(f'{limit:.4g}' for limit in controller.law.limit)
+        values['limits of the integral efforts'] = limits
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')
     if controller.hold is not None:

@@ -123,6 +123,38 @@ def test_efforts_that_were_cut_off_do_not_wind_up(arm):
     assert wound_overshoot > 3.0 * overshoot
 
 
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_machine_that_saturates_does_not_wind_up(models, name):
+    """A step too large for the drives, friction, efforts a period late."""
+    model = models[name]
+    robot = model if name == 'stacker' else machine(name, coulomb=0.001)
+    kp, kd, ki = gains(name, model.n)
+    weight, M = model.gravity_vector(POSE[name]), model.mass_matrix(POSE[name])
+    joint = 1 if name == 'stacker' else 0
+    step = np.zeros(model.n)
+    step[joint] = 0.02 if name == 'stacker' else 0.6
+    friction = model.joint_friction(model.model.velocity_limit)
+    # A quarter of what the step asks for at first, beside what must be carried.
+    limit = 1.3 * np.abs(weight) + 0.25 * np.abs(M @ (kp * step)) + 1.1 * friction
+    limit += 0.05 * model.model.effort_limit
+    overshoot = []
+    for told in (True, False):
+        law = IntegralAction(ComputedTorque(model, kp, kd), model, ki, kd, 1e3 * limit)
+        run = SampledRun(robot, law, PERIOD[name], POSE[name], limit=limit, told=told)
+        zero, goal = np.zeros(model.n), POSE[name] + step
+        cut, beyond = 0, []
+        while run.time < 25.0 / RATE[name]:
+            run.step((goal, zero, zero))
+            cut += (np.abs(run.under_way) >= limit).any()
+            beyond.append((run.plant.q - goal)[joint] / step[joint])
+        assert cut > 5
+        overshoot.append(max(beyond))
+        if told:
+            assert np.abs(beyond[-1]) < 0.05
+    # A step overshoots with three equal poles and two zeros, as it does without any limit.
+    assert overshoot[0] < min(0.25, 0.75 * overshoot[1])
+
+
 def test_the_efforts_of_the_integral_are_bounded(arm):
     """A machine that something holds off its reference: the integral pushes so much, no more."""
     kp, kd, ki = np.full(2, 75.0), np.full(2, 15.0), np.array([125.0, 60.0])

@@ -105,6 +105,7 @@ class SampledRun:
         velocity_noise: standard deviations, shape (n,).
         effort_noise: likewise.
         drive: what the drives add, at (q, qd).
+        told: whether the law hears what was applied, and not what it wanted.
     """
 
     robot: kd.Robot
@@ -116,6 +117,7 @@ class SampledRun:
     velocity_noise: np.ndarray | float = 0.0
     effort_noise: np.ndarray | float = 0.0
     drive: Callable | None = None
+    told: bool = True
     steps: int = 2
     seed: int = 1
     samples: list[Sample] = field(default_factory=list)
@@ -141,7 +143,7 @@ class SampledRun:
         effort = self.acting + self.effort_noise * self.random.standard_normal(n)
         wanted = self.law(q, qd, reference, self.state, self.period if self.time else 0.0)
         command = np.clip(wanted, -self.limit, self.limit)
-        self.state.set_applied_effort(command)
+        self.state.set_applied_effort(command if self.told else wanted)
         sample = Sample(self.time, q, qd, effort, self.under_way)
         # Efforts on the joints until the next state.
         self.acting = self.under_way
