@@ -54,6 +54,10 @@ class ParameterError(KronDynamicsError, ValueError):
     """A parameter or option has a value that cannot be used."""
 
 
+class SpeedLimitError(KronDynamicsError, ValueError):
+    """A joint moves faster than its control law allows."""
+
+
 class BagError(KronDynamicsError, OSError):
     """A recorded bag cannot be read or lacks what the analysis needs."""
 

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
     from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
+    from kron_dynamics.control.external_effort.momentum_observer import (
+        MomentumObserver,
+        noise_of_estimate,
+    )
+    from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
+    from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
+    from kron_dynamics.control.external_effort.tip_wrench import TipWrench
     from kron_dynamics.control.faults import FaultAction, FaultLatch, watch_period
     from kron_dynamics.control.gravity_hold import DampingRange, GravityHold, damping_range
+    from kron_dynamics.control.hand_guiding import HandGuiding
+    from kron_dynamics.control.integral_action import IntegralAction, integral_limit
     from kron_dynamics.control.joint_states import (
         AssembledState,
         JointStateAssembler,
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     from kron_dynamics.control.shaping.shape import shape_trajectory
     from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
     from kron_dynamics.control.solvers import load_solvers
+    from kron_dynamics.control.terms import EffortTerms
     from kron_dynamics.control.vibration.damped_torque import DampedTorque
     from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
     from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
@@ -62,6 +72,8 @@ __all__ = [
     'DampedTorque',
     'DampingGains',
     'DampingRange',
+    'EffortTerms',
+    'ExternalEffortMonitor',
     'Extrema',
     'FaultAction',
     'FaultLatch',
@@ -69,10 +81,13 @@ __all__ = [
     'FlexibleTorque',
     'GainSchedule',
     'GravityHold',
+    'HandGuiding',
+    'IntegralAction',
     'JointStateAssembler',
     'LawState',
     'LimitViolation',
     'LqrWeights',
+    'MomentumObserver',
     'NoiseModel',
     'PlannedReference',
     'PointViolations',
@@ -82,8 +97,10 @@ __all__ = [
     'ReferenceShaping',
     'SampleOutcome',
     'Shaper',
+    'TipWrench',
     'Trajectory',
     'VibrationDamper',
+    'advised_thresholds',
     'annotate_trajectory',
     'assembled_controller',
     'check_trajectory',
@@ -91,8 +108,10 @@ __all__ = [
     'damping_range',
     'damping_schedule',
     'fault_hold',
+    'integral_limit',
     'limit_violations',
     'load_solvers',
+    'noise_of_estimate',
     'point_to_point',
     'reorder',
     'residual_vibration',
@@ -127,6 +146,12 @@ _MODULES = {
         'JointStateAssembler',
         'SampleOutcome',
     ),
+    'external_effort.momentum_observer': ('MomentumObserver', 'noise_of_estimate'),
+    'external_effort.monitor': ('ExternalEffortMonitor',),
+    'external_effort.threshold_advice': ('advised_thresholds',),
+    'external_effort.tip_wrench': ('TipWrench',),
+    'hand_guiding': ('HandGuiding',),
+    'integral_action': ('IntegralAction', 'integral_limit'),
     'law': (
         'ControlLaw',
         'LawState',
@@ -163,6 +188,7 @@ _MODULES = {
         'shaper',
     ),
     'solvers': ('load_solvers',),
+    'terms': ('EffortTerms',),
     'vibration.damped_torque': ('DampedTorque',),
     'vibration.damper': (
         'GainSchedule',

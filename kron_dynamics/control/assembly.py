@@ -8,14 +8,21 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.hand_guiding import HandGuiding
+from kron_dynamics.control.integral_action import IntegralAction, integral_limit
 from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference_follower import ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
+from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
+from kron_dynamics.control.terms import EffortTerms, in_order
 from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -37,8 +44,12 @@ class ControlSettings:
         resolution: of the measured positions, for vibration damping, rad or m.
         period: time between states, for vibration damping and the fault action, s.
         state_timeout: how long the machine may be silent, s.
-        law: 'computed_torque' or 'pd'.
-        compensate_friction: whether the joints' friction is added at the reference's rate.
+        law: 'computed_torque', 'pd', or 'gravity' for hand guiding.
+        ki: integral gains, 1/s^3; None for none.
+        terms: which terms of the model commands carry, and which the drives add.
+        guiding_damping: of the law 'gravity', 1/s; None for the least that is stable.
+        guiding_speed: share of the velocity limits above which that law brakes more.
+        guiding_friction: share of the friction that it compensates.
         fault_action: what is sent while a fault is latched.
         hold_damping: of the fault action `hold_gravity`, 1/s; None for one in the middle of what
             is stable.
@@ -56,7 +67,11 @@ class ControlSettings:
     period: float
     state_timeout: float
     law: str = 'computed_torque'
-    compensate_friction: bool = True
+    ki: FloatArray | None = None
+    terms: EffortTerms = EffortTerms()
+    guiding_damping: float | None = None
+    guiding_speed: float = 0.25
+    guiding_friction: float = 0.0
     fault_action: FaultAction = FaultAction.HOLD_GRAVITY
     hold_damping: float | None = None
     shaping: str = 'none'
@@ -83,14 +98,58 @@ def assembled_controller(
         ParameterError: settings cannot be used.
         ModelError: links do not carry their weight, or cannot be damped.
     """
-    kp, kd, effort_limit = settings.kp, settings.kd, settings.effort_limit
-    friction = settings.compensate_friction
+    check_combinations(settings)
     shaping = None
     if settings.shaping != 'none':
         from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 
         shaping = ReferenceShaping(settings.shaping, ClampedJointModes(flexible))
-    law: ControlLaw[Any]
+    law = _law(settings, rigid, flexible, q, background, vibrating=shaping is not None)
+    return TrackingController(
+        rigid,
+        law,
+        fault_hold(
+            settings.fault_action,
+            settings.hold_damping,
+            settings.period,
+            rigid,
+            flexible,
+            carry_weight='gravity' not in settings.terms.drive,
+        ),
+        CommandGuard(settings.effort_limit, settings.rate_limit, rigid.joint_names),
+        fault_action=settings.fault_action,
+        start_tolerance=settings.start_tolerance,
+        effort_limit=settings.effort_limit,
+        longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
+        period=settings.period,
+        shaping=shaping,
+        terms=settings.terms,
+        tolerances=settings.tolerances,
+    )
+
+
+def _law(
+    settings: ControlSettings,
+    rigid: Robot,
+    flexible: Robot,
+    q: FloatArray,
+    background: Executor,
+    *,
+    vibrating: bool,
+) -> ControlLaw[Any]:
+    """The control law, links `vibrating` along a shaped reference."""
+    kp, kd, effort_limit, terms = settings.kp, settings.kd, settings.effort_limit, settings.terms
+    ki = np.zeros(rigid.n) if settings.ki is None else settings.ki
+    if settings.law == 'gravity':
+        return HandGuiding(
+            rigid,
+            settings.guiding_speed * rigid.model.velocity_limit,
+            period=settings.period,
+            damping=settings.guiding_damping,
+            friction_share=settings.guiding_friction,
+            flexible=flexible,
+            terms=terms,
+        )
     if settings.damping:
         from kron_dynamics.control.vibration.damped_torque import DampedTorque
         from kron_dynamics.control.vibration.damper import VibrationDamper
@@ -101,40 +160,72 @@ def assembled_controller(
             flexible, kp, effort_limit, settings.resolution, settings.period
         )
         continuous = endless(rigid.model.joint_types)
-        law = DampedTorque(
+        return DampedTorque(
             rigid,
-            FlexibleFeedforward(flexible, vibrating=shaping is not None),
+            FlexibleFeedforward(flexible, vibrating=vibrating),
             VibrationDamper(schedule.at(q), effort_limit, continuous=continuous),
             schedule.at,
             background,
-            compensate_friction=friction,
+            compensate_friction='friction' in terms.commanded,
         )
-    elif settings.law == 'pd':
-        law = ProportionalDerivative(rigid, kp, kd, q)
-    else:
-        computed = law = ComputedTorque(rigid, kp, kd, compensate_friction=friction)
-        if shaping is not None:
-            from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-            from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
+    if settings.law == 'pd':
+        independent = ProportionalDerivative(rigid, kp, kd, q)
+        check_coupled(rigid, independent.inertia, kp, kd, ki, settings.period)
+        if not ki.any():
+            return independent
+        limit = integral_limit(rigid, effort_limit, carries_weight='gravity' in terms.drive)
+        return IntegralAction(independent, rigid, ki, kd, limit, inertia=independent.inertia)
+    check_decoupled(kp, kd, ki, settings.period, rigid.joint_names)
+    computed = ComputedTorque(rigid, kp, kd, terms=terms)
+    law: ControlLaw[Any] = computed
+    if vibrating and 'flexible' in terms.commanded:
+        from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+        from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
 
-            law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
-    return TrackingController(
-        rigid,
-        law,
-        fault_hold(settings.fault_action, settings.hold_damping, settings.period, rigid, flexible),
-        CommandGuard(effort_limit, settings.rate_limit, rigid.joint_names),
-        fault_action=settings.fault_action,
-        start_tolerance=settings.start_tolerance,
-        effort_limit=effort_limit,
-        longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
-        period=settings.period,
-        shaping=shaping,
-        tolerances=settings.tolerances,
-    )
+        law = FlexibleTorque(computed, rigid, FlexibleFeedforward(flexible, vibrating=True))
+    if not ki.any():
+        return law
+    limit = integral_limit(rigid, effort_limit, carries_weight=terms.weight_is_carried)
+    return IntegralAction(law, rigid, ki, kd, limit)
+
+
+def check_combinations(settings: ControlSettings) -> None:
+    """Refuse settings that contradict each other.
+
+    Raises:
+        ParameterError: they do; says which, and why.
+    """
+    terms = settings.terms
+    if settings.damping:
+        if settings.ki is not None and settings.ki.any():
+            raise ParameterError(
+                'vibration_damping estimates slow efforts itself, which is integral action: '
+                'expected gains.<joint>.ki to be 0'
+            )
+        missing = {'inertia', 'coriolis', 'gravity', 'flexible'} - terms.commanded
+        if missing or terms.drive:
+            raise ParameterError(
+                'vibration_damping predicts the links from the whole effort on the joints: '
+                'expected all terms but friction in terms and none in drive_terms, got terms '
+                f'[{", ".join(in_order(terms.commanded))}] and drive_terms '
+                f'[{", ".join(in_order(terms.drive))}]'
+            )
+    if settings.fault_action is FaultAction.HOLD_GRAVITY and not terms.weight_is_carried:
+        raise ParameterError(
+            "the fault action 'hold_gravity' must know who carries the weight: gravity is in "
+            'neither terms nor drive_terms, expected it in drive_terms if the drives compensate '
+            'it themselves'
+        )
 
 
 def fault_hold(
-    action: FaultAction, damping: float | None, period: float, rigid: Robot, flexible: Robot
+    action: FaultAction,
+    damping: float | None,
+    period: float,
+    rigid: Robot,
+    flexible: Robot,
+    *,
+    carry_weight: bool = True,
 ) -> GravityHold | None:
     """Return what a fault action sends on fresh states; None where it needs none.
 
@@ -144,10 +235,11 @@ def fault_hold(
         period: time between states, s.
         rigid: the machine with stiff links.
         flexible: the same with links that bend; the same object where none does.
+        carry_weight: whether commands carry the weight; not where the drives do.
 
     Raises:
         ParameterError: it would not be stable, or no damping is.
     """
     if action is not FaultAction.HOLD_GRAVITY:
         return None
-    return GravityHold(rigid, damping, period=period, flexible=flexible)
+    return GravityHold(rigid, damping, period=period, flexible=flexible, carry_weight=carry_weight)

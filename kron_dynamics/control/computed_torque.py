@@ -10,6 +10,7 @@ import numpy as np
 
 from kron_dynamics.control.law import JointReference, StatelessLaw
 from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless
@@ -38,7 +39,7 @@ class ComputedTorque(StatelessLaw):
     """
 
     def __init__(
-        self, robot: Robot, kp: ArrayLike, kd: ArrayLike, *, compensate_friction: bool = True
+        self, robot: Robot, kp: ArrayLike, kd: ArrayLike, *, terms: EffortTerms | None = None
     ) -> None:
         """Make the law.
 
@@ -46,23 +47,34 @@ class ComputedTorque(StatelessLaw):
             robot: the machine.
             kp: position gains, shape (n,), in 1/s^2, above 0.
             kd: velocity gains, shape (n,), in 1/s, 0 or more.
-            compensate_friction: whether to add the joint friction of the model.
+            terms: which terms of the model the efforts carry; None for all. The feedback
+                K_p e + K_d ed always acts through M(q).
 
         Raises:
             ParameterError: a gain cannot be used; names the joint.
         """
         self._robot = robot
         self._feedback = _Feedback(robot, kp, kd)
-        self._compensate_friction = compensate_friction
+        self._terms = (EffortTerms() if terms is None else terms).commanded - {'flexible'}
         rest = np.zeros(robot.n)
         self(rest, rest, (rest, rest, rest))  # compiles what the first cycle may not wait for
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the model that are in its efforts."""
+        return self._terms
 
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
         """Return the efforts tau, shape (n,), in N m or N."""
         q_ref, qd_ref, qdd_ref = reference
-        wanted = qdd_ref + self._feedback.acceleration(q, qd, q_ref, qd_ref)
-        tau = self._robot.inverse_dynamics(q, qd, wanted)
-        if self._compensate_friction:
+        wanted = self._feedback.acceleration(q, qd, q_ref, qd_ref)
+        if 'inertia' in self._terms:
+            wanted = qdd_ref + wanted
+        moving = qd if 'coriolis' in self._terms else np.zeros_like(q)
+        tau = self._robot.inverse_dynamics(q, moving, wanted)
+        if 'gravity' not in self._terms:
+            tau = tau - self._robot.gravity_vector(q)
+        if 'friction' in self._terms:
             tau = tau + self._robot.joint_friction(qd_ref)
         return tau
 
@@ -96,6 +108,11 @@ class ProportionalDerivative(StatelessLaw):
             )
         self._feedback = _Feedback(robot, kp, kd)
         self._inertia: FloatArray = np.array(robot.mass_matrix(pose).diagonal())
+
+    @property
+    def inertia(self) -> FloatArray:
+        """Diagonal of the mass matrix at the pose of the tuning, shape (n,)."""
+        return self._inertia
 
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
         """Return the efforts tau, shape (n,), in N m or N."""

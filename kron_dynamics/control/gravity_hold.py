@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kron_dynamics.arguments import real_number
+from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 _LARGEST_STEP = 0.25
 # A robot that loses its speed more slowly than this, 1/s, coasts for seconds.
 _SLOWEST = 0.5
-# Poses at which the mass matrix and the weight are looked at.
-_POSES = 500
+_PURPOSE = "the fault action 'hold_gravity'"
 # Step of the central differences of the weight, rad or m.
 _DIFFERENCE = 1e-5
 # Of the search for efforts within limits, for each joint; it takes about one.
@@ -46,7 +44,14 @@ class DampingRange(NamedTuple):
     inertia_ratio: float
 
 
-def damping_range(robot: Robot, period: float, flexible: Robot | None = None) -> DampingRange:
+def damping_range(
+    robot: Robot,
+    period: float,
+    flexible: Robot | None = None,
+    *,
+    carry_weight: bool = True,
+    purpose: str = _PURPOSE,
+) -> DampingRange:
     r"""Return the dampings k, 1/s, at which `GravityHold` is stable with efforts of one period.
 
     An effort stays for the period T and may act one period late. Then
@@ -63,6 +68,8 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
         robot: the robot with rigid links.
         period: time between two efforts, s.
         flexible: the same with links that bend, or None.
+        carry_weight: whether the commands carry the weight; not where the drives do.
+        purpose: what asks, for messages.
 
     Raises:
         ParameterError: the period is no time, or no damping fulfils both; the message says which
@@ -71,10 +78,12 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
     period = real_number(period, 'period of the states')
     if not 0.0 < period < np.inf:
         raise ParameterError(f'period of the states is {period:g} s, expected a time above 0')
-    q = _poses(robot)
-    L = _cholesky(robot, q)
-    stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, _weight_derivative(robot, q))))
-    fastest = float(stiffness.max(initial=0.0))
+    q = poses_within_limits(robot)
+    L = _cholesky(robot, q, purpose)
+    fastest = 0.0
+    if carry_weight:
+        stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, _weight_derivative(robot, q))))
+        fastest = float(stiffness.max(initial=0.0))
     ratio = 1.0
     if flexible is not None and flexible.model.is_flexible:
         bent = np.zeros((len(q), flexible.n))
@@ -89,7 +98,7 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
         )
         # Three digits may be rounded up by half a percent.
         raise ParameterError(
-            f"the fault action 'hold_gravity' cannot brake '{robot.model.name}' with states "
+            f"{purpose} cannot brake '{robot.model.name}' with states "
             f'{period:g} s apart: its weight changes at {fastest:.4g} 1/s^2, expected states at '
             f'most {0.995 * longest:.3g} s apart'
         )
@@ -121,6 +130,8 @@ class GravityHold:
         *,
         period: float,
         flexible: Robot | None = None,
+        carry_weight: bool = True,
+        purpose: str = _PURPOSE,
     ) -> None:
         """Make the law.
 
@@ -129,23 +140,44 @@ class GravityHold:
             damping: k, 1/s; None takes the geometric mean of the range that is stable.
             period: time between two states, s.
             flexible: the machine with links that bend, or None.
+            carry_weight: whether its efforts carry the weight; not where the drives do.
+            purpose: what it is for, in messages.
 
         Raises:
             ParameterError: the damping is outside the range that is stable, or no damping is
                 stable at this period.
         """
         self._robot = robot
-        self.range = damping_range(robot, period, flexible)
+        self._carry_weight = carry_weight
+        self.range = damping_range(
+            robot, period, flexible, carry_weight=carry_weight, purpose=purpose
+        )
         lowest, highest, _ = self.range
         if damping is None:
             damping = float(np.sqrt(lowest * highest))
         damping = real_number(damping, 'damping')
         if not lowest <= damping <= highest:
             raise ParameterError(
-                f"damping of the fault action 'hold_gravity' is {damping:g} 1/s, expected "
+                f'damping of {purpose} is {damping:g} 1/s, expected '
                 f'{lowest:.4g} to {highest:.4g} 1/s with states {period:g} s apart'
             )
         self.damping = damping
+
+    def weight(self, q: FloatArray, qd: FloatArray, period: float) -> FloatArray:
+        """Return what a command must hold in the middle of its time to act, shape (n,), N m or N.
+
+        Args:
+            q: measured positions, shape (n,), rad or m.
+            qd: measured velocities, shape (n,).
+            period: time between two states, s.
+        """
+        if not self._carry_weight:
+            return np.zeros(self._robot.n)
+        return self._robot.gravity_vector(q + period * qd)
+
+    def largest_damping(self, period: float) -> float:
+        """Return the greatest damping, 1/s, that is stable with states of a period, s."""
+        return _LARGEST_STEP / (period * self.range.inertia_ratio)
 
     @property
     def longest_brake(self) -> float:
@@ -185,9 +217,9 @@ class GravityHold:
             lower: least efforts allowed, shape (n,).
             upper: greatest efforts allowed, shape (n,).
         """
-        damping = min(self.damping, _LARGEST_STEP / (period * self.range.inertia_ratio))
+        damping = min(self.damping, self.largest_damping(period))
         M = self._robot.mass_matrix(q)
-        weight = self._robot.gravity_vector(q + period * qd)
+        weight = self.weight(q, qd, period)
         brake = -damping * (M @ qd)
         wanted = weight + brake
         if not np.isfinite(wanted).all() or ((wanted >= lower) & (wanted <= upper)).all():
@@ -232,24 +264,12 @@ def _nearest(
     return x
 
 
-def _poses(robot: Robot) -> FloatArray:
-    """Positions within the limits, shape (N, n); a turn or a metre about 0 where there is none."""
-    model = robot.model
-    reach = np.where([joint_kind(kind).motion.turns for kind in model.joint_types], np.pi, 1.0)
-    lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
-    upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
-    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
-    generator = random.Random(0)
-    shares = [[generator.random() for _ in range(robot.n)] for _ in range(_POSES)]
-    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
-
-
-def _cholesky(robot: Robot, q: FloatArray) -> FloatArray:
+def _cholesky(robot: Robot, q: FloatArray, purpose: str) -> FloatArray:
     try:
         return np.linalg.cholesky(robot.mass_matrix(q))
     except np.linalg.LinAlgError:
         raise ParameterError(
-            f"the fault action 'hold_gravity' cannot brake '{robot.model.name}': its mass matrix "
+            f"{purpose} cannot brake '{robot.model.name}': its mass matrix "
             'is singular, a joint moves no mass'
         ) from None
 

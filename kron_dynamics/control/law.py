@@ -41,6 +41,15 @@ class ControlLaw(ABC, Generic[S]):
     gives a NaN effort, which `CommandGuard` refuses to pass on.
     """
 
+    # Whether the law moves the machine along references; without it, the reference is where the
+    # machine is.
+    follows_references = True
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the model that are in its efforts, some of `terms.TERMS`."""
+        return frozenset()
+
     @abstractmethod
     def start(self, q: FloatArray) -> S:
         """Return the state of a run that begins with the machine at rest at q, shape (n,).
@@ -70,6 +79,7 @@ class ControlLaw(ABC, Generic[S]):
         Raises:
             ModelError: flexible links give way in this motion.
             NonFiniteError: a law that remembers was given a state that is not finite.
+            SpeedLimitError: the machine moves faster than the law allows.
         """
 
 

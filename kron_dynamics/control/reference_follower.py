@@ -86,6 +86,7 @@ class ReferenceFollower:
         start_tolerance: FloatArray,
         effort_limit: FloatArray,
         shaping: ReferenceShaping | None = None,
+        accepting: bool = True,
     ) -> None:
         """Make a follower that follows nothing yet.
 
@@ -94,8 +95,10 @@ class ReferenceFollower:
             start_tolerance: as for `TrackingController`.
             effort_limit: what references may ask for, shape (n,), N m or N.
             shaping: of all references; None to follow them as they are.
+            accepting: whether there is a law that follows references; without it all are refused.
         """
         self._robot = robot
+        self._accepting = accepting
         self._start_tolerance = start_tolerance
         self._effort_limit = effort_limit
         self._shaping = shaping
@@ -197,8 +200,13 @@ class ReferenceFollower:
             lead: earliest start after the last state, s: time to finish it.
 
         Raises:
-            TrajectoryError: malformed, in the past, or not where the present reference is.
+            TrajectoryError: malformed, in the past, or not where the present reference is; or
+                the control law follows no references.
         """
+        if not self._accepting:
+            raise TrajectoryError(
+                'the machine is guided by hand: control law "gravity" follows no references'
+            )
         if self._stamp is not None:
             late = self._stamp - start_time
             if late > _LATEST_START:

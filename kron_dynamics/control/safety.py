@@ -74,6 +74,11 @@ class CommandGuard:
         return np.array(self._effort_limit)
 
     @property
+    def last(self) -> FloatArray | None:
+        """The last command, shape (n,), in N m or N; None before the first."""
+        return None if self._last is None else np.array(self._last)
+
+    @property
     def effort_saturations(self) -> npt.NDArray[np.int64]:
         """How often each joint's command was cut to its effort limit, shape (n,)."""
         return np.array(self._effort_saturations)

@@ -19,7 +19,13 @@ from kron_dynamics.control.sample_period import SamplePeriod
 from kron_dynamics.control.supervision.state_gate import impossible
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.supervision.tracking_errors import TrackingErrors
-from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
+from kron_dynamics.control.terms import EffortTerms
+from kron_dynamics.exceptions import (
+    ModelError,
+    NonFiniteError,
+    SpeedLimitError,
+    TrajectoryError,
+)
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -59,6 +65,7 @@ class TrackingController:
         period: float,
         shaping: ReferenceShaping | None = None,
         tolerances: TrackingTolerances | None = None,
+        terms: EffortTerms | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -76,15 +83,21 @@ class TrackingController:
             period: time between states until it has been measured, s.
             shaping: of all references; None to follow them as they are.
             tolerances: tracking errors beyond them are faults; None for no such fault.
+            terms: what the drives add to commands; None for nothing.
         """
         self._robot = robot
+        self._terms = EffortTerms() if terms is None else terms
         self._law = law
         self._hold = hold
         self._guard = guard
         self._fault_action = fault_action
         self._longest_gap = longest_gap
         self._references = ReferenceFollower(
-            robot, start_tolerance=start_tolerance, effort_limit=effort_limit, shaping=shaping
+            robot,
+            start_tolerance=start_tolerance,
+            effort_limit=effort_limit,
+            shaping=shaping,
+            accepting=law.follows_references,
         )
         self._law_state = LawState()
         self._last_q: FloatArray | None = None
@@ -140,15 +153,16 @@ class TrackingController:
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
-            effort: measured efforts, shape (n,), N m or N; where not finite, the effort that
-                carries the weight is taken for it.
+            effort: measured efforts, shape (n,), N m or N, those of the drives' own terms
+                included; where not finite, the effort that carries the weight is taken for it.
 
         Raises:
             ModelError: flexible links do not carry their weight there.
         """
         self._law_state = self._law.start(q)
         gravity = self._robot.gravity_vector(q)
-        self._guard.reset(np.where(np.isfinite(effort), effort, gravity))
+        carried = np.where(np.isfinite(effort), effort, gravity)
+        self._guard.reset(carried - self._terms.drive_effort(self._robot, q, np.zeros_like(q)))
         if self._errors is not None:
             self._errors.reset()
         self._references.hold(q)
@@ -218,11 +232,15 @@ class TrackingController:
                 now,
             )
             return None
-        reference = self.reference_at(time)
         problem = None
-        if self._errors is not None:
-            after_end = self._references.after_end(time)
-            problem = self._errors.check(q, qd, reference, time, after_end)
+        if self._law.follows_references:
+            reference = self.reference_at(time)
+            if self._errors is not None:
+                after_end = self._references.after_end(time)
+                problem = self._errors.check(q, qd, reference, time, after_end)
+        else:
+            rest = np.zeros_like(q)
+            reference = np.array(q), rest, rest
         if problem is not None:
             self.latch.trip(problem, now)
             return None
@@ -230,7 +248,7 @@ class TrackingController:
         try:
             effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
             state.set_applied_effort(effort)
-        except (NonFiniteError, ModelError) as error:
+        except (NonFiniteError, ModelError, SpeedLimitError) as error:
             self.latch.trip(str(error), now)
             return None
         self._references.answered(time)
@@ -288,7 +306,7 @@ class TrackingController:
             return None
         if self._fault_action is FaultAction.ZERO:
             return np.zeros(self._robot.n)
-        return self._robot.gravity_vector(q)
+        return self._terms.weight(self._robot, q)
 
     def last_effort(self, q: FloatArray) -> FloatArray | None:
         """Return the efforts to leave the machine with, shape (n,), or None for silence.

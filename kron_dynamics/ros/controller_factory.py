@@ -12,11 +12,13 @@ import numpy as np
 
 from kron_dynamics.control import ControlSettings, FaultAction, assembled_controller, fault_hold
 from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.sampled_loop import check_decoupled
 from kron_dynamics.control.supervision.tolerances import (
     TrackingTolerances,
     default_rate_limit,
     tracking_tolerances,
 )
+from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
@@ -43,12 +45,14 @@ def make_controller(
         ModelError: links do not carry their weight, or cannot be damped.
     """
     joints = robot.joint_names
-    kp, kd = (_gains(parameters, joints, gain) for gain in ('kp', 'kd'))
+    guided = parameters.value('control_law') == 'gravity'
+    kp, kd = (_gains(parameters, joints, gain, needed=not guided) for gain in ('kp', 'kd'))
     effort_limit = effort_limits(parameters, robot)
     rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
     settings = ControlSettings(
         kp=kp,
         kd=kd,
+        ki=parameters.per_joint('gains.{joint}.ki', joints),
         effort_limit=effort_limit,
         rate_limit=np.where(rate_limit > 0.0, rate_limit, default_rate_limit(kp, effort_limit)),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
@@ -56,12 +60,15 @@ def make_controller(
         period=parameters.value('state_period'),
         state_timeout=parameters.value('state_timeout'),
         law=parameters.value('control_law'),
-        compensate_friction=parameters.value('compensate_friction'),
+        terms=effort_terms(parameters),
+        guiding_damping=parameters.value('hand_guiding_damping') or None,
+        guiding_speed=parameters.value('hand_guiding_speed'),
+        guiding_friction=parameters.value('hand_guiding_friction'),
         fault_action=FaultAction(parameters.value('fault_action')),
         hold_damping=parameters.value('hold_damping') or None,
         shaping=parameters.value('reference_shaping'),
         damping=parameters.value('vibration_damping'),
-        tolerances=_tolerances(parameters, robot, q, kp, effort_limit),
+        tolerances=None if guided else _tolerances(parameters, robot, q, kp, effort_limit),
     )
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)
@@ -88,6 +95,16 @@ def _tolerances(
     return replace(chosen, time=parameters.value('following_error_time'))
 
 
+def effort_terms(parameters: ParameterSet) -> EffortTerms:
+    """Return which terms of the model commands carry, and which the drives add.
+
+    Raises:
+        ParameterError: a term would be compensated twice.
+    """
+    terms, drive = (frozenset(parameters.value(name)) - {''} for name in ('terms', 'drive_terms'))
+    return EffortTerms(terms, drive)
+
+
 def checked_fault_hold(
     parameters: ParameterSet, robot: Robot, flexible: Robot
 ) -> GravityHold | None:
@@ -106,7 +123,38 @@ def checked_fault_hold(
     """
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
-    return fault_hold(action, damping or None, period, robot, flexible)
+    carry_weight = 'gravity' not in effort_terms(parameters).drive
+    return fault_hold(action, damping or None, period, robot, flexible, carry_weight=carry_weight)
+
+
+def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
+    """Refuse what would not be stable, or contradicts itself, before anything moves.
+
+    The fault action is one that takes energy out of the robot. Gains of computed torque, where
+    all are set, are stable with states `state_period` apart and a period of delay; those of pd
+    depend on the pose and are checked at activation.
+
+    Args:
+        parameters: of dynamics_node.
+        robot: the machine.
+        flexible: the same with links that bend; the same object where none does.
+
+    Raises:
+        ParameterError: they would not; the message says what would do.
+    """
+    checked_fault_hold(parameters, robot, flexible)
+    period = parameters.value('state_period')
+    if parameters.value('control_law') != 'computed_torque' or parameters.value(
+        'vibration_damping'
+    ):
+        return
+    joints = robot.joint_names
+    kp, kd, ki = (
+        parameters.per_joint(f'gains.{{joint}}.{gain}', joints) for gain in ('kp', 'kd', 'ki')
+    )
+    if (kp > 0.0).all() and (kd > 0.0).all():
+        for warning in check_decoupled(kp, kd, ki, period, joints):
+            parameters.logger.warning(warning)
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
@@ -128,15 +176,17 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
         )
 
 
-def _gains(parameters: ParameterSet, joints: Sequence[str], gain: str) -> FloatArray:
-    """One gain of every joint: kp and kd must both be positive."""
+def _gains(
+    parameters: ParameterSet, joints: Sequence[str], gain: str, *, needed: bool
+) -> FloatArray:
+    """One gain of every joint: kp and kd must both be positive where a law needs them."""
     values = parameters.per_joint(f'gains.{{joint}}.{gain}', joints)
     unset = [
         f'gains.{joint}.{gain}'
         for joint, value in zip(joints, values, strict=True)
         if value <= 0.0
     ]
-    if unset:
+    if unset and needed:
         raise ParameterError(f'parameters {", ".join(unset)} are 0, expected gains above 0')
     return values
 

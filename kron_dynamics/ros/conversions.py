@@ -16,6 +16,8 @@ from geometry_msgs.msg import (
     Twist,
     Vector3,
     Vector3Stamped,
+    Wrench,
+    WrenchStamped,
 )
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
 from rclpy.duration import Duration
@@ -96,6 +98,13 @@ def fill_motion(message: Twist | Accel, values: FloatArray) -> None:
     """Put [v; omega] or [a; alpha], shape (6,), into a message."""
     first, second = message.linear, message.angular
     first.x, first.y, first.z, second.x, second.y, second.z = values.tolist()
+
+
+def wrench_stamped(stamp: Time, frame: str, values: FloatArray) -> WrenchStamped:
+    """Return [force; moment], shape (6,), in the axes of a frame."""
+    message = WrenchStamped(wrench=Wrench(force=_vector(values[:3]), torque=_vector(values[3:])))
+    message.header.stamp, message.header.frame_id = stamp, frame
+    return message
 
 
 def pose_stamped(stamp: Time, frame: str, transform: FloatArray) -> PoseStamped:

@@ -12,7 +12,8 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from kron_dynamics.control import JointStateAssembler
+from kron_dynamics.control import IntegralAction, JointStateAssembler
+from kron_dynamics.control.terms import in_order
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
@@ -61,12 +62,18 @@ def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> di
 def controller_values(controller: TrackingController, settings: ParameterSet) -> dict[str, str]:
     """Return law, shaping, limits and saturations of a controller, as texts."""
     values = {'control law': settings.value('control_law')}
+    values['terms in commands'] = ', '.join(in_order(controller.law.terms)) or 'none'
+    drive_terms = [term for term in settings.value('drive_terms') if term]
+    values['terms added by the drives'] = ', '.join(drive_terms) or 'none'
     shaping = controller.references.shaping
     values['reference shaping'] = 'none' if shaping is None else shaping.kind
     if shaping is not None:
         values['time added by shaping [s]'] = f'{controller.references.added_time:.3f}'
     if settings.value('vibration_damping'):
         values['vibration damping'] = controller.law_state.problem or 'active'
+    if isinstance(controller.law, IntegralAction):
+        limits = ', '.join(f'{limit:.4g}' for limit in controller.law.limit)
+        values['limits of the integral efforts'] = limits
     if controller.latch.faulted:
         values['fault action'] = settings.value('fault_action')
     if controller.hold is not None:

@@ -32,7 +32,7 @@ from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import checked_fault_hold, make_controller
+from kron_dynamics.ros.controller_factory import check_loop, make_controller
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
     robot_from_parameters,
@@ -53,6 +53,7 @@ from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
 from kron_dynamics.ros.reference_input import ReferenceInput
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
+from kron_dynamics.ros.terms_output import TermsOutput
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -88,6 +89,7 @@ class DynamicsNode(LifecycleNode):
         self._solvers: Future[None] | None = None
         self._references = ReferenceInput(self.get_logger(), self._background)
         self._commands = CommandOutput(self)
+        self._terms = TermsOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watchdog: Timer | None = None
@@ -133,7 +135,7 @@ class DynamicsNode(LifecycleNode):
             configured = ConfiguredRobot(carrying_robot(self._settings, description, link), link)
             robot = configured.robot
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
-            checked_fault_hold(self._settings, robot, configured.flexible)
+            check_loop(self._settings, robot, configured.flexible)
             self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:
             self._note_error('cannot configure', error)
@@ -177,6 +179,7 @@ class DynamicsNode(LifecycleNode):
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
         self._references.clear()
+        self._terms.publish(controller.law.terms)
         self._active = True
         return super().on_activate(state)
 
@@ -306,6 +309,9 @@ class DynamicsNode(LifecycleNode):
             self._fault(controller, verdict.problem, now)
         self._statistics.arrivals.append(now)
         command = None
+        collision = outputs.external.update(message.header.stamp, self._time, present, controller)
+        if collision is not None and controller is not None:
+            self._fault(controller, collision, now)
         if controller is not None:
             self._references.proceed(controller)
         if controller is not None and not controller.latch.faulted:

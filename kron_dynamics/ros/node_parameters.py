@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kron_dynamics.control.terms import DRIVE_TERMS, TERMS
 from kron_dynamics.ros.parameters import NO_LIMIT, Parameter
 
 
@@ -64,11 +65,62 @@ DYNAMICS = (
     Parameter(
         'control_law',
         'computed_torque',
-        'computed_torque, or pd: the same gains without the model.',
-        choices=('computed_torque', 'pd'),
+        'computed_torque; pd: the same gains without the model; gravity: hand guiding, the weight '
+        'is carried and no reference is followed.',
+        choices=('computed_torque', 'pd', 'gravity'),
     ),
     Parameter(
-        'compensate_friction', True, 'Add the joint friction of the URDF at the reference rate.'
+        'terms',
+        list(TERMS),
+        'Terms of the model that commands carry: inertia, coriolis, gravity, friction (at the '
+        'reference rate), flexible.',
+        choices=('', *TERMS),
+    ),
+    Parameter(
+        'drive_terms',
+        [''],
+        'Terms that the drives add to commands by themselves: coriolis, gravity, friction. None '
+        'may be in terms too.',
+        choices=('', *DRIVE_TERMS),
+    ),
+    Parameter(
+        'hand_guiding_damping',
+        0.0,
+        'Rate at which control_law gravity takes speed out, 1/s; refused where it is not stable '
+        'at state_period. 0: the least that is.',
+        0.0,
+        1000.0,
+    ),
+    Parameter(
+        'hand_guiding_speed',
+        0.25,
+        'Share of the velocity limits above which control_law gravity brakes more; twice as much '
+        'is a fault.',
+        0.001,
+        1.0,
+    ),
+    Parameter(
+        'hand_guiding_friction',
+        0.0,
+        'Share of the friction that control_law gravity compensates at the measured velocity.',
+        0.0,
+        0.9,
+    ),
+    Parameter(
+        'external_effort_bandwidth',
+        5.0,
+        'Bandwidth of the estimate of external efforts, Hz: its noise grows with it. Taken up by '
+        'configure.',
+        0.01,
+        1000.0,
+    ),
+    Parameter(
+        'external_effort_source',
+        'auto',
+        'Efforts behind the external ones: measured (at the joints, terms of the drives '
+        'included), commanded (drive_terms are added), or auto: measured where all joints have '
+        'them. Taken up by configure.',
+        choices=('auto', 'measured', 'commanded'),
     ),
     Parameter(
         'reference_shaping',
@@ -87,8 +139,8 @@ DYNAMICS = (
     Parameter(
         'state_period',
         0.02,
-        'Time between joint states, s, that vibration_damping and fault_action hold_gravity are '
-        'made for.',
+        'Time between joint states, s, that gains, vibration_damping and fault_action '
+        'hold_gravity are checked and made for.',
         0.0001,
         1.0,
     ),
@@ -287,6 +339,14 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             ),
             Parameter(
                 f'gains.{joint}.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0, NO_LIMIT
+            ),
+            Parameter(f'gains.{joint}.ki', 0.0, 'Integral gain, 1/s^3; 0: none.', 0.0, NO_LIMIT),
+            Parameter(
+                f'collision_threshold.{joint}',
+                NO_LIMIT,
+                'External effort that is a collision and a fault, N m or N.',
+                1e-12,
+                NO_LIMIT,
             ),
             Parameter(
                 f'reference_start_tolerance.{joint}',

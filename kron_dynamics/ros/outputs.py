@@ -21,6 +21,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import fill_motion
+from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
@@ -59,7 +60,7 @@ class CommandOutput:
 
 
 class StateOutputs:
-    """The motion of a configured robot: tip, deflection, linear model."""
+    """The motion of a configured robot: tip, external efforts, deflection, linear model."""
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class StateOutputs:
         # It may fail, and publishers would stay.
         linearized = parameters.value('linearized_model_rate') > 0.0
         configured.prepare(linearized)
+        self.external = ExternalEffortOutput(node, configured, parameters)
         self._tip = TipOutput(node, robot, configured.tip_frame)
         self._deflection = self._linearized = None
         if configured.mode_names:
@@ -96,7 +98,7 @@ class StateOutputs:
 
     def destroy(self) -> None:
         """Take the topics back."""
-        for output in (self._tip, self._deflection, self._linearized):
+        for output in (self._tip, self.external, self._deflection, self._linearized):
             if output is not None:
                 output.destroy()
 

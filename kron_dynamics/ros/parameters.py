@@ -39,7 +39,8 @@ class Parameter:
         description: what it does, with the unit.
         lower: least value allowed.
         upper: greatest value allowed.
-        choices: the texts allowed, for a string.
+        choices: the texts allowed, for a string or for each of a list; '' stands for an empty
+            list, whose type ROS could not tell.
         read_only: whether it is read when the node starts and never again.
     """
 
@@ -74,7 +75,8 @@ class Parameter:
         """Return why a value cannot be used, or None."""
         if self.kind is float and not isfinite(value):
             return f"parameter '{self.name}' is {value}, expected a finite number"
-        if self.choices and value not in self.choices:
+        texts = [value] if self.kind is str else value if self.choices else []
+        if self.choices and not set(texts) <= set(self.choices):
             expected = ', '.join(repr(choice) for choice in self.choices)
             return f"parameter '{self.name}' is '{value}', expected one of {expected}"
         return None

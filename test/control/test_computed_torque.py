@@ -12,6 +12,7 @@ from kron_dynamics.control import (
     Trajectory,
     check_trajectory,
 )
+from kron_dynamics.control.terms import TERMS, EffortTerms
 from kron_dynamics.exceptions import ParameterError
 
 KP = np.array([36.0, 64.0])
@@ -69,7 +70,7 @@ def test_with_known_friction_a_reference_met_is_never_left(make_arm):
     q0, qd0, _ = reference(0.0)
     q, _ = closed_loop(plant, ComputedTorque(plant, KP, KD), q0, qd0, times)
     np.testing.assert_allclose(tracking_error(q, times), 0.0, atol=1e-7)
-    without = ComputedTorque(plant, KP, KD, compensate_friction=False)
+    without = ComputedTorque(plant, KP, KD, terms=EffortTerms(frozenset(TERMS) - {'friction'}))
     q, _ = closed_loop(plant, without, q0, qd0, times)
     assert np.abs(tracking_error(q, times)).max(axis=0).min() > 1e-2
 

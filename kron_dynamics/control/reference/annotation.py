@@ -15,6 +15,7 @@ from kron_dynamics.control.per_joint import positive_per_joint, reorder
 from kron_dynamics.control.reference.waypoints import checked_points
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.messages import listed
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -232,5 +233,6 @@ def _reports(robot: Robot, violations: PointViolations, count: int) -> tuple[str
 
 
 def _unit(quantity: int, joint_type: str) -> str:
-    length, effort = ('m', 'N') if joint_type == 'prismatic' else ('rad', 'N m')
-    return (length, f'{length}/s', effort, f'{effort}/s')[quantity]
+    kind = joint_kind(joint_type)
+    units = kind.unit('position'), kind.unit('velocity'), kind.unit('effort')
+    return (*units, f'{units[2]}/s')[quantity]

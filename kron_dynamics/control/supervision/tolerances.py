@@ -96,7 +96,7 @@ def default_rate_limit(kp: FloatArray, effort_limit: FloatArray) -> FloatArray:
     no step leaves at once.
 
     Args:
-        kp: position gains, shape (n,), 1/s^2.
+        kp: position gains, shape (n,), 1/s^2; 0 for none, which counts as 1.
         effort_limit: shape (n,), N m or N.
     """
-    return 10.0 * np.sqrt(kp) * effort_limit
+    return 10.0 * np.sqrt(np.where(kp > 0.0, kp, 1.0)) * effort_limit

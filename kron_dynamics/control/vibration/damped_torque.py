@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
+from kron_dynamics.control.terms import TERMS
 from kron_dynamics.control.vibration.damper import VibrationDamper
 from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward, FollowedLinks
 from kron_dynamics.control.vibration.lqg import DampingGains
@@ -122,6 +123,12 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         self._gains_at = gains_at
         self._background = background
         self._compensate_friction = compensate_friction
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the model that are in its efforts."""
+        every = frozenset(TERMS)
+        return every if self._compensate_friction else every - {'friction'}
 
     def start(self, q: FloatArray) -> DampedTorqueState:
         """Return the state of a run from rest: see `ControlLaw`."""

@@ -42,6 +42,11 @@ class FlexibleTorque(ControlLaw[FlexibleTorqueState]):
         self._rigid = rigid
         self._links = links
 
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the model that are in its efforts."""
+        return self._law.terms | {'flexible'}
+
     def start(self, q: FloatArray) -> FlexibleTorqueState:
         """Return the state of a run from rest: see `ControlLaw`."""
         return FlexibleTorqueState(self._links.start(q))

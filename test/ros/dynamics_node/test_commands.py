@@ -68,7 +68,8 @@ def test_friction_of_the_reference_is_compensated_if_asked(bench, assert_close):
     friction = bench.robot.joint_friction(rate)
     assert friction[2] > 5.0
     for compensate in (True, False):
-        bench.prepare(q=HELD, compensate_friction=compensate)
+        rest = ['inertia', 'coriolis', 'gravity', 'flexible']
+        bench.prepare(q=HELD, terms=[*rest, 'friction'] if compensate else rest)
         bench.command()
         rest = np.zeros((2, 3))
         assert bench.refer([0.0, 2.0], [HELD, goal], rest, rest, start=bench.time + 1.0) is None

@@ -1,0 +1,139 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""External efforts as they come in a node: from measured or commanded efforts, with thresholds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.control.external_effort.momentum_observer import MomentumObserver
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.terms import EffortTerms
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+SOURCES = ('auto', 'measured', 'commanded')
+
+
+class ExternalEffortMonitor:
+    """External joint efforts of a run, and whether they mean a collision.
+
+    Measured efforts are those at the joints, the drives' own terms included. Commanded ones lack
+    these: they are added as the model has them. A measured effort counts for the interval that
+    its state ends, a commanded one for the interval that follows its state.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        bandwidth: float,
+        *,
+        source: str = 'auto',
+        thresholds: ArrayLike | None = None,
+        terms: EffortTerms | None = None,
+    ) -> None:
+        """Make a monitor that has seen nothing yet.
+
+        Args:
+            robot: the machine with rigid links.
+            bandwidth: of the observer, Hz.
+            source: 'measured', 'commanded', or 'auto' for measured where all joints have one.
+            thresholds: external efforts that are a collision, shape (n,), N m or N, inf for
+                none; None for none at all.
+            terms: what the drives add to commands; None for nothing.
+
+        Raises:
+            ParameterError: an argument cannot be used.
+        """
+        if source not in SOURCES:
+            raise ParameterError(
+                f'source of the external efforts is {source!r}, expected one of {SOURCES}'
+            )
+        self._robot = robot
+        self._observer = MomentumObserver(robot, bandwidth)
+        self._source = source
+        self._terms = EffortTerms() if terms is None else terms
+        self.thresholds = np.full(robot.n, np.inf) if thresholds is None else thresholds
+        self._command: FloatArray | None = None
+        self._with_commands: bool | None = None
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """External efforts that are a collision, shape (n,), N m or N; inf for none.
+
+        Raises:
+            ParameterError: new ones cannot be used; names the joint.
+        """
+        return self._thresholds
+
+    @thresholds.setter
+    def thresholds(self, thresholds: ArrayLike) -> None:
+        self._thresholds = positive_per_joint(
+            'collision_threshold', thresholds, self._robot.joint_names, infinity_allowed=True
+        )
+
+    @property
+    def watches_for_collisions(self) -> bool:
+        """Whether any joint has a threshold."""
+        return bool(np.isfinite(self._thresholds).any())
+
+    @property
+    def time_constant(self) -> float:
+        """Of the observer, s."""
+        return self._observer.time_constant
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._command = None
+        self._observer.reset()
+
+    def commanded(self, effort: FloatArray | None) -> None:
+        """Tell what was sent in answer to the last state, shape (n,), N m or N; None: nothing."""
+        self._command = effort
+
+    def update(
+        self, time: float, q: FloatArray, qd: FloatArray, measured: FloatArray
+    ) -> FloatArray | None:
+        """Take a state; return the external efforts, shape (n,), N m or N, or None without any.
+
+        There are none in the first state, without known efforts, and when their source changes.
+
+        Args:
+            time: stamp of the state, s.
+            q: measured positions, shape (n,), rad or m.
+            qd: measured velocities, shape (n,).
+            measured: efforts, shape (n,), N m or N; NaN where there are none.
+        """
+        with_commands = self._source == 'commanded' or (
+            self._source == 'auto' and not bool(np.isfinite(measured).all())
+        )
+        if with_commands is not self._with_commands:
+            self._observer.reset()
+            self._with_commands = with_commands
+        if not with_commands:
+            return self._observer.update(time, q, qd, measured)
+        added = self._terms.drive_effort(self._robot, q, qd) if self._terms.drive else None
+        return self._observer.update(time, q, qd, self._command, added)
+
+    def collision(self, effort: FloatArray) -> str | None:
+        """Return which joint's external effort is above its threshold, in a sentence, or None.
+
+        Args:
+            effort: external efforts, shape (n,), N m or N.
+        """
+        shares = np.abs(effort) / self._thresholds
+        i = int(shares.argmax())
+        if not shares[i] > 1.0:
+            return None
+        name = self._robot.joint_names[i]
+        unit = joint_kind(self._robot.model.joint_types[i]).unit('effort')
+        return (
+            f"collision: external effort at joint '{name}' is {effort[i]:.4g} {unit}, expected at "
+            f'most {self._thresholds[i]:.4g} {unit} (collision_threshold.{name})'
+        )

@@ -1,0 +1,70 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wrench at a link that explains external joint efforts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+# Singular values of the dimensionless Jacobian below this are damped.
+_WELL_SEEN = 0.02
+# Fewer joints cannot tell a force from a moment.
+_FULL_WRENCH = 6
+
+
+class TipWrench:
+    r"""Force and moment at a link's origin whose joint efforts come nearest to given ones.
+
+    .. math:: \min_w |J^T w - r|
+
+    A robot with fewer than six joints cannot tell a force from a moment: a pure force is assumed,
+    and the moment is 0. Lengths are in units of the robot's reach, so that N and N m are weighed
+    alike. Near a singularity the least squares are damped, and a direction that no joint effort
+    shows, whatever acts there, is 0: along a singular value s below s_0 = 0.02 the inverse is
+    s / (s^2 + s_0 (s_0 - s)), which is 1/s at s_0 and 0 at 0.
+    """
+
+    def __init__(self, robot: Robot, link: str) -> None:
+        """Choose the link.
+
+        Args:
+            robot: the machine with rigid links.
+            link: whose frame the wrench is at.
+
+        Raises:
+            UnknownFrameError: the robot has no such link.
+        """
+        self._frame = robot.frame(link)
+        turning = np.array([joint_kind(kind).motion.turns for kind in robot.model.joint_types])
+        self._rows = 6 if robot.n >= _FULL_WRENCH else 3
+        jacobians = np.array(list(map(self._frame.jacobian, poses_within_limits(robot))))
+        levers = np.linalg.norm(jacobians[:, :3, turning], axis=1)
+        reach = float(levers.max(initial=0.0)) or 1.0
+        self._moment_unit = np.where(np.arange(self._rows) < 3, 1.0, reach)
+        self._effort_unit = np.where(turning, reach, 1.0)
+
+    def wrench(self, q: FloatArray, effort: FloatArray) -> FloatArray:
+        """Return [force; moment], shape (6,), N and N m, base axes, that acts on the link.
+
+        Args:
+            q: positions, shape (n,), rad or m.
+            effort: external efforts on the joints, shape (n,), N m or N.
+        """
+        J = self._frame.jacobian(q)[: self._rows]
+        A = (J * self._moment_unit[:, np.newaxis] / self._effort_unit).T
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+        damped = np.maximum(_WELL_SEEN * (_WELL_SEEN - s), 0.0)
+        gain = s / np.maximum(s**2 + damped, np.finfo(float).tiny)
+        wrench = np.zeros(6)
+        wrench[: self._rows] = (Vt.T * gain) @ (U.T @ (effort / self._effort_unit))
+        wrench[: self._rows] *= self._moment_unit
+        return wrench

@@ -1,0 +1,143 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hand guiding: the drives carry the weight, a hand moves the robot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.control.gravity_hold import GravityHold, damping_range
+from kron_dynamics.control.law import ControlLaw, JointReference, LawState
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.terms import EffortTerms
+from kron_dynamics.exceptions import ParameterError, SpeedLimitError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+_PURPOSE = "control law 'gravity'"
+# Times the speed limit at which nobody guides the robot any more.
+_RUNAWAY = 2.0
+
+
+class HandGuiding(ControlLaw[LawState]):
+    r"""Carry the weight, brake a little, and brake more above a speed.
+
+    .. math:: \tau = g(q + T \dot q) - k(s) M(q) \dot q + \alpha f(\dot q)
+
+    s is the largest of the joint speeds as shares of their limits. Up to s = 1 the damping k is
+    the one given; above it grows towards the greatest that is stable, and from s = 2 on the law
+    refuses: a weight or a payload that the model does not know drives the robot. No position is
+    held. See `GravityHold` for the weight, the brake and the range of k: less than its least
+    damping would not take out what the sampled weight puts in.
+    """
+
+    follows_references = False
+
+    def __init__(
+        self,
+        robot: Robot,
+        speed_limit: ArrayLike,
+        *,
+        period: float,
+        damping: float | None = None,
+        friction_share: float = 0.0,
+        flexible: Robot | None = None,
+        terms: EffortTerms | None = None,
+    ) -> None:
+        """Make the law.
+
+        Args:
+            robot: the machine with rigid links.
+            speed_limit: speeds above which it brakes more, shape (n,), rad/s or m/s, above 0.
+            period: time between states, s.
+            damping: k, 1/s; None for the least that is stable.
+            friction_share: alpha, share of the modelled friction that is compensated at the
+                measured velocity, 0 to 0.9. Friction that is overestimated drives the robot, and
+                noise of the velocity makes the drives chatter.
+            flexible: the machine with links that bend, or None.
+            terms: who carries the weight and the friction; None for the commands.
+
+        Raises:
+            ParameterError: an argument cannot be used, nobody carries the weight, friction would
+                be compensated twice or is left out, or no damping is stable at this period.
+        """
+        terms = EffortTerms() if terms is None else terms
+        if not terms.weight_is_carried:
+            raise ParameterError(
+                f'{_PURPOSE} carries the weight, but gravity is in neither terms nor drive_terms'
+            )
+        if not 0.0 <= friction_share <= 0.9:
+            raise ParameterError(
+                f'share of the friction compensated is {friction_share:g}, expected 0 to 0.9'
+            )
+        if friction_share > 0.0 and 'friction' not in terms.commanded:
+            raise ParameterError(
+                f'{_PURPOSE} is to compensate {friction_share:g} of the friction, but terms leave '
+                'friction out'
+            )
+        self._robot = robot
+        self._speed_limit = positive_per_joint('speed limit', speed_limit, robot.joint_names)
+        carried = 'gravity' not in terms.drive
+        if damping is None:
+            damping = damping_range(
+                robot, period, flexible, carry_weight=carried, purpose=_PURPOSE
+            ).lowest
+        self._hold = GravityHold(
+            robot,
+            damping,
+            period=period,
+            flexible=flexible,
+            carry_weight=carried,
+            purpose=_PURPOSE,
+        )
+        self._period = period
+        self._friction_share = friction_share
+        self._terms = frozenset({'gravity'} if carried else ()) | (
+            {'friction'} if friction_share > 0.0 else set()
+        )
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the model that are in its efforts."""
+        return self._terms
+
+    @property
+    def damping(self) -> float:
+        """Damping below the speed limit, 1/s."""
+        return self._hold.damping
+
+    def start(self, q: FloatArray) -> LawState:
+        """Return a state that holds nothing."""
+        return LawState()
+
+    def __call__(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        reference: JointReference,
+        state: LawState,
+        elapsed: float,
+    ) -> FloatArray:
+        """Return the efforts: see `ControlLaw`. The reference plays no part."""
+        shares = np.abs(qd) / self._speed_limit
+        speed = float(shares.max())
+        if speed > _RUNAWAY:
+            i = int(shares.argmax())
+            raise SpeedLimitError(
+                f"joint '{self._robot.joint_names[i]}' moves at {abs(qd[i]):.4g} under hand "
+                f'guiding, expected at most {_RUNAWAY * self._speed_limit[i]:.4g}: twice its '
+                'speed limit there'
+            )
+        hold, period = self._hold, max(elapsed, self._period)
+        damping = hold.damping
+        if speed > 1.0:
+            damping += (hold.range.highest - damping) * (1.0 - 1.0 / speed)
+        damping = min(damping, hold.largest_damping(period))
+        effort = hold.weight(q, qd, self._period) - damping * (self._robot.mass_matrix(q) @ qd)
+        if self._friction_share > 0.0:
+            effort = effort + self._friction_share * self._robot.joint_friction(qd)
+        return effort

@@ -1,0 +1,33 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses of a robot at which bounds on its dynamics are looked for."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+_POSES = 500
+
+
+def poses_within_limits(robot: Robot, count: int = _POSES) -> FloatArray:
+    """Return random positions within the limits, shape (count, n), the same in every call.
+
+    A turn or a metre about 0 where there is no limit.
+    """
+    model = robot.model
+    reach = np.where([joint_kind(kind).motion.turns for kind in model.joint_types], np.pi, 1.0)
+    lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
+    upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
+    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
+    generator = random.Random(0)
+    shares = [[generator.random() for _ in range(robot.n)] for _ in range(count)]
+    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))

@@ -1,0 +1,145 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+r"""Whether gains are stable when states come once a period and efforts act a period late.
+
+An effort computed at the state k acts from k + 1 to k + 2. With errors e, the integral z and the
+feedback u = kp e + kd ed + z that is under way,
+
+.. math:: \ddot e = -A u_{k-1}
+
+A is 1 under computed torque, where errors are decoupled whatever the pose, and
+:math:`M^{-1} diag(M_{nominal})` under the proportional-derivative law. A loop is stable where no
+eigenvalue of its transition over one period is outside the unit circle. What else moves the error,
+such as the slope of a weight that no model carries, is not sampling and not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+_POSES = 100
+# Times the gain: a loop with less margin on either side is said to be near instability.
+_MARGIN = 2.0
+# Rounding of eigenvalues on the unit circle.
+_ROUNDED = 1e-9
+_SHORTEST = 1e-5  # s
+
+
+def check_decoupled(
+    kp: FloatArray, kd: FloatArray, ki: FloatArray, period: float, names: tuple[str, ...]
+) -> list[str]:
+    """Check the gains of computed torque; return a sentence for each joint with little margin.
+
+    Args:
+        kp: position gains, shape (n,), 1/s^2.
+        kd: velocity gains, shape (n,), 1/s.
+        ki: integral gains, shape (n,), 1/s^3.
+        period: time between states, s.
+        names: of the n joints.
+
+    Raises:
+        ParameterError: a joint's loop is unstable; says for which period it would be stable.
+    """
+    near = []
+    for name, *gains in zip(names, kp.tolist(), kd.tolist(), ki.tolist(), strict=True):
+        p, d, i = (np.array([gain]) for gain in gains)
+
+        def radius(
+            T: float,
+            factor: float = 1.0,
+            p: FloatArray = p,
+            d: FloatArray = d,
+            i: FloatArray = i,
+        ) -> float:
+            return _radius(p, d, i, T, factor * np.eye(1))
+
+        shown = f"joint '{name}' with kp {gains[0]:g}, kd {gains[1]:g}, ki {gains[2]:g}"
+        if radius(period) > 1.0 + _ROUNDED:
+            raise ParameterError(_refusal(shown, period, _longest_period(radius, period)))
+        if max(radius(period, _MARGIN), radius(period, 1.0 / _MARGIN)) > 1.0 + _ROUNDED:
+            near.append(
+                f'{shown} is near instability with states {period:g} s apart and one period of '
+                f'delay: the gain margin is below {_MARGIN:g}'
+            )
+    return near
+
+
+def check_coupled(
+    robot: Robot,
+    inertia: FloatArray,
+    kp: FloatArray,
+    kd: FloatArray,
+    ki: FloatArray,
+    period: float,
+) -> None:
+    """Check the gains of the proportional-derivative law in poses within the position limits.
+
+    Args:
+        robot: the machine.
+        inertia: of the tuning, shape (n,).
+        kp: position gains, shape (n,), 1/s^2.
+        kd: velocity gains, shape (n,), 1/s.
+        ki: integral gains, shape (n,), 1/s^3.
+        period: time between states, s.
+
+    Raises:
+        ParameterError: the loop is unstable in a pose; names it, and the period that would do.
+    """
+    poses = poses_within_limits(robot, _POSES)
+    M = robot.mass_matrix(poses)
+    A = np.linalg.solve(M, np.broadcast_to(np.diag(inertia), M.shape))
+    radii = np.array([_radius(kp, kd, ki, period, pose) for pose in A])
+    worst = int(radii.argmax())
+    if radii[worst] > 1.0 + _ROUNDED:
+        shown = ', '.join(f'{x:.3g}' for x in poses[worst])
+        raise ParameterError(
+            _refusal(
+                f"control law 'pd' with these gains, in the pose [{shown}],",
+                period,
+                _longest_period(lambda period: _radius(kp, kd, ki, period, A[worst]), period),
+            )
+        )
+
+
+def _radius(kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatArray) -> float:
+    """Spectral radius of the transition of (e, T ed, z, u) over one period."""
+    n = len(kp)
+    eye, zero = np.eye(n), np.zeros((n, n))
+    # Rates are taken per period, so that the numbers are alike.
+    position = np.hstack((eye, eye, zero, -(T**2) / 2.0 * A))
+    rate = np.hstack((zero, eye, zero, -(T**2) * A))
+    integral = np.hstack((T * np.diag(ki), zero, eye, zero))
+    feedback = np.hstack((np.diag(kp + T * ki), np.diag(kd / T), eye, zero))
+    transition = np.vstack((position, rate, integral, feedback))
+    return float(np.abs(np.linalg.eigvals(transition)).max())
+
+
+def _longest_period(radius: Callable[[float], float], longest: float) -> float | None:
+    """The longest period that is stable, s; None where the shortest is not."""
+    shorter, longer = _SHORTEST, longest
+    if radius(shorter) > 1.0 + _ROUNDED:
+        return None
+    while longer > 1.01 * shorter:
+        middle = float(np.sqrt(shorter * longer))
+        if radius(middle) > 1.0 + _ROUNDED:
+            longer = middle
+        else:
+            shorter = middle
+    return shorter
+
+
+def _refusal(what: str, period: float, longest: float | None) -> str:
+    text = f'{what} is unstable with states {period:g} s apart and one period of delay, expected '
+    if longest is None:
+        return text + 'other gains: ki below kp kd'
+    return text + f'lower gains, or states at most {longest:.3g} s apart'

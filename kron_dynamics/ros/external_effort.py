@@ -1,0 +1,106 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What dynamics_node publishes of efforts that others put on the robot, and collisions."""
+
+from __future__ import annotations
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+
+from kron_dynamics.control import AssembledState
+from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
+from kron_dynamics.control.external_effort.tip_wrench import TipWrench
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
+from kron_dynamics.ros.controller_factory import effort_terms
+from kron_dynamics.ros.conversions import joint_state, wrench_stamped
+from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.typing import FloatArray
+
+
+class ExternalEffortOutput:
+    """External joint efforts and the wrench at the tip; computed only where somebody asks."""
+
+    def __init__(
+        self, node: LifecycleNode, configured: ConfiguredRobot, parameters: ParameterSet
+    ) -> None:
+        """Make the publishers.
+
+        Args:
+            node: publishes under its own name.
+            configured: the machine and its tip, kernels ready.
+            parameters: of dynamics_node, those of the joints included.
+
+        Raises:
+            ParameterError: a term would be compensated twice.
+        """
+        self._node = node
+        self._parameters = parameters
+        robot = configured.robot
+        self._monitor = ExternalEffortMonitor(
+            robot,
+            parameters.value('external_effort_bandwidth'),
+            source=parameters.value('external_effort_source'),
+            terms=effort_terms(parameters),
+        )
+        self._controller: TrackingController | None = None
+        self._names = robot.joint_names
+        self._base = robot.model.root_link
+        self._tip = TipWrench(robot, configured.tip_frame)
+        self._tip.wrench(*np.zeros((2, robot.n)))
+        self._running = False
+        self._efforts = node.create_publisher(JointState, '~/external_effort', 1)
+        self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench', 1)
+
+    def destroy(self) -> None:
+        """Take the topics back."""
+        for publisher in (self._efforts, self._wrench):
+            self._node.destroy_publisher(publisher)
+
+    def update(
+        self,
+        stamp: Time,
+        time: float,
+        state: AssembledState,
+        controller: TrackingController | None,
+    ) -> str | None:
+        """Take a state, publish what is known of it; return why it is a collision, or None.
+
+        Args:
+            stamp: of the state.
+            time: the same in s.
+            state: fresh positions and velocities, and efforts where there are any.
+            controller: that sends commands, before it answers this state; None without one.
+        """
+        monitor = self._monitor
+        if controller is not self._controller:
+            # Parameters of the joints may be set until the node is active.
+            self._controller = controller
+            monitor.thresholds = self._thresholds(active=controller is not None)
+        heard = [
+            publisher.get_subscription_count() > 0 for publisher in (self._efforts, self._wrench)
+        ]
+        if not any(heard) and not monitor.watches_for_collisions:
+            self._running = False
+            return None
+        if not self._running:
+            monitor.reset()
+            self._running = True
+        monitor.commanded(None if controller is None else controller.guard.last)
+        effort = monitor.update(time, state.q, state.qd, state.effort)
+        if effort is None:
+            return None
+        if heard[0]:
+            self._efforts.publish(joint_state(stamp, self._names, effort=effort))
+        if heard[1]:
+            wrench = self._tip.wrench(state.q, effort)
+            self._wrench.publish(wrench_stamped(stamp, self._base, wrench))
+        return monitor.collision(effort)
+
+    def _thresholds(self, *, active: bool) -> FloatArray:
+        if not active:
+            return np.full(len(self._names), np.inf)
+        return self._parameters.per_joint('collision_threshold.{joint}', self._names)
