@@ -26,6 +26,7 @@ from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
 from kron_dynamics.control.reference_follower import (
     PlannedReference,
     Reference,
+    ReferenceBounds,
     ReferenceFollower,
     ReferenceShaping,
 )
@@ -67,6 +68,7 @@ __all__ = [
     'PlannedReference',
     'ProportionalDerivative',
     'Reference',
+    'ReferenceBounds',
     'ReferenceFollower',
     'ReferenceShaping',
     'SampleOutcome',

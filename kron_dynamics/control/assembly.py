@@ -12,7 +12,7 @@ from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDe
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw
-from kron_dynamics.control.reference_follower import ReferenceShaping
+from kron_dynamics.control.reference_follower import ReferenceBounds, ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
 from kron_dynamics.control.tracking import TrackingController
@@ -48,6 +48,7 @@ class ControlSettings:
             is stable.
         shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
+        bounds: of references.
     """
 
     kp: FloatArray
@@ -64,6 +65,7 @@ class ControlSettings:
     hold_damping: float | None = None
     shaping: str = 'none'
     damping: bool = False
+    bounds: ReferenceBounds | None = None
 
 
 def assembled_controller(
@@ -121,6 +123,7 @@ def assembled_controller(
         longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
         period=settings.period,
         shaping=shaping,
+        bounds=settings.bounds,
     )
 
 

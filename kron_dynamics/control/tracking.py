@@ -13,7 +13,11 @@ from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping
+from kron_dynamics.control.reference_follower import (
+    ReferenceBounds,
+    ReferenceFollower,
+    ReferenceShaping,
+)
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
 from kron_dynamics.exceptions import ModelError, NonFiniteError, TrajectoryError
@@ -57,6 +61,7 @@ class TrackingController:
         longest_gap: float,
         period: float,
         shaping: ReferenceShaping | None = None,
+        bounds: ReferenceBounds | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -73,6 +78,7 @@ class TrackingController:
                 goes by the stamps: a clock that is set forward would make it leap.
             period: time between states until it has been measured, s.
             shaping: of all references; None to follow them as they are.
+            bounds: of their start and duration, and how hard to brake.
         """
         self._robot = robot
         self._law = law
@@ -81,7 +87,11 @@ class TrackingController:
         self._fault_action = fault_action
         self._longest_gap = longest_gap
         self._references = ReferenceFollower(
-            robot, start_tolerance=start_tolerance, effort_limit=effort_limit, shaping=shaping
+            robot,
+            start_tolerance=start_tolerance,
+            effort_limit=effort_limit,
+            shaping=shaping,
+            bounds=bounds,
         )
         self._law_state = LawState()
         self._last_q: FloatArray | None = None
