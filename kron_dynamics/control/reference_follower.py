@@ -385,13 +385,23 @@ def _widened(
 ) -> tuple[JointReference, tuple[ArrayLike, ArrayLike | None, ArrayLike | None]]:
     """Points of some joints with the others standing, (K, n) each, and the start for them."""
     q, qd, qdd = start
-    chosen = np.isin(np.arange(len(q)), joints)
-    given = [None if rows is None else np.asarray(rows, np.float64) for rows in points]
-    wide: list[FloatArray | None] = []
-    for rows, standing in zip(given, (q, np.zeros_like(q), np.zeros_like(q)), strict=True):
+    at_rest = np.zeros_like(q)
+
+    def wide(rows: ArrayLike | None, standing: FloatArray) -> FloatArray | None:
         if rows is None:
-            wide.append(None)
-            continue
-        wide.append(np.tile(standing, (len(rows), 1)))
-        wide[-1][:, joints] = rows
-    return (q, qd * chosen, qdd * chosen), (wide[0], wide[1], wide[2])
+            return None
+        rows = np.asarray(rows, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(joints):
+            raise TrajectoryError(
+                f'points have shape {rows.shape}, expected (K, {len(joints)}) for that many joints'
+            )
+        found = np.tile(standing, (len(rows), 1))
+        found[:, joints] = rows
+        return found
+
+    positions, velocities, accelerations = points
+    chosen = np.isin(np.arange(len(q)), joints)
+    found = wide(positions, q)
+    assert found is not None
+    given = found, wide(velocities, at_rest), wide(accelerations, at_rest)
+    return (q, qd * chosen, qdd * chosen), given

@@ -15,7 +15,6 @@ from kron_dynamics.control.reference.stop import STEEPEST
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.reference_follower import Reference, ReferenceFollower
 from kron_dynamics.exceptions import TrajectoryError
-from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -139,16 +138,17 @@ class ReferenceStream:
             if values.shape != (n,):
                 raise TrajectoryError(f'the point has {values.size} {label}, expected {n}')
             if not np.isfinite(values).all():
-                bad = int((~np.isfinite(values)).argmax())
-                raise TrajectoryError(f'{label} of {names[bad]!r} is {values[bad]:g}')
+                k = int((~np.isfinite(values)).argmax())
+                raise TrajectoryError(f'{label} of {names[k]!r} is {values[k]:g}')
         start = self._follower.sample(now)
         continuous = np.array([kind == 'continuous' for kind in model.joint_types])
         turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
         goal[0] = goal[0] + turns
         end, stop = self._stop_from(goal)
+        bounds = model.position_lower - _REST, model.position_upper + _REST
         for label, values, bad in (
-            ('position', goal[0], _outside(goal[0], model)),
-            ('position it could stop at', end, _outside(end, model)),
+            ('position', goal[0], _outside(goal[0], *bounds)),
+            ('position it could stop at', end, _outside(end, *bounds)),
             ('velocity', goal[1], np.abs(goal[1]) > model.velocity_limit * _ROUNDING),
             ('acceleration', goal[2], np.abs(goal[2]) > limit * _ROUNDING),
         ):
@@ -200,7 +200,12 @@ class ReferenceStream:
         beyond = {
             'velocity': np.abs(rate / h) > fastest,
             'acceleration': np.abs(growth / h**2) > hardest,
-            'position': _outside(q0 + moved, robot.model),
+            'position': _outside(
+                q0 + moved,
+                # A machine that rests on a stop may be a little behind it.
+                np.minimum(robot.model.position_lower, q0) - _REST,
+                np.maximum(robot.model.position_upper, q0) + _REST,
+            ),
         }
         bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
         if not bad.all():
@@ -213,9 +218,9 @@ class ReferenceStream:
         )
 
 
-def _outside(q: FloatArray, model: RobotModel) -> BoolArray:
-    """Which positions, shape (..., n), are outside the limits."""
-    outside: BoolArray = (q < model.position_lower - _REST) | (q > model.position_upper + _REST)
+def _outside(q: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Which positions, shape (..., n), are outside bounds (n,)."""
+    outside: BoolArray = (q < lower) | (q > upper)
     return outside
 
 

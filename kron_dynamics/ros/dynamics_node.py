@@ -17,7 +17,6 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import (
     JointStateAssembler,
@@ -46,7 +45,7 @@ from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
-from kron_dynamics.ros.reference_input import ReferenceInput
+from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.typing import FloatArray
 
@@ -81,12 +80,16 @@ class DynamicsNode(LifecycleNode):
         # What takes longer than a cycle: shaping of references, gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
         self._solvers = self._background.submit(load_solvers)
-        self._references = ReferenceInput(self.get_logger(), self._background)
+        self._references = ReferenceInterface(
+            self,
+            self._settings,
+            self._background,
+            lambda: (self._controller if self._active else None, self._time),
+        )
         self._commands = CommandOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watchdog: Timer | None = None
-        self.create_subscription(JointTrajectory, '~/reference', self._on_reference, 1)
         self.create_subscription(
             JointState,
             'joint_states',
@@ -159,7 +162,7 @@ class DynamicsNode(LifecycleNode):
         self._controller = controller
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
-        self._references.clear()
+        self._references.start(controller)
         self._active = True
         return super().on_activate(state)
 
@@ -173,6 +176,7 @@ class DynamicsNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def _stop_control(self) -> None:
+        self._references.drop('the node is not active any more')
         self._active, self._controller = False, None
         self._settings.lock(None)
         if self._watchdog is not None:
@@ -296,7 +300,7 @@ class DynamicsNode(LifecycleNode):
         self._statistics.arrivals.append(now)
         command = None
         if controller is not None:
-            self._references.proceed(controller)
+            self._references.proceed(controller, present, self._time)
         if controller is not None and not controller.latch.faulted:
             command = controller.update(present.q, present.qd, self._time, now)
             if command is None:
@@ -313,10 +317,6 @@ class DynamicsNode(LifecycleNode):
             effort = controller.fault_effort(q, qd, self._time, elapsed, age)
             self._send(effort, message.header.stamp)
         outputs.publish(message.header.stamp, self._time, present, command)
-
-    def _on_reference(self, message: JointTrajectory) -> None:
-        robot = None if self._configured is None else self._configured.robot
-        self._references.receive(message, self._controller, robot, self._time)
 
     # Faults
 

@@ -163,11 +163,12 @@ class Waypoints:
             end = at_rest if k == last else a[k + 1]
             rate = self.first_velocity if k == 0 else cubic[1, k]
             next_rate = at_rest if k == last else cubic[1, k + 1]
-            states = [
-                tuple(values[np.newaxis] for values in state)
-                for state in ((q[k], rate, begin), (q[k + 1], next_rate, end))
-            ]
-            pieces[:, k] = quintic_pieces(sizes[k : k + 1], *states)[:, 0]
+            one = slice(k, k + 1)
+            pieces[:, one] = quintic_pieces(
+                sizes[one],
+                (q[one], rate[np.newaxis], begin[np.newaxis]),
+                (q[k + 1 : k + 2], next_rate[np.newaxis], end[np.newaxis]),
+            )
         return pieces
 
     def _check_agreement(
