@@ -149,8 +149,14 @@ class ReferenceInput:
         at_once, lead = count <= _FEW_POINTS, _CHECKING + _A_POINT * count
         if controller is not None and controller.references.shaping is not None:
             at_once, lead = False, lead + _SHAPING
-        lead = 0.0 if at_once else lead
-        self._take(_Request(sender, points, time, lead, at_once), controller)
+        request = _Request(sender, points, time, 0.0 if at_once else lead, at_once)
+        if controller is not None and count <= _FEW_POINTS:
+            try:
+                request = self._read(controller, request, points())
+            except KronDynamicsError as error:
+                self._refuse(request, error)
+                return
+        self._take(request, controller)
 
     def stop(self, controller: TrackingController, sender: Sender) -> None:
         """Stop the machine on its path as soon as it can, instead of all that was asked for."""
@@ -207,13 +213,19 @@ class ReferenceInput:
             self._follow(controller, request, planned, job.result())
             return
         if job is not None:
-            points: ReferencePoints = job.result()
-            start = request.start if points.stamp is None else points.stamp
-            if points.stamp is None and controller.references.stamp is not None:
-                # Reading it took time, which must not count as a start in the past.
-                start = max(start, controller.references.stamp)
-            request = replace(request, points=points, start=start)
+            request = self._read(controller, request, job.result())
         self._plan(controller, request)
+
+    @staticmethod
+    def _read(
+        controller: TrackingController, request: _Request, points: ReferencePoints
+    ) -> _Request:
+        start = points.stamp
+        if start is None:
+            # Reading took time, which must not count as a start in the past.
+            stamp = controller.references.stamp
+            start = request.start if stamp is None else max(request.start, stamp)
+        return replace(request, points=points, start=start)
 
     def _plan(self, controller: TrackingController, request: _Request) -> None:
         points, references = request.points, controller.references

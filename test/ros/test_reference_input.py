@@ -121,7 +121,7 @@ def test_a_newer_reference_replaces_one_that_is_being_shaped(desk):
     desk.refer()
     desk.refer(HELD + 0.1)
     desk.refer(HELD + 0.2)
-    assert 'a newer one came before this one was shaped' in desk.logger.lines[-1]
+    assert 'a newer one came before this one was checked' in desk.logger.lines[-1]
     for _ in range(3):
         desk.worker.finish()
         desk.see()
