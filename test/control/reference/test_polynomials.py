@@ -1,0 +1,81 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of many joints at once: against SciPy, which makes them one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.interpolate import BPoly, CubicHermiteSpline, PPoly
+
+from kron_dynamics.control.reference.polynomials import (
+    cubic_pieces,
+    derivative_of,
+    highest,
+    quintic_pieces,
+    shifted,
+)
+
+RNG = np.random.default_rng(7)
+TIMES = np.cumsum(RNG.uniform(0.05, 1.0, 40))
+STATES = RNG.normal(size=(3, 40, 3))
+
+
+def power_basis(polynomial):
+    """SciPy's coefficients in the order of ours."""
+    return polynomial.c[::-1]
+
+
+def test_cubic_pieces_are_hermites():
+    q, v, _ = STATES
+    found = cubic_pieces(np.diff(TIMES), (q[:-1], v[:-1]), (q[1:], v[1:]))
+    expected = power_basis(CubicHermiteSpline(TIMES, q, v))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_quintic_pieces_join_position_velocity_and_acceleration():
+    begin, end = ([rows[part] for rows in STATES] for part in (slice(-1), slice(1, None)))
+    found = quintic_pieces(np.diff(TIMES), tuple(begin), tuple(end))
+    joined = BPoly.from_derivatives(TIMES, STATES.transpose(1, 0, 2))
+    expected = power_basis(PPoly.from_bernstein_basis(joined))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_shifted_pieces_are_the_same_polynomials():
+    pieces, by = RNG.normal(size=(6, 4, 2)), np.array([0.0, 0.3, -0.2, 1.5])
+    moved = shifted(pieces, by)
+    for k, late in enumerate(by):
+        for t in (0.0, 0.7):
+            powers = t ** np.arange(6)
+            whole = (t + late) ** np.arange(6)
+            np.testing.assert_allclose(powers @ moved[:, k], whole @ pieces[:, k], atol=1e-12)
+
+
+@pytest.mark.parametrize('order', [1, 2, 4, 5, 6])
+def test_highest_is_the_largest_root_of_the_derivative_or_an_end(order):
+    pieces, sizes = RNG.normal(size=(order, 60, 3)), RNG.uniform(0.1, 2.0, 60)
+    begins = np.concatenate(([0.0], np.cumsum(sizes)[:-1]))
+    powers = sizes[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    gained = np.sum((pieces * powers)[1:], axis=0)
+    pieces[0, 1:] = pieces[0, 0] + np.cumsum(gained, axis=0)[:-1]  # each begins where one ends
+    best, times = highest(pieces, begins, sizes)
+    slopes = derivative_of(pieces)
+    for joint in range(3):
+        values = []
+        for k, size in enumerate(sizes):
+            roots = np.roots(slopes[::-1, k, joint]) if order > 2 else np.empty(0)
+            inside = roots[(abs(roots.imag) < 1e-12) & (roots.real > 0) & (roots.real < size)]
+            moments = np.concatenate((inside.real, [0.0, size]))
+            values += list(np.polyval(pieces[::-1, k, joint], moments))
+        assert best[joint] == pytest.approx(max(values), rel=1e-12)
+        piece = min(int(np.searchsorted(begins, times[joint], side='right')) - 1, 59)
+        attained = np.polyval(pieces[::-1, piece, joint], times[joint] - begins[piece])
+        assert attained == pytest.approx(best[joint], rel=1e-6)
+
+
+def test_a_flat_quantity_is_done_at_once():
+    """A piece that is constant must not be halved for ever."""
+    pieces = np.zeros((6, 5000, 2))
+    pieces[0] = 0.1
+    best, _ = highest(pieces, np.arange(5000.0), np.ones(5000))
+    np.testing.assert_array_equal(best, [0.1, 0.1])
