@@ -54,17 +54,20 @@ class ReferenceStream:
     depends on a timer.
     """
 
-    def __init__(self, follower: ReferenceFollower, timeout: float) -> None:
+    def __init__(self, follower: ReferenceFollower, timeout: float, longest: float = 1.0) -> None:
         """Make a stream that has got nothing yet.
 
         Args:
             follower: follows what is made of the setpoints.
             timeout: time without a setpoint after which the machine is stopped even on its way to
-                the last one, s. A setpoint beyond reach in this time is refused.
+                the last one, s.
+            longest: a setpoint that cannot be reached in this time is refused, s.
         """
         self._follower = follower
-        self._timeout = timeout
+        self._timeout, self._longest = timeout, longest
         self._last: float | None = None
+        # When the last setpoint is reached; from then on the machine stops by itself.
+        self._due = 0.0
         self._reference: Reference | None = None
         self.counts = StreamCounts()
 
@@ -114,7 +117,7 @@ class ReferenceStream:
             return False
         self._last = None
         moving = stamp < self._reference.end
-        if moving:
+        if stamp < self._due:
             planned = self._follower.plan_stop()
             self._follower.follow(planned, planned.finish())
         self.counts.stops += moving
@@ -144,7 +147,7 @@ class ReferenceStream:
         continuous = np.array([kind == 'continuous' for kind in model.joint_types])
         turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
         goal[0] = goal[0] + turns
-        end, stop = self._stop_from(goal)
+        end, _ = self._stop_from(goal)
         bounds = model.position_lower - _REST, model.position_upper + _REST
         for label, values, bad in (
             ('position', goal[0], _outside(goal[0], *bounds)),
@@ -159,11 +162,15 @@ class ReferenceStream:
                 )
         least = max(time_from_start, _SHORTEST)
         duration = self._duration((start[0], start[1], start[2]), goal, least)
+        slower = least / duration
+        goal = [goal[0], slower * goal[1], slower**2 * goal[2]]
+        end, stop = self._stop_from(goal)
         times = np.array([0.0, duration, duration + stop])
         states = tuple(
             np.stack(rows) for rows in zip(start, goal, (end, zeros, zeros), strict=True)
         )
         trajectory = Trajectory.from_states(names, times, (states[0], states[1], states[2]))
+        self._due = now + duration
         return trajectory, time_from_start > 0.0 and duration > least * _LIMITED
 
     def _stop_from(self, goal: list[FloatArray]) -> tuple[FloatArray, float]:
@@ -176,9 +183,12 @@ class ReferenceStream:
         return q + qd * time / 2.0 + qdd * time**2 / 12.0, time
 
     def _duration(self, start: JointReference, goal: list[FloatArray], least: float) -> float:
-        """Shortest time of those tried in which no limit is passed."""
+        """Shortest time of those tried in which no limit is passed.
+
+        Who arrives later arrives more slowly, by the same factor.
+        """
         robot = self._follower.robot
-        longest = max(least, self._timeout)
+        longest = max(least, self._longest)
         durations = np.geomspace(least, longest, _DURATIONS if longest > least else 1)
         sizes = durations[:, np.newaxis]
         (q0, v0, a0), (q1, v1, a1) = start, goal
@@ -187,9 +197,9 @@ class ReferenceStream:
             (
                 np.broadcast_to(q1 - q0, (len(durations), robot.n)),
                 v0 * sizes,
-                v1 * sizes,
+                np.broadcast_to(v1 * least, (len(durations), robot.n)),
                 a0 * sizes**2,
-                a1 * sizes**2,
+                np.broadcast_to(a1 * least**2, (len(durations), robot.n)),
             ),
             axis=1,
         )

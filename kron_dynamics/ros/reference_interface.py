@@ -39,7 +39,15 @@ REFERENCES = (
         'reference_point_timeout',
         0.2,
         'Time of the states without a point on reference_point after which the machine is '
-        'stopped, s. A point that cannot be reached in this time is refused.',
+        'stopped, s.',
+        0.001,
+        60.0,
+    ),
+    Parameter(
+        'reference_point_reach',
+        1.0,
+        'A point on reference_point that the limits of velocity and acceleration keep from being '
+        'reached in this time is refused, s; nearer ones are reached late.',
         0.001,
         60.0,
     ),
@@ -171,8 +179,11 @@ class ReferenceInterface:
     def start(self, controller: TrackingController) -> None:
         """Take references for a controller from now on."""
         self._input.clear()
-        timeout = self._parameters.value('reference_point_timeout')
-        self._stream = ReferenceStream(controller.references, timeout)
+        self._stream = ReferenceStream(
+            controller.references,
+            self._parameters.value('reference_point_timeout'),
+            self._parameters.value('reference_point_reach'),
+        )
         if self._goals is not None:
             joints = controller.references.robot.joint_names
             self._goals.settings = _goal_settings(self._parameters, joints)

@@ -25,7 +25,9 @@ _POSES = 32
 _SPEED = 1.0
 _AT_REST = 1e-9
 _FEWEST, _MOST = 24, 2000
-_TRIALS = 5
+# Durations that are tried, each so much longer; of the later ones the efforts alone count.
+_TRIALS, _GENTLE, _LONGER = 10, 4, 1.5
+_ROUNDING = 1.0 + 1e-6
 
 
 def stopped(trajectory: Trajectory, at: float, duration: float) -> Trajectory:
@@ -71,14 +73,20 @@ def shortest_stop(
     if (np.abs(qd) <= _AT_REST).all() and (np.abs(qdd) <= _AT_REST).all():
         return Trajectory.from_points(trajectory.joint_names, [0.0], [q])
     duration = float(np.max(STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
-    for _ in range(_TRIALS):
+    # The motion itself may accelerate more than that.
+    ahead = trajectory.samples(np.linspace(at, at + 0.5 * duration, _FEWEST))[2]
+    hardest = np.maximum(acceleration_limit, np.abs(ahead).max(axis=0)) * _ROUNDING
+    for trial in range(_TRIALS):
         found = stopped(trajectory, at, duration)
-        try:
-            check_trajectory(found, robot, effort_limit=effort_limit)
-        except TrajectoryError:
-            duration *= 2.0
-            continue
-        break
+        _, _, _, braking = found.grid(2)
+        if trial >= _GENTLE or (np.abs(braking) <= hardest).all():
+            try:
+                check_trajectory(found, robot, effort_limit=effort_limit)
+            except TrajectoryError:
+                pass
+            else:
+                break
+        duration *= _LONGER
     # Else it is as gentle as it gets: the motion itself asks for as much as the machine can do.
     return found
 
