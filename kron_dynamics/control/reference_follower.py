@@ -8,18 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
+from kron_dynamics.control.reference.some_joints import IndexArray, widened
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.control.shaping.shape import ModesOf, shape_trajectory
 from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-IndexArray = npt.NDArray[np.intp]
 
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
@@ -233,7 +231,7 @@ class ReferenceFollower:
             names, tolerance = self._robot.joint_names, self._start_tolerance
             points = positions, velocities, accelerations
             if joints is not None:
-                start, points = _widened(start, points, joints)
+                start, points = widened(start, points, joints)
                 tolerance = np.full(self._robot.n, np.inf)
                 tolerance[joints] = self._start_tolerance[joints]
             asked = Trajectory.from_points(
@@ -376,32 +374,3 @@ class ReferenceFollower:
             )
         check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
         return Reference(start, asked, followed)
-
-
-def _widened(
-    start: JointReference,
-    points: tuple[ArrayLike, ArrayLike | None, ArrayLike | None],
-    joints: IndexArray,
-) -> tuple[JointReference, tuple[ArrayLike, ArrayLike | None, ArrayLike | None]]:
-    """Points of some joints with the others standing, (K, n) each, and the start for them."""
-    q, qd, qdd = start
-    at_rest = np.zeros_like(q)
-
-    def wide(rows: ArrayLike | None, standing: FloatArray) -> FloatArray | None:
-        if rows is None:
-            return None
-        rows = np.asarray(rows, np.float64)
-        if rows.ndim != 2 or rows.shape[1] != len(joints):
-            raise TrajectoryError(
-                f'points have shape {rows.shape}, expected (K, {len(joints)}) for that many joints'
-            )
-        found = np.tile(standing, (len(rows), 1))
-        found[:, joints] = rows
-        return found
-
-    positions, velocities, accelerations = points
-    chosen = np.isin(np.arange(len(q)), joints)
-    found = wide(positions, q)
-    assert found is not None
-    given = found, wide(velocities, at_rest), wide(accelerations, at_rest)
-    return (q, qd * chosen, qdd * chosen), given
