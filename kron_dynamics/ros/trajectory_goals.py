@@ -217,7 +217,8 @@ class TrajectoryGoals:
 
     def abort(self, goal: _Goal, outcome: GoalOutcome) -> None:
         """End a goal that fails."""
-        self.logger.warning(f'goal aborted ({outcome.code.name}): {outcome.text}')
+        if goal in self._goals:
+            self.logger.warning(f'goal aborted ({outcome.code.name}): {outcome.text}')
         self.end(goal, 'abort', outcome)
 
     def end(self, goal: _Goal, how: str, outcome: GoalOutcome) -> None:

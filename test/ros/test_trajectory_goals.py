@@ -183,6 +183,9 @@ def test_a_goal_is_followed_with_feedback_and_succeeds_at_its_end(desk):
     assert told.desired.time_from_start.sec == 1
     np.testing.assert_allclose(desk.reference[0], GOAL)
     assert desk.goals.progress(desk.time) is None
+    # What replaces it later is no news of it.
+    desk.send(goal=HELD)
+    assert not any('aborted' in line for line in desk.logger.lines)
 
 
 @pytest.mark.parametrize(
