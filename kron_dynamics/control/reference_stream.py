@@ -189,7 +189,28 @@ class ReferenceStream:
         """
         robot = self._follower.robot
         longest = max(least, self._longest)
-        durations = np.geomspace(least, longest, _DURATIONS if longest > least else 1)
+        # Mostly there is time enough: then the others need not be tried.
+        for durations in (np.array([least]), np.geomspace(least, longest, _DURATIONS)):
+            beyond = self._beyond(start, goal, least, durations)
+            bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
+            if not bad.all():
+                return float(durations[bad.argmin()])
+        what, part = next((what, part) for what, part in beyond.items() if part[-1].any())
+        joint = robot.joint_names[int(part[-1].any(axis=0).argmax())]
+        raise TrajectoryError(
+            f'the point cannot be reached in {longest:.3g} s: {joint!r} would leave its {what} '
+            'limit'
+        )
+
+    def _beyond(
+        self,
+        start: JointReference,
+        goal: list[FloatArray],
+        least: float,
+        durations: FloatArray,
+    ) -> dict[str, BoolArray]:
+        """Where motions of some durations, shape (D,), leave which limits, (D, moments, n)."""
+        robot = self._follower.robot
         sizes = durations[:, np.newaxis]
         (q0, v0, a0), (q1, v1, a1) = start, goal
         # In the time u from 0 to 1, displacements from the start: (durations, 5, n).
@@ -203,11 +224,11 @@ class ReferenceStream:
             ),
             axis=1,
         )
-        moved, rate, growth = (np.einsum('ue,den->dun', part, ends) for part in _BASIS)
+        moved, rate, growth = (part @ ends for part in _BASIS)
         h = durations[:, np.newaxis, np.newaxis]
         fastest = np.maximum(robot.model.velocity_limit, np.abs(v0)) * _ROUNDING
         hardest = np.maximum(self._follower.acceleration_limit, np.abs(a0)) * _ROUNDING
-        beyond = {
+        return {
             'velocity': np.abs(rate / h) > fastest,
             'acceleration': np.abs(growth / h**2) > hardest,
             'position': _outside(
@@ -217,15 +238,6 @@ class ReferenceStream:
                 np.maximum(robot.model.position_upper, q0) + _REST,
             ),
         }
-        bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
-        if not bad.all():
-            return float(durations[bad.argmin()])
-        what, part = next((what, part) for what, part in beyond.items() if part[-1].any())
-        joint = robot.joint_names[int(part[-1].any(axis=0).argmax())]
-        raise TrajectoryError(
-            f'the point cannot be reached in {longest:.3g} s: {joint!r} would leave its {what} '
-            'limit'
-        )
 
 
 def _outside(q: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
