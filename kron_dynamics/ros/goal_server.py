@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -36,16 +37,19 @@ class GoalServer:
         )
 
     def finish(self, handle: Any, result: Any) -> None:
-        """Send the result of a goal that has ended."""
-        self._server.notify_execute(handle, lambda _: result)
+        """Send the result of a goal that has ended.
+
+        At once, not by a task of the executor: that may have stopped when the node ends.
+        """
+        execution = self._server._execute_goal(lambda _: result, handle)
+        with contextlib.suppress(StopIteration):  # it has nothing to wait for
+            execution.send(None)
 
 
 class _Server(ActionServer):
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Execute a goal once there is a result.
+        """Execute nothing by itself: a goal that is followed has no result yet.
 
         A callback that waits for the end of the motion would need a thread, or keep a
         single-threaded executor busy all the time.
         """
-        if execute_callback is not None:
-            super().notify_execute(goal_handle, execute_callback)

@@ -23,8 +23,8 @@ from kron_dynamics.ros.reference_points import points_from_bytes
 from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
 
 _WARN_PERIOD = 5.0
-# Bytes of a message, at least, for a point: few bytes mean few points.
-_POINT_BYTES = 40
+# About how many bytes a point has in a message: counts and time, and two numbers a joint.
+_POINT_BYTES, _JOINT_BYTES = 28, 16
 
 REFERENCES = (
     Parameter(
@@ -249,7 +249,7 @@ class ReferenceInterface:
         partial = self._parameters.value('allow_partial_joints_goal')
         self._input.submit(
             lambda: points_from_bytes(data, names, partial),
-            len(data) // _POINT_BYTES,
+            len(data) // (_POINT_BYTES + _JOINT_BYTES * len(names)),
             controller,
             time,
             TopicSender(self._logger),
