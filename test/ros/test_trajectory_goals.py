@@ -335,3 +335,23 @@ def test_a_node_that_is_not_active_says_so(desk):
 def test_tolerances_of_accelerations_are_told_to_count_for_nothing(desk):
     desk.send(path=[tolerance(desk.robot.joint_names[0], 0.0, 0.0, 1.0)])
     assert any('accelerations are ignored' in line for line in desk.logger.lines)
+
+
+def test_a_result_is_sent_without_an_executor(ros):
+    """At the end of a node its executor has stopped: what is left to a task is never done."""
+    from rclpy.task import Future
+
+    from kron_dynamics.ros.goal_server import GoalServer, _Server
+
+    answer, sent = Future(), []
+    answer.add_done_callback(lambda future: sent.append(future.result()))
+    server = object.__new__(_Server)
+    server._logger = SimpleNamespace(debug=lambda line: None, warning=None, error=None)
+    server._result_futures = {bytes(16): answer}
+    response = SimpleNamespace(Response=SimpleNamespace)
+    server._action_type = SimpleNamespace(Impl=SimpleNamespace(GetResultService=response))
+    goals = object.__new__(GoalServer)
+    goals._server = server
+    handle = SimpleNamespace(goal_id=SimpleNamespace(uuid=bytes(16)), is_active=False, status=6)
+    goals.finish(handle, 'the reason')
+    assert [(each.status, each.result) for each in sent] == [(6, 'the reason')]
