@@ -50,6 +50,14 @@ class TrajectoryError(KronDynamicsError, ValueError):
     """A reference trajectory is malformed or leaves the machine's limits."""
 
 
+class JointNamesError(TrajectoryError):
+    """A reference trajectory names joints that the machine does not have, or one twice."""
+
+
+class LateTrajectoryError(TrajectoryError):
+    """A reference trajectory starts in the past."""
+
+
 class ParameterError(KronDynamicsError, ValueError):
     """A parameter or option has a value that cannot be used."""
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kron_dynamics.control.reference_follower import (
         PlannedReference,
         Reference,
+        ReferenceBounds,
         ReferenceFollower,
         ReferenceShaping,
     )
@@ -93,6 +94,7 @@ __all__ = [
     'PointViolations',
     'ProportionalDerivative',
     'Reference',
+    'ReferenceBounds',
     'ReferenceFollower',
     'ReferenceShaping',
     'SampleOutcome',
@@ -175,6 +177,7 @@ _MODULES = {
     'reference_follower': (
         'PlannedReference',
         'Reference',
+        'ReferenceBounds',
         'ReferenceFollower',
         'ReferenceShaping',
     ),

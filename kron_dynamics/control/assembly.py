@@ -16,7 +16,7 @@ from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.integral_action import IntegralAction, integral_limit
 from kron_dynamics.control.law import ControlLaw
-from kron_dynamics.control.reference_follower import ReferenceShaping
+from kron_dynamics.control.reference_follower import ReferenceBounds, ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
@@ -56,6 +56,7 @@ class ControlSettings:
         shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
         tolerances: tracking errors beyond them are faults; None for no such fault.
+        bounds: of references.
     """
 
     kp: FloatArray
@@ -77,6 +78,7 @@ class ControlSettings:
     shaping: str = 'none'
     damping: bool = False
     tolerances: TrackingTolerances | None = None
+    bounds: ReferenceBounds | None = None
 
 
 def assembled_controller(
@@ -125,6 +127,7 @@ def assembled_controller(
         shaping=shaping,
         terms=settings.terms,
         tolerances=settings.tolerances,
+        bounds=settings.bounds,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kron_dynamics.exceptions import ParameterError, TrajectoryError
+from kron_dynamics.exceptions import JointNamesError, ParameterError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -26,7 +26,7 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> npt.NDAr
         Indices, shape (len(names_wanted),), with names_given[index[i]] == names_wanted[i].
 
     Raises:
-        TrajectoryError: a name given is unknown or repeated, or a name wanted is missing.
+        JointNamesError: a name given is unknown or repeated, or a name wanted is missing.
     """
     position = {name: i for i, name in enumerate(names_given)}
     wanted = set(names_wanted)
@@ -38,7 +38,7 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> npt.NDAr
     if missing := [name for name in names_wanted if name not in position]:
         problems.append(f'missing: {_quoted(missing)}')
     if problems:
-        raise TrajectoryError(
+        raise JointNamesError(
             f'joint names do not match: {"; ".join(problems)} (expected {_quoted(names_wanted)})'
         )
     return np.array([position[name] for name in names_wanted], dtype=np.intp)

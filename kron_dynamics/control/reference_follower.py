@@ -12,8 +12,10 @@ import numpy as np
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
+from kron_dynamics.control.reference.some_joints import IndexArray, widened
+from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -24,6 +26,22 @@ if TYPE_CHECKING:
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
 _LATEST_START = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceBounds:
+    """What a reference may be beside the limits of the machine.
+
+    Attributes:
+        start_delay: how far in the future it may start, s.
+        duration: how long it may take, s.
+        acceleration: of motions made here, stops and those to streamed points, shape (n,),
+            rad/s^2 or m/s^2; None, or 0 for a joint, for what `acceleration_limits` derives.
+    """
+
+    start_delay: float = 600.0
+    duration: float = 86400.0
+    acceleration: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +67,11 @@ class Reference:
     followed: Trajectory
 
     @property
+    def end(self) -> float:
+        """When it has come to rest, on the states' clock, s."""
+        return self.start + self.followed.duration
+
+    @property
     def added_time(self) -> float:
         """By how much shaping made it longer, s."""
         return self.followed.duration - self.asked.duration
@@ -60,13 +83,12 @@ class PlannedReference:
 
     Attributes:
         start: on the states' clock, s.
-        asked: the trajectory that was asked for.
-        finish: makes the reference of it; raises TrajectoryError where the machine cannot
-            follow it, ModelError where its links give way.
+        finish: makes the reference of it; raises TrajectoryError where it is malformed, not where
+            the present one is, or the machine cannot follow it, ModelError where its links give
+            way.
     """
 
     start: float
-    asked: Trajectory
     finish: Callable[[], Reference]
     _after: Reference
     _stops: int
@@ -87,6 +109,7 @@ class ReferenceFollower:
         effort_limit: FloatArray,
         shaping: ReferenceShaping | None = None,
         accepting: bool = True,
+        bounds: ReferenceBounds | None = None,
     ) -> None:
         """Make a follower that follows nothing yet.
 
@@ -96,9 +119,17 @@ class ReferenceFollower:
             effort_limit: what references may ask for, shape (n,), N m or N.
             shaping: of all references; None to follow them as they are.
             accepting: whether there is a law that follows references; without it all are refused.
+            bounds: of start and duration, and how hard to brake.
+
+        Raises:
+            ParameterError: an acceleration limit cannot be used.
         """
         self._robot = robot
         self._accepting = accepting
+        self._bounds = bounds or ReferenceBounds()
+        self._acceleration_limit = acceleration_limits(
+            robot, effort_limit, self._bounds.acceleration
+        )
         self._start_tolerance = start_tolerance
         self._effort_limit = effort_limit
         self._shaping = shaping
@@ -114,6 +145,26 @@ class ReferenceFollower:
     def shaping(self) -> ReferenceShaping | None:
         """How references are shaped; None where they are followed as they are."""
         return self._shaping
+
+    @property
+    def robot(self) -> Robot:
+        """The machine."""
+        return self._robot
+
+    @property
+    def acceleration_limit(self) -> FloatArray:
+        """Of stops and motions to streamed points, shape (n,), rad/s^2 or m/s^2."""
+        return self._acceleration_limit
+
+    @property
+    def present(self) -> Reference | None:
+        """What is followed now; None before the first."""
+        return self._present
+
+    @property
+    def waiting(self) -> Reference | None:
+        """What replaces it once its start has come, or None."""
+        return self._next
 
     @property
     def stamp(self) -> float | None:
@@ -185,6 +236,7 @@ class ReferenceFollower:
         *,
         start_time: float,
         lead: float = 0.0,
+        joints: IndexArray | None = None,
     ) -> PlannedReference:
         """Plan a reference that goes on from the present one at its start.
 
@@ -198,43 +250,107 @@ class ReferenceFollower:
             accelerations: shape (K, n), or None.
             start_time: on the states' clock, s.
             lead: earliest start after the last state, s: time to finish it.
+            joints: the m joints that the columns are of, shape (m,), where they are not all. The
+                others stop on their way, and hold.
 
         Raises:
-            TrajectoryError: malformed, in the past, or not where the present reference is; or
-                the control law follows no references.
+            TrajectoryError: it takes too long or starts too late, or the control law follows no
+                references.
+            LateTrajectoryError: it starts in the past.
         """
         if not self._accepting:
             raise TrajectoryError(
                 'the machine is guided by hand: control law "gravity" follows no references'
             )
+        end = np.asarray(times, np.float64).max(initial=0.0)
+        if end > self._bounds.duration:
+            raise TrajectoryError(
+                f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
+            )
+
+        def asked_from(before: Trajectory, at: float) -> Trajectory:
+            start = before.sample(at)
+            names, tolerance = self._robot.joint_names, self._start_tolerance
+            points = positions, velocities, accelerations
+            if joints is not None:
+                start, points = widened(start, points, joints)
+                tolerance = np.full(self._robot.n, np.inf)
+                tolerance[joints] = self._start_tolerance[joints]
+            asked = Trajectory.from_points(
+                names,
+                times,
+                *points,
+                start=start,
+                continuous=self._continuous,
+                start_tolerance=tolerance,
+            )
+            if joints is None:
+                return asked
+            return Trajectory.combined(
+                asked, self._stop_of(before, at), np.isin(np.arange(self._robot.n), joints)
+            )
+
+        return self._planned(asked_from, start_time, lead)
+
+    def plan_stop(self, lead: float = 0.0) -> PlannedReference:
+        """Plan to stop on the path that is asked for now, as soon as the machine can, and hold.
+
+        Args:
+            lead: start after the last state, s: time to finish it.
+
+        Raises:
+            TrajectoryError: there is no reference.
+        """
+        self._followed()
+        return self._planned(self._stop_of, self._stamp or 0.0, lead)
+
+    def splice(self, trajectory: Trajectory) -> Reference:
+        """Follow a trajectory from the last state on; drop what waits.
+
+        Args:
+            trajectory: begins in the state followed then, and is within the limits.
+
+        Raises:
+            TrajectoryError: there is no reference to go on from, or references are shaped.
+        """
+        self._followed()
+        if self._shaping is not None:
+            raise TrajectoryError('a reference that is to be shaped cannot begin at once')
+        self._present = Reference(self._stamp or 0.0, trajectory, trajectory)
+        self._past, self._next = [], None
+        return self._present
+
+    def _stop_of(self, before: Trajectory, at: float) -> Trajectory:
+        limits = self._acceleration_limit, self._effort_limit
+        return shortest_stop(before, at, self._robot, *limits)
+
+    def _planned(
+        self, asked_from: Callable[[Trajectory, float], Trajectory], start: float, lead: float
+    ) -> PlannedReference:
+        if start != start:
+            raise NonFiniteError('reference starts at time NaN')
         if self._stamp is not None:
-            late = self._stamp - start_time
+            late = self._stamp - start
             if late > _LATEST_START:
-                raise TrajectoryError(
+                raise LateTrajectoryError(
                     f'reference starts {late:.3g} s in the past, expected at most '
                     f'{_LATEST_START:g} s'
                 )
-            start_time = max(start_time, self._stamp + lead)
-        self._promote(start_time if self._stamp is None else self._stamp)
+            if -late > self._bounds.start_delay:
+                raise TrajectoryError(
+                    f'reference starts {-late:.6g} s in the future, expected at most '
+                    f'{self._bounds.start_delay:g} s'
+                )
+            start = max(start, self._stamp + lead)
+        self._promote(start if self._stamp is None else self._stamp)
         present = self._followed()
-        asked = Trajectory.from_points(
-            self._robot.joint_names,
-            times,
-            positions,
-            velocities,
-            accelerations,
-            start=present.asked.sample(start_time - present.start),
-            continuous=self._continuous,
-            start_tolerance=self._start_tolerance,
-        )
-        past = self._still_arriving(start_time)
-        return PlannedReference(
-            start_time,
-            asked,
-            lambda: self._finished(start_time, asked, past),
-            present,
-            self._stops,
-        )
+        past = self._still_arriving(start)
+
+        def finish() -> Reference:
+            asked = asked_from(present.asked, start - present.start)
+            return self._finished(start, asked, past, present)
+
+        return PlannedReference(start, finish, present, self._stops)
 
     def follow(self, planned: PlannedReference, reference: Reference) -> bool:
         """Follow a finished reference from its start on; return whether it still can be.
@@ -283,23 +399,22 @@ class ReferenceFollower:
             until = reference.start
         return arriving
 
-    def _finished(self, start: float, asked: Trajectory, past: list[Reference]) -> Reference:
+    def _finished(
+        self, start: float, asked: Trajectory, past: list[Reference], present: Reference
+    ) -> Reference:
         followed = asked
         if self._shaping is not None:
             from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
 
-            state = None
-            if past:
-                q, qd, qdd = past[-1].followed.sample(start - past[-1].start)
-                # The new one may be whole turns of a joint without end away.
-                turns = asked.sample(0.0)[0] - past[-1].asked.sample(start - past[-1].start)[0]
-                state = q + turns, qd, qdd
+            q, qd, qdd = present.followed.sample(start - present.start)
+            # The new one may be whole turns of a joint without end away.
+            turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
             followed = shape_trajectory(
                 asked,
                 self._shaping.modes_of,
                 self._shaping.kind,
                 past=[(reference.start - start, reference.asked) for reference in past],
-                start=state,
+                start=(q + turns, qd, qdd),
             )
         check_trajectory(followed, self._robot, effort_limit=self._effort_limit)
         return Reference(start, asked, followed)

@@ -13,7 +13,11 @@ from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.reference_follower import ReferenceFollower, ReferenceShaping
+from kron_dynamics.control.reference_follower import (
+    ReferenceBounds,
+    ReferenceFollower,
+    ReferenceShaping,
+)
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
 from kron_dynamics.control.supervision.state_gate import impossible
@@ -66,6 +70,7 @@ class TrackingController:
         shaping: ReferenceShaping | None = None,
         tolerances: TrackingTolerances | None = None,
         terms: EffortTerms | None = None,
+        bounds: ReferenceBounds | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -84,6 +89,7 @@ class TrackingController:
             shaping: of all references; None to follow them as they are.
             tolerances: tracking errors beyond them are faults; None for no such fault.
             terms: what the drives add to commands; None for nothing.
+            bounds: of their start and duration, and how hard to brake.
         """
         self._robot = robot
         self._terms = EffortTerms() if terms is None else terms
@@ -98,6 +104,7 @@ class TrackingController:
             effort_limit=effort_limit,
             shaping=shaping,
             accepting=law.follows_references,
+            bounds=bounds,
         )
         self._law_state = LawState()
         self._last_q: FloatArray | None = None

@@ -45,7 +45,8 @@ class ConfiguredRobot:
             KernelBuildError: there is a compiler and it failed.
         """
         n = self.flexible.n
-        self.robot.prepare(self.tip_frame)
+        # References are checked in batches: none may wait for a compiler.
+        self.robot.prepare(self.tip_frame, batches=True)
         if self.mode_names:
             self.flexible.frame(self.tip_frame).pose(np.zeros(n))
         if self.mode_names or linearized:

@@ -23,6 +23,7 @@ from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.reference_interface import reference_bounds
 from kron_dynamics.typing import FloatArray
 
 
@@ -69,6 +70,7 @@ def make_controller(
         shaping=parameters.value('reference_shaping'),
         damping=parameters.value('vibration_damping'),
         tolerances=None if guided else _tolerances(parameters, robot, q, kp, effort_limit),
+        bounds=reference_bounds(parameters, joints),
     )
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)

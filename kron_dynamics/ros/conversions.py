@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -20,12 +19,8 @@ from geometry_msgs.msg import (
     WrenchStamped,
 )
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
-from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
-from kron_dynamics.control import reorder
-from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.quaternions import quaternions
@@ -134,58 +129,3 @@ def pose(transform: FloatArray) -> Pose:
 def _vector(values: FloatArray) -> Vector3:
     x, y, z = values.tolist()
     return Vector3(x=x, y=y, z=z)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferencePoints:
-    """A JointTrajectory in the robot's joint order; None where the points leave a rate empty.
-
-    Attributes:
-        times: after the start, shape (K,), s.
-        positions: shape (K, n), rad or m.
-        velocities: shape (K, n), or None.
-        accelerations: shape (K, n), or None.
-        stamp: start in s; None means at once.
-    """
-
-    times: FloatArray
-    positions: FloatArray
-    velocities: FloatArray | None
-    accelerations: FloatArray | None
-    stamp: float | None
-
-
-def reference_points(message: JointTrajectory, joint_names: Sequence[str]) -> ReferencePoints:
-    """Return the points of a trajectory message in the order of joint_names.
-
-    Raises:
-        TrajectoryError: no points, wrong names, or points of different or wrong lengths.
-    """
-    if not message.points:
-        raise TrajectoryError('the trajectory has no points')
-    order = reorder(message.joint_names, joint_names).tolist()
-    positions = _rows(message, 'positions', order)
-    if positions is None:
-        raise TrajectoryError('the points of the trajectory have no positions')
-    velocities = _rows(message, 'velocities', order)
-    accelerations = _rows(message, 'accelerations', order)
-    stamp = seconds(message.header.stamp)
-    times = [
-        Duration.from_msg(point.time_from_start).nanoseconds * 1e-9 for point in message.points
-    ]
-    return ReferencePoints(
-        np.array(times), positions, velocities, accelerations, stamp if stamp > 0.0 else None
-    )
-
-
-def _rows(message: JointTrajectory, field: str, order: Sequence[int]) -> FloatArray | None:
-    """One field of all points, shape (K, n); None where all leave it empty."""
-    rows = [getattr(point, field) for point in message.points]
-    if not any(len(row) for row in rows):
-        return None
-    for k, row in enumerate(rows):
-        if len(row) != len(order):
-            raise TrajectoryError(
-                f'point {k} has {len(row)} {field}, expected {len(order)} as there are joints'
-            )
-    return np.array(rows)[:, order]

@@ -19,7 +19,6 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from kron_dynamics.control import (
     JointStateAssembler,
@@ -50,7 +49,7 @@ from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameter
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
-from kron_dynamics.ros.reference_input import ReferenceInput
+from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
 from kron_dynamics.ros.terms_output import TermsOutput
@@ -87,13 +86,17 @@ class DynamicsNode(LifecycleNode):
         # What takes longer than a cycle: shaping of references, gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
         self._solvers: Future[None] | None = None
-        self._references = ReferenceInput(self.get_logger(), self._background)
+        self._references = ReferenceInterface(
+            self,
+            self._settings,
+            self._background,
+            lambda: (self._controller if self._active else None, self._time),
+        )
         self._commands = CommandOutput(self)
         self._terms = TermsOutput(self)
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watchdog: Timer | None = None
-        self.create_subscription(JointTrajectory, '~/reference', self._on_reference, 1)
         self.create_subscription(
             JointState,
             'joint_states',
@@ -178,7 +181,7 @@ class DynamicsNode(LifecycleNode):
         self._supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
-        self._references.clear()
+        self._references.start(controller)
         self._terms.publish(controller.law.terms)
         self._active = True
         return super().on_activate(state)
@@ -194,6 +197,7 @@ class DynamicsNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def _stop_control(self) -> None:
+        self._references.drop('the node is not active any more')
         self._active, self._controller = False, None
         self._settings.lock(None)
         if self._watchdog is not None:
@@ -313,7 +317,7 @@ class DynamicsNode(LifecycleNode):
         if collision is not None and controller is not None:
             self._fault(controller, collision, now)
         if controller is not None:
-            self._references.proceed(controller)
+            self._references.proceed(controller, present, self._time)
         if controller is not None and not controller.latch.faulted:
             command = controller.update(present.q, present.qd, self._time, now)
             if command is None:
@@ -330,10 +334,6 @@ class DynamicsNode(LifecycleNode):
             effort = controller.fault_effort(q, qd, self._time, elapsed, age)
             self._send(effort, message.header.stamp)
         outputs.publish(message.header.stamp, self._time, present, command)
-
-    def _on_reference(self, message: JointTrajectory) -> None:
-        robot = None if self._configured is None else self._configured.robot
-        self._references.receive(message, self._controller, robot, self._time)
 
     # Faults
 

@@ -26,6 +26,9 @@ AnyNode = TypeVar('AnyNode', bound=Node)
 _SWITCH_INTERVAL = 0.0005
 # How long a signal may wait for an idle executor, s.
 _SIGNAL_LATENCY = 0.1
+# How long a cycle waits for the interpreter when another thread computes, s; Python's own 5 ms,
+# several times a cycle, would be gaps in the commands.
+_SWITCH_INTERVAL = 0.0005
 
 
 def run_node(

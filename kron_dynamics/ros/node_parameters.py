@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from kron_dynamics.control.terms import DRIVE_TERMS, TERMS
 from kron_dynamics.ros.parameters import NO_LIMIT, Parameter
+from kron_dynamics.ros.reference_interface import REFERENCES, reference_joint_parameters
 
 
 def _read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
@@ -277,6 +278,7 @@ DYNAMICS = (
         'Allow activation with use_sim_time. Off by default: a replayed bag must not drive a '
         'machine.',
     ),
+    *REFERENCES,
 )
 
 SIMULATOR = _read_once(
@@ -417,6 +419,7 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
                 0.0,
                 NO_LIMIT,
             ),
+            *reference_joint_parameters(joint),
         ]
     return parameters
 

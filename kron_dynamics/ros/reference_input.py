@@ -1,38 +1,64 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""References that come to a node: shaped in the background, so that commands do not wait."""
+"""References that come to a node: checked and shaped so that commands do not wait for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from trajectory_msgs.msg import JointTrajectory
 
-from kron_dynamics.control import PlannedReference, Reference, Trajectory
+from kron_dynamics.control import PlannedReference, Reference
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.conversions import ReferencePoints, reference_points
+from kron_dynamics.ros.reference_points import IndexArray, ReferencePoints, reference_points
 
-# Time given to shaping at first, s of the states' clock; where it is too short, for a long motion
-# or a clock that runs fast, twice as much.
-_LEAD, _LONGEST_LEAD = 0.1, 30.0
+# Time given at first, s of the states' clock: to shaping, and to checking, with so much a point.
+# Where it is too short, for a long motion or a clock that runs fast, twice as much.
+_SHAPING, _CHECKING, _A_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
+# So many points are checked in about a millisecond: at once.
+_FEW_POINTS = 50
+_NEWER = 'a newer reference replaced it'
+
+
+class Sender(Protocol):
+    """Who asked for a reference, to be told what becomes of it."""
+
+    def accepted(self, reference: Reference, joints: IndexArray | None) -> None:
+        """It is followed from its start on, for some joints or all."""
+
+    def refused(self, error: KronDynamicsError) -> None:
+        """It is not followed."""
+
+    def replaced(self, reason: str) -> None:
+        """It is not followed any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    points: ReferencePoints
+    """Points, or a way to them, or neither: a stop."""
+
+    sender: Sender
+    points: Callable[[], ReferencePoints] | ReferencePoints | None
     start: float
     lead: float
+    at_once: bool
+
+
+# A request, what is being done for it, and the plan it is about.
+_Job = tuple[_Request, 'Future[Any]', PlannedReference | None]
 
 
 class ReferenceInput:
     """Takes references for a controller. For one thread, which asks for what is ready."""
 
     def __init__(self, logger: RcutilsLogger, background: Executor) -> None:
-        """Make an input that has got nothing yet; references are shaped in the background."""
+        """Make an input that has got nothing yet; long work is done in the background."""
         self._logger = logger
         self._background = background
         self.clear()
@@ -41,17 +67,34 @@ class ReferenceInput:
         """Forget all references, as for another controller."""
         self._refusal: str | None = None
         self._waiting: _Request | None = None
-        self._under_way: tuple[_Request, PlannedReference, Future[Reference]] | None = None
+        self._under_way: _Job | None = None
+        self._followed: Sender | None = None
 
     def drop(self, reason: str) -> None:
-        """Refuse what has not been followed yet: it must not move the machine later.
+        """Refuse what has not been followed yet, and end what is: it must not move the machine.
 
         Args:
-            reason: what happened, for the log.
+            reason: what happened, for the log and the senders.
         """
-        if self._waiting is not None or self._under_way is not None:
-            self._waiting = self._under_way = None
-            self._refused(TrajectoryError(reason))
+        dropped = [] if self._under_way is None else [self._under_way[0]]
+        dropped += [] if self._waiting is None else [self._waiting]
+        self._waiting = self._under_way = None
+        for request in dropped:
+            self._refuse(request, TrajectoryError(reason))
+        self.replaced(reason)
+
+    def replaced(self, reason: str) -> None:
+        """Tell who asked for the present reference that something else is followed now."""
+        sender, self._followed = self._followed, None
+        if sender is not None:
+            sender.replaced(reason)
+
+    def withdraw(self, sender: Sender) -> None:
+        """Forget what a sender asked for and is not followed yet."""
+        if self._waiting is not None and self._waiting.sender is sender:
+            self._waiting = None
+        if self._under_way is not None and self._under_way[0].sender is sender:
+            self._under_way = None
 
     def values(self) -> dict[str, str]:
         """Return what was wrong with the last reference, if it was refused, as texts."""
@@ -63,66 +106,153 @@ class ReferenceInput:
         controller: TrackingController | None,
         robot: Robot | None,
         time: float,
+        *,
+        sender: Sender | None = None,
+        partial: bool = False,
     ) -> None:
-        """Take a reference, or warn that it is refused.
+        """Take a reference, or tell why it is refused.
 
         Args:
             message: the reference.
             controller: is to follow it, or None.
             robot: the machine, or None.
             time: on the states' clock, s: the start where the message has none.
+            sender: who asked for it; None for a topic.
+            partial: whether it may be for some of the joints.
         """
-        try:
-            if controller is None or robot is None:
-                raise TrajectoryError('the node is not active')
-            points = reference_points(message, robot.joint_names)
-            start = time if points.stamp is None else points.stamp
-            if controller.references.shaping is None:
-                trajectory = controller.set_reference(
-                    points.times,
-                    points.positions,
-                    points.velocities,
-                    points.accelerations,
-                    start_time=start,
-                )
-                self._accepted(trajectory)
+        names = () if robot is None else robot.joint_names
+        self.submit(
+            lambda: reference_points(message, names, partial),
+            len(message.points),
+            controller,
+            time,
+            sender or TopicSender(self._logger),
+        )
+
+    def submit(
+        self,
+        points: Callable[[], ReferencePoints],
+        count: int,
+        controller: TrackingController | None,
+        time: float,
+        sender: Sender,
+    ) -> None:
+        """Take a reference, or tell its sender why it is refused.
+
+        Args:
+            points: returns them, in any thread.
+            count: about how many there are.
+            controller: is to follow it, or None.
+            time: on the states' clock, s: the start where the points have none.
+            sender: who asked for it.
+        """
+        at_once, lead = count <= _FEW_POINTS, _CHECKING + _A_POINT * count
+        if controller is not None and controller.references.shaping is not None:
+            at_once, lead = False, lead + _SHAPING
+        request = _Request(sender, points, time, 0.0 if at_once else lead, at_once)
+        if controller is not None and count <= _FEW_POINTS:
+            try:
+                request = self._read(controller, request, points())
+            except KronDynamicsError as error:
+                self._refuse(request, error)
                 return
-        except KronDynamicsError as error:
-            self._refused(error)
+        self._take(request, controller)
+
+    def stop(self, controller: TrackingController, sender: Sender) -> None:
+        """Stop the machine on its path as soon as it can, instead of all that was asked for."""
+        for request in (self._waiting, self._under_way and self._under_way[0]):
+            if request is not None:
+                self._refuse(request, TrajectoryError('the machine was told to stop'))
+        self._waiting = self._under_way = None
+        at_once = controller.references.shaping is None
+        lead = 0.0 if at_once else _SHAPING
+        self._take(_Request(sender, None, 0.0, lead, at_once), controller)
+
+    def _take(self, request: _Request, controller: TrackingController | None) -> None:
+        if controller is None:
+            self._refuse(request, TrajectoryError('the node is not active'))
             return
         if self._waiting is not None:
-            self._refused(TrajectoryError('a newer one came before this one was shaped'))
-        self._waiting = _Request(points, start, _LEAD)
+            self._refuse(
+                self._waiting, TrajectoryError('a newer one came before this one was checked')
+            )
+        self._waiting = request
         self.proceed(controller)
 
     def proceed(self, controller: TrackingController) -> None:
-        """Follow what has been shaped, and have shaped what waits."""
-        try:
+        """Follow what is ready, and begin with what waits."""
+        while True:
             if self._under_way is not None:
-                request, planned, job = self._under_way
-                if not job.done():
+                if not self._under_way[1].done():
                     return
+                request, job, planned = self._under_way
                 self._under_way = None
-                self._follow(controller, request, planned, job.result())
-            if self._under_way is None and self._waiting is not None:
+            elif self._waiting is not None and controller.references.stamp is not None:
                 request, self._waiting = self._waiting, None
-                self._plan(controller, request)
-        except KronDynamicsError as error:
-            self._refused(error)
+                job, planned = None, None
+            else:
+                return
+            try:
+                if controller.latch.faulted:
+                    raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
+                self._next_step(controller, request, job, planned)
+            except KronDynamicsError as error:
+                self._refuse(request, error)
+
+    def _next_step(
+        self,
+        controller: TrackingController,
+        request: _Request,
+        job: Future[Any] | None,
+        planned: PlannedReference | None,
+    ) -> None:
+        if job is None and callable(request.points):
+            self._under_way = request, self._done(request.points, request), None
+            return
+        if job is not None and planned is not None:
+            self._follow(controller, request, planned, job.result())
+            return
+        if job is not None:
+            request = self._read(controller, request, job.result())
+        self._plan(controller, request)
+
+    @staticmethod
+    def _read(
+        controller: TrackingController, request: _Request, points: ReferencePoints
+    ) -> _Request:
+        start = points.stamp
+        if start is None:
+            # Reading took time, which must not count as a start in the past.
+            stamp = controller.references.stamp
+            start = request.start if stamp is None else max(request.start, stamp)
+        return replace(request, points=points, start=start)
 
     def _plan(self, controller: TrackingController, request: _Request) -> None:
-        if controller.latch.faulted:
-            raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
-        points = request.points
-        planned = controller.references.plan(
-            points.times,
-            points.positions,
-            points.velocities,
-            points.accelerations,
-            start_time=request.start,
-            lead=request.lead,
-        )
-        self._under_way = request, planned, self._background.submit(planned.finish)
+        points, references = request.points, controller.references
+        if isinstance(points, ReferencePoints):
+            planned = references.plan(
+                points.times,
+                points.positions,
+                points.velocities,
+                points.accelerations,
+                start_time=request.start,
+                lead=request.lead,
+                joints=points.joints,
+            )
+        else:
+            planned = references.plan_stop(request.lead)
+        self._under_way = request, self._done(planned.finish, request), planned
+
+    def _done(self, work: Callable[[], Any], request: _Request) -> Future[Any]:
+        """The future of some work, done already where it is short."""
+        if not request.at_once:
+            return self._background.submit(work)
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work())
+        except KronDynamicsError as error:
+            future.set_exception(error)
+        return future
 
     def _follow(
         self,
@@ -131,26 +261,48 @@ class ReferenceInput:
         planned: PlannedReference,
         reference: Reference,
     ) -> None:
-        if controller.latch.faulted:
-            raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
         references = controller.references
         if references.follow(planned, reference):
-            self._accepted(reference.followed)
+            self._accept(request, reference)
             return
-        lead = 2.0 * request.lead
+        lead = 2.0 * max(request.lead, _CHECKING)
         if lead > _LONGEST_LEAD:
             raise TrajectoryError(
-                f'it took longer than {request.lead:g} s to shape it, expected less'
+                f'it took longer than {request.lead:g} s to check it, expected less'
             )
         # That the last plan came to nothing must not count as a start in the past.
         stamp = references.stamp
         start = planned.start if stamp is None else max(planned.start, stamp)
-        self._plan(controller, _Request(request.points, start, lead))
+        self._plan(controller, replace(request, start=start, lead=lead))
 
-    def _accepted(self, trajectory: Trajectory) -> None:
+    def _accept(self, request: _Request, reference: Reference) -> None:
+        if self._followed is not request.sender:
+            self.replaced(_NEWER)
+        self._followed = request.sender
         self._refusal = None
-        self._logger.info(f'following a reference of {trajectory.duration:.3g} s')
+        points = request.points
+        joints = points.joints if isinstance(points, ReferencePoints) else None
+        request.sender.accepted(reference, joints)
 
-    def _refused(self, error: KronDynamicsError) -> None:
+    def _refuse(self, request: _Request, error: KronDynamicsError) -> None:
         self._refusal = str(error)
+        request.sender.refused(error)
+
+
+class TopicSender:
+    """A topic: nobody to answer, so what becomes of a reference goes to the log."""
+
+    def __init__(self, logger: RcutilsLogger) -> None:
+        """Tell everything to a logger."""
+        self._logger = logger
+
+    def accepted(self, reference: Reference, joints: IndexArray | None) -> None:
+        """Log it."""
+        self._logger.info(f'following a reference of {reference.followed.duration:.3g} s')
+
+    def refused(self, error: KronDynamicsError) -> None:
+        """Log why."""
         self._logger.warning(f'reference refused: {error}')
+
+    def replaced(self, reason: str) -> None:
+        """Nothing to do: what replaces it is logged."""

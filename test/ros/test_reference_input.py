@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -57,7 +58,7 @@ class Worker:
 class Desk:
     """A controller with its reference input; states come when the test says so."""
 
-    def __init__(self):
+    def __init__(self, shaping=ReferenceShaping('zv', lambda q: MODES)):  # noqa: B008
         from kron_dynamics.ros.reference_input import ReferenceInput
 
         robot = kd.load(URDF)
@@ -72,7 +73,7 @@ class Desk:
             effort_limit=np.full(2, 1e4),
             longest_gap=5.0,
             period=0.02,
-            shaping=ReferenceShaping('zv', lambda q: MODES),
+            shaping=shaping,
         )
         self.controller.start(HELD, np.full(2, np.nan))
         self.logger, self.worker = Logger(), Worker()
@@ -121,7 +122,7 @@ def test_a_newer_reference_replaces_one_that_is_being_shaped(desk):
     desk.refer()
     desk.refer(HELD + 0.1)
     desk.refer(HELD + 0.2)
-    assert 'a newer one came before this one was shaped' in desk.logger.lines[-1]
+    assert 'a newer one came before this one was checked' in desk.logger.lines[-1]
     for _ in range(3):
         desk.worker.finish()
         desk.see()
@@ -174,3 +175,74 @@ def test_a_reference_is_not_followed_in_a_fault_that_came_while_it_was_shaped(de
     assert desk.logger.lines == ['reference refused: a fault is latched: stale']
     with pytest.raises(TrajectoryError, match='a fault is latched'):
         desk.controller.set_reference([1.0], [GOAL], None, None, start_time=desk.time)
+
+
+def long_reference(robot, count):
+    """A slow move with a point every 10 ms, as it comes from the topic."""
+    from rclpy.serialization import serialize_message
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    t = np.linspace(0.0, 1.0, count)
+    duration = 0.01 * (count - 1)
+    rows = [
+        HELD + np.outer(10.0 * t**3 - 15.0 * t**4 + 6.0 * t**5, GOAL - HELD),
+        np.outer(30.0 * t**2 - 60.0 * t**3 + 30.0 * t**4, GOAL - HELD) / duration,
+        np.outer(60.0 * t - 180.0 * t**2 + 120.0 * t**3, GOAL - HELD) / duration**2,
+    ]
+    points = []
+    for k in range(count):
+        q, qd, qdd = (row[k].tolist() for row in rows)
+        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
+        point.time_from_start.sec, hundredths = divmod(k, 100)
+        point.time_from_start.nanosec = hundredths * 10_000_000
+        points.append(point)
+    return serialize_message(JointTrajectory(joint_names=robot.joint_names, points=points))
+
+
+def test_long_references_take_no_time_of_the_cycle(ros):
+    """20,000 points took half a second of it, and a fault followed."""
+    from kron_dynamics.ros.reference_input import TopicSender
+    from kron_dynamics.ros.reference_points import points_from_bytes
+
+    desk = Desk(shaping=None)
+    data = long_reference(desk.robot, 20_000)
+    names = desk.robot.joint_names
+    spent = [time.thread_time()]
+    desk.input.submit(
+        lambda: points_from_bytes(data, names),
+        len(data) // 40,
+        desk.controller,
+        desk.time,
+        TopicSender(desk.logger),
+    )
+    spent.append(time.thread_time())
+    for _ in range(2):  # read, then checked
+        assert len(desk.worker.waiting) == 1
+        desk.worker.finish()
+        before = time.thread_time()
+        desk.see()
+        spent += [before, time.thread_time()]
+    assert desk.logger.lines == ['following a reference of 200 s']
+    # Processor time of this thread: that other programs are busy does not count.
+    assert max(np.diff(spent)[::2]) < 0.02
+    for after in (50.0, 100.0, 150.0):
+        start = desk.controller.references.waiting or desk.controller.references.present
+        late = start.start - desk.time
+        s = after / 199.99
+        wanted = HELD + (GOAL - HELD) * (10 * s**3 - 15 * s**4 + 6 * s**5)
+        np.testing.assert_allclose(desk.reference(late + after), wanted, atol=1e-5)
+
+
+def test_checking_a_long_reference_costs_less_than_a_millisecond_for_ten_points(ros):
+    from kron_dynamics.control import Trajectory
+    from kron_dynamics.ros.reference_points import points_from_bytes
+
+    robot = Desk().robot
+    points = points_from_bytes(long_reference(robot, 20_000), robot.joint_names)
+    begin = time.process_time()
+    trajectory = Trajectory.from_points(
+        robot.joint_names, points.times, points.positions, points.velocities, points.accelerations
+    )
+    for derivative in (0, 1):
+        trajectory.extrema(derivative)
+    assert time.process_time() - begin < 2.0

@@ -24,6 +24,8 @@ _ROUNDING = 1e-6
 # States at which the effort is computed: in all, and at least in each piece.
 _EFFORT_SAMPLES = 2000
 _EFFORT_SAMPLES_PER_PIECE = 9
+# Pieces in one call: other threads get the interpreter in between, and memory stays small.
+_EFFORT_CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +149,18 @@ def _effort_violations(
         return []
     pieces = trajectory.piece_count
     samples = max(_EFFORT_SAMPLES_PER_PIECE, _EFFORT_SAMPLES // pieces)
-    times, q, qd, qdd = trajectory.grid(samples)
-    tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
-    # argmax stops at the first NaN, and "not within" holds for it: doubt is a violation.
-    worst = np.abs(tau).argmax(axis=0)
-    got = tau[worst, np.arange(robot.n)]
+    found = []
+    for begin in range(0, pieces, _EFFORT_CHUNK):
+        times, q, qd, qdd = trajectory.grid(samples, slice(begin, begin + _EFFORT_CHUNK))
+        tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+        # argmax stops at the first NaN, and "not within" holds for it: doubt is a violation.
+        worst = np.abs(tau).argmax(axis=0)
+        found.append((tau[worst, np.arange(robot.n)], times[worst]))
+    efforts, moments = map(np.array, zip(*found, strict=True))
+    most = np.abs(efforts).argmax(axis=0), np.arange(robot.n)
+    got = efforts[most]
     bad = ~(np.abs(got) <= limit * (1.0 + _ROUNDING))
-    return _violations(robot, 'effort', bad, times[worst], got, np.copysign(limit, got))
+    return _violations(robot, 'effort', bad, moments[most], got, np.copysign(limit, got))
 
 
 def _violations(

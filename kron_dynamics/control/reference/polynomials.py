@@ -1,69 +1,154 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Piecewise polynomials through points, and where they are greatest; by NumPy alone.
+"""Polynomial pieces of many joints at once: made from states at their ends, shifted, bounded.
 
-The node that moves a machine plans its references with these: SciPy takes as long to import as
-all else that the node does when it starts. Coefficients have the highest power first, shape
-(order, p, n), as those of SciPy's `PPoly`.
+Coefficients are lowest power first, shape (order, p, n): p pieces of n joints, each in the time
+since its beginning. One array operation serves all pieces, so that thousands of points take
+milliseconds.
 """
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
+import numpy.typing as npt
 
 from kron_dynamics.typing import FloatArray
 
-# Halvings of an interval of length 1 until it is one number wide.
-_HALVINGS = 53
+# How far a bound may stand off the extremum that was found, against the quantity's size.
+_GAP = 1e-14
+_MOST_HALVINGS = 60
+
+# Position, velocity and acceleration, each (p, n), at one end of every piece.
+States = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def cubic_hermite(times: FloatArray, positions: FloatArray, velocities: FloatArray) -> FloatArray:
-    """Return the coefficients, shape (4, K - 1, n), of the C1 cubics through K points.
-
-    Args:
-        times: shape (K,), s.
-        positions: shape (K, n).
-        velocities: shape (K, n).
-    """
-    h = np.diff(times)[:, np.newaxis]
-    slope = np.diff(positions, axis=0) / h
-    v0, v1 = velocities[:-1], velocities[1:]
-    cubic = (v0 + v1 - 2.0 * slope) / h
-    return np.stack((cubic / h, (slope - v0) / h - cubic, v0, positions[:-1]))
-
-
-def quintic_hermite(
-    times: FloatArray, positions: FloatArray, velocities: FloatArray, accelerations: FloatArray
+def cubic_pieces(
+    sizes: FloatArray, begin: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray]
 ) -> FloatArray:
-    """Return the coefficients, shape (6, K - 1, n), of the C2 quintics through K points.
+    """Return the cubic pieces, shape (4, p, n), between positions and velocities, (p, n) each.
 
     Args:
-        times: shape (K,), s.
-        positions: shape (K, n).
-        velocities: shape (K, n).
-        accelerations: shape (K, n).
+        sizes: of the pieces, shape (p,), s.
+        begin: (q, qd) where they begin.
+        end: (q, qd) where they end.
     """
-    h = np.diff(times)[:, np.newaxis]
-    v, a = velocities[:-1], accelerations[:-1] / 2.0
-    # What the quadratic of the beginning leaves of the end, over a piece of length 1.
-    p1 = np.diff(positions, axis=0) - h * (v + h * a)
-    v1 = h * (np.diff(velocities, axis=0) - 2.0 * h * a)
-    a1 = h * h * (accelerations[1:] - 2.0 * a)
-    third = 10.0 * p1 - 4.0 * v1 + a1 / 2.0
-    fourth = -15.0 * p1 + 7.0 * v1 - a1
-    fifth = 6.0 * p1 - 3.0 * v1 + a1 / 2.0
-    return np.stack((fifth / h**5, fourth / h**4, third / h**3, a, v, positions[:-1]))
+    h = sizes[:, np.newaxis]
+    (q0, v0), (q1, v1) = begin, end
+    slope = (q1 - q0) / h
+    bend = (v0 + v1 - 2.0 * slope) / h
+    return np.stack((q0, v0, (slope - v0) / h - bend, bend / h))
 
 
-def cubic_spline(
+def quintic_pieces(sizes: FloatArray, begin: States, end: States) -> FloatArray:
+    """Return the quintic pieces, shape (6, p, n), between states.
+
+    Args:
+        sizes: of the pieces, shape (p,), s.
+        begin: (q, qd, qdd), (p, n) each, where they begin.
+        end: the same where they end.
+    """
+    h = sizes[:, np.newaxis]
+    (q0, v0, a0), (q1, v1, a1) = begin, end
+    way = q1 - q0
+    return np.stack(
+        (
+            q0,
+            v0,
+            0.5 * a0,
+            (20.0 * way - (8.0 * v1 + 12.0 * v0) * h - (3.0 * a0 - a1) * h**2) / (2.0 * h**3),
+            (-30.0 * way + (14.0 * v1 + 16.0 * v0) * h + (3.0 * a0 - 2.0 * a1) * h**2)
+            / (2.0 * h**4),
+            (12.0 * way - 6.0 * (v1 + v0) * h - (a0 - a1) * h**2) / (2.0 * h**5),
+        )
+    )
+
+
+def derivative_of(pieces: FloatArray) -> FloatArray:
+    """Return the derivative of pieces, shape (order - 1, p, n)."""
+    return pieces[1:] * np.arange(1.0, len(pieces))[:, np.newaxis, np.newaxis]
+
+
+def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
+    """Return pieces that begin later, each by a time of its own, shape (p,), s."""
+    order = len(pieces)
+    powers = by[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    moved = np.zeros_like(pieces)
+    for k in range(order):
+        for j in range(k, order):
+            moved[k] += comb(j, k) * pieces[j] * powers[j - k]
+    return moved
+
+
+def highest(
+    pieces: FloatArray, begins: FloatArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the greatest value of each joint over all pieces, and when, shape (n,) each.
+
+    The control points of a piece in Bernstein form bound it. A piece whose bound is above the
+    greatest value found so far is halved until none is.
+
+    Args:
+        pieces: shape (order, p, n).
+        begins: of the pieces, shape (p,), s.
+        sizes: of the pieces, shape (p,), s.
+    """
+    degree = len(pieces) - 1
+    scaled = pieces * sizes[:, np.newaxis] ** np.arange(degree + 1)[:, np.newaxis, np.newaxis]
+    controls = np.tensordot(_to_bernstein(degree), scaled, axes=1)
+    count = controls.shape[1]
+    ends = np.concatenate((controls[0], controls[-1]))  # (2 p, n)
+    where = ends.argmax(axis=0)
+    best = ends[where, np.arange(ends.shape[1])]
+    times = np.concatenate((begins, begins + sizes))[where]
+    gap = _GAP * np.abs(controls).max(axis=(0, 1))
+    piece, joint = np.nonzero(controls.max(axis=0) > best + gap)
+    points = controls[:, piece, joint]  # (order, m)
+    begin, size = begins[piece], sizes[piece]
+    for _ in range(_MOST_HALVINGS if count else 0):
+        if not joint.size:
+            break
+        left, right = _halves(points)
+        size = 0.5 * size
+        middle = begin + size
+        np.maximum.at(best, joint, right[0])
+        reached = right[0] >= best[joint]
+        times[joint[reached]] = middle[reached]
+        points = np.concatenate((left, right), axis=1)
+        begin, size = np.concatenate((begin, middle)), np.concatenate((size, size))
+        joint = np.concatenate((joint, joint))
+        open_ = points.max(axis=0) > best[joint] + gap[joint]
+        points, begin, size, joint = points[:, open_], begin[open_], size[open_], joint[open_]
+    return best, times
+
+
+def _halves(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Control points of both halves (de Casteljau), each (order, m)."""
+    left, right = np.empty_like(points), np.empty_like(points)
+    for k in range(len(points)):
+        left[k], right[-1 - k] = points[0], points[-1]
+        points = 0.5 * (points[:-1] + points[1:])
+    return left, right
+
+
+def _to_bernstein(degree: int) -> npt.NDArray[np.float64]:
+    return np.array(
+        [[comb(i, k) / comb(degree, k) for k in range(degree + 1)] for i in range(degree + 1)]
+    )
+
+
+def spline_velocities(
     times: FloatArray, positions: FloatArray, first_velocity: FloatArray
 ) -> FloatArray:
-    """Return the coefficients, shape (4, K - 1, n), of the C2 cubics that end at rest.
+    """Return the velocities, shape (K, n), at which cubics through K points join twice smoothly.
+
+    By NumPy alone: SciPy takes as long to import as all else that a node does when it starts.
 
     Args:
         times: shape (K,), s.
         positions: shape (K, n).
-        first_velocity: shape (n,).
+        first_velocity: shape (n,); the last one is 0.
     """
     h = np.diff(times)
     slope = np.diff(positions, axis=0) / h[:, np.newaxis]
@@ -76,7 +161,7 @@ def cubic_spline(
         right[0] -= after[0] * velocities[0]
         diagonal = 2.0 * (before + after)
         velocities[1:-1] = _tridiagonal(after, diagonal, before, right)
-    return cubic_hermite(times, positions, velocities)
+    return velocities
 
 
 def _tridiagonal(
@@ -101,48 +186,3 @@ def _tridiagonal(
             column[k] = (column[k] - above[k] * column[k + 1]) / pivots[k]
         columns.append(column)
     return np.array(columns).T
-
-
-def derivative(coefficients: FloatArray) -> FloatArray:
-    """Return the coefficients of the derivative, shape (order - 1 or 1, p, n)."""
-    powers = np.arange(len(coefficients) - 1.0, 0.0, -1.0)
-    if not powers.size:
-        return np.zeros_like(coefficients)
-    return np.asarray(coefficients[:-1] * powers[:, np.newaxis, np.newaxis])
-
-
-def evaluated(coefficients: FloatArray, s: FloatArray) -> FloatArray:
-    """Return the values at times s after the beginnings of the pieces, shape (..., p, n)."""
-    value = np.zeros_like(s)
-    for coefficient in coefficients:
-        value = value * s + coefficient
-    return value
-
-
-def stationary(coefficients: FloatArray, durations: FloatArray) -> FloatArray:
-    """Return times in each piece, shape (c, p, n), with all at which it may be greatest or least.
-
-    The ends of the piece, and the zeros of its derivative in it; others where it has fewer.
-
-    Args:
-        coefficients: of the pieces, shape (order, p, n).
-        durations: of the pieces, shape (p,), s.
-    """
-    _, pieces, n = coefficients.shape
-    h = durations[:, np.newaxis]
-    # Over pieces of length 1; of all derivatives, that of the highest order first.
-    chain = [coefficients * h ** np.arange(len(coefficients) - 1.0, -1.0, -1.0)[:, None, None]]
-    while len(chain[-1]) > 1:
-        chain.append(derivative(chain[-1]))
-    found = np.stack((np.zeros((pieces, n)), np.ones((pieces, n))))
-    for function in reversed(chain[1:-1]):
-        # Between zeros of its own derivative a function has one zero at most.
-        low, high = found[:-1], found[1:]
-        rising = evaluated(function, high) > evaluated(function, low)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2.0
-            right = (evaluated(function, middle) < 0.0) == rising
-            low, high = np.where(right, middle, low), np.where(right, high, middle)
-        ends = found[:1], found[-1:]
-        found = np.concatenate((ends[0], (low + high) / 2.0, ends[1]))
-    return np.asarray(found * h)

@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from kron_dynamics.control.reference import polynomials
+from kron_dynamics.control.reference.polynomials import (
+    derivative_of,
+    highest,
+    quintic_pieces,
+    shifted,
+)
 from kron_dynamics.control.reference.waypoints import Waypoints
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +41,9 @@ class Trajectory:
 
     Points with positions, velocities and accelerations are joined by quintic polynomials (C2),
     points with positions and velocities by cubic ones (C1, the acceleration may step), points
-    with positions alone by the C2 cubic spline that ends at rest. Make one with
-    :meth:`from_points`.
+    with positions alone by the C2 cubic spline that ends at rest. One that goes on from a start
+    has no step of acceleration there: cubic pieces begin with a quintic one, and the spline ends
+    with another, without acceleration. Make one with :meth:`from_points`.
 
     Attributes:
         joint_names: the n joints, in the order of every array.
@@ -45,10 +54,12 @@ class Trajectory:
     joint_names: tuple[str, ...]
     duration: float
     final_position: FloatArray
-    # Where the polynomials meet, s, and their coefficients, as `Waypoints.interpolated` has them.
+    # Where the polynomials meet, s: times at which the pieces begin, and the last one's end. The
+    # piece of a hold takes 1 s.
     _knots: FloatArray
-    _coefficients: FloatArray
-    # Times, in s, at which the pieces begin, and the last one's end.
+    # Coefficients of the positions, shape (order, p, n), as `Waypoints.interpolated` has them.
+    _pieces: FloatArray
+    # The knots as a tuple: quicker to search. A hold has one.
     _breaks: tuple[float, ...]
     # [piece] -> (order, 3 n): coefficients of q, qd, qdd side by side, lowest power first. The
     # first and the last piece are the rests before and after the motion.
@@ -69,14 +80,12 @@ class Trajectory:
     ) -> Trajectory:
         """Return the trajectory through K points of n joints.
 
-        With `start`, the state (q, qd, qdd) of the reference at this moment, position and
-        velocity go on from there without a step:
+        With `start`, the state (q, qd, qdd) of the reference at this moment, position, velocity
+        and acceleration go on from there without a step:
 
-        - times[0] > 0: start becomes a point at time 0. Quintic pieces continue its acceleration
-          too; cubic Hermite pieces and the spline (whose end condition becomes the velocity of
-          start) may step in acceleration.
+        - times[0] > 0: start becomes a point at time 0.
         - times[0] == 0: the first point must agree with start in position and, where it has one,
-          velocity, and is then replaced by it. Its acceleration stays as given.
+          velocity, and is then replaced by it.
 
         Without `start` the first point is held until its time. A single point is a hold.
 
@@ -111,22 +120,88 @@ class Trajectory:
                     'state is known to reach it from'
                 )
         with np.errstate(all='ignore'):
-            knots, coefficients = points.interpolated()
-            table = _table_of(coefficients, points.positions[0], points.positions[-1])
+            pieces = points.interpolated()
+            table = _table_of(pieces, points.positions[0], points.positions[-1])
         if not np.isfinite(table).all():
             raise TrajectoryError(
                 'the points are too close together in time for finite rates '
                 f'(least distance {np.diff(points.times).min():g} s)'
             )
-        final = points.positions[-1]
+        return cls._of(points.joint_names, points.times, points.positions[-1], pieces, table)
+
+    @classmethod
+    def from_states(
+        cls,
+        joint_names: Sequence[str],
+        times: FloatArray,
+        states: tuple[FloatArray, FloatArray, FloatArray],
+    ) -> Trajectory:
+        """Return the trajectory of quintic pieces through states, the last one at rest.
+
+        For states that were computed: nothing is checked, and it takes microseconds.
+
+        Args:
+            joint_names: the n joint names.
+            times: of the states, shape (K,) of 2 or more, in s, the first 0.
+            states: positions, velocities and accelerations, shape (K, n) each.
+        """
+        q, v, a = states
+        sizes = np.diff(times)
+        pieces = quintic_pieces(sizes, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], a[1:]))
+        table = _table_of(pieces, q[0], q[-1])
+        return cls._of(tuple(joint_names), times, q[-1].copy(), pieces, table)
+
+    @classmethod
+    def combined(cls, first: Trajectory, second: Trajectory, chosen: BoolArray) -> Trajectory:
+        """Return the motion of the first for some joints and of the second for the others.
+
+        Args:
+            first: a trajectory of n joints.
+            second: another one of the same joints.
+            chosen: which joints move as the first, shape (n,) booleans.
+        """
+        times = np.union1d(first._breaks, second._breaks)
+        begins = times[:-1] if times.size > 1 else times
+        order = max(len(first._pieces), len(second._pieces))
+        pieces = np.zeros((order, begins.size, len(first.joint_names)))
+        for source, columns in ((first, chosen), (second, ~chosen)):
+            pieces[: len(source._pieces), :, columns] = source._from(begins)[..., columns]
+        final = np.where(chosen, first.final_position, second.final_position)
+        table = _table_of(pieces, pieces[0, 0], final)
+        return cls._of(first.joint_names, times, final, pieces, table)
+
+    @classmethod
+    def _of(
+        cls,
+        names: tuple[str, ...],
+        times: FloatArray,
+        final: FloatArray,
+        pieces: FloatArray,
+        table: FloatArray,
+    ) -> Trajectory:
         final.setflags(write=False)
-        breaks = tuple(points.times.tolist())
-        return cls(points.joint_names, breaks[-1], final, knots, coefficients, breaks, table)
+        breaks = tuple(times.tolist())
+        knots = times if times.size > 1 else np.array([times[0], times[0] + 1.0])
+        return cls(names, breaks[-1], final, knots, pieces, breaks, table)
+
+    def _from(self, times: FloatArray) -> FloatArray:
+        """Pieces that begin at times, shape (p,), s, at most as long as to the next break."""
+        breaks = np.array(self._breaks)
+        piece = np.searchsorted(breaks, times, side='right')
+        order, n = len(self._pieces), len(self.joint_names)
+        ascending = self._table[piece, :order, :n].swapaxes(0, 1)
+        inside = (piece > 0) & (piece < breaks.size)
+        since = np.where(inside, times - breaks[np.maximum(piece, 1) - 1], 0.0)
+        return shifted(ascending, since)
 
     @property
     def piece_count(self) -> int:
         """Number of polynomial pieces; 1 for a hold."""
         return len(self._table) - 2
+
+    def breaks_between(self, begin: float, end: float) -> int:
+        """Return how many pieces meet between two times, s."""
+        return bisect_right(self._breaks, end) - bisect_right(self._breaks, begin)
 
     def sample(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return (q, qd, qdd), each (n,), at time t in s.
@@ -147,42 +222,53 @@ class Trajectory:
         n = len(self.joint_names)
         return state[:n], state[n : 2 * n], state[2 * n :]
 
+    def samples(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return (q, qd, qdd), each (K, n), at times (K,) in s, as `sample` does."""
+        breaks = np.array(self._breaks)
+        piece = np.searchsorted(breaks, times, side='right')
+        inside = (piece > 0) & (piece < breaks.size)
+        since = np.where(inside, times - breaks[np.maximum(piece, 1) - 1], 0.0)
+        powers = since[:, np.newaxis] ** np.arange(self._table.shape[1])
+        states = np.einsum('ko,kon->kn', powers, self._table[piece])
+        n = len(self.joint_names)
+        return states[:, :n], states[:, n : 2 * n], states[:, 2 * n :]
+
     def grid(
-        self, samples_per_piece: int
+        self, samples_per_piece: int, pieces: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return times (S,) and q, qd, qdd (S, n) on an even grid of every piece.
 
         Both ends of each piece belong to it, so a point between two pieces occurs twice, with
         the acceleration before and after it.
+
+        Args:
+            samples_per_piece: on each piece.
+            pieces: which of them.
         """
-        begins = self._knots[:-1, np.newaxis]
-        s = np.diff(self._knots)[:, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
+        begins = self._knots[:-1, np.newaxis][pieces]
+        s = np.diff(self._knots)[pieces, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
         powers = s[..., np.newaxis] ** np.arange(self._table.shape[1])
-        states = (powers @ self._table[1:-1]).reshape(s.size, 3, len(self.joint_names))
+        states = (powers @ self._table[1:-1][pieces]).reshape(s.size, 3, len(self.joint_names))
         return (begins + s).ravel(), states[:, 0], states[:, 1], states[:, 2]
 
     def extrema(self, derivative: Literal[0, 1] = 0) -> Extrema:
         """Return the exact extrema of the positions (0) or velocities (1) over the motion.
 
-        They lie where the next derivative is zero, or at a point.
+        Exact but for rounding.
         """
-        quantity = self._coefficients
+        pieces = self._pieces
         for _ in range(derivative):
-            quantity = polynomials.derivative(quantity)
-        times = polynomials.stationary(quantity, np.diff(self._knots))
-        n = len(self.joint_names)
-        values = polynomials.evaluated(quantity, times).reshape(-1, n)
-        times = (times + self._knots[:-1, np.newaxis]).reshape(-1, n)
-        joints = np.arange(n)
-        low, high = values.argmin(axis=0), values.argmax(axis=0)
-        return Extrema(
-            values[low, joints], times[low, joints], values[high, joints], times[high, joints]
-        )
+            pieces = derivative_of(pieces)
+        if not len(pieces):  # the velocity of a hold
+            pieces = np.zeros((1, *self._pieces.shape[1:]))
+        begins, sizes = self._knots[:-1], np.diff(self._knots)
+        lowest, lowest_time = highest(-pieces, begins, sizes)
+        return Extrema(-lowest, lowest_time, *highest(pieces, begins, sizes))
 
 
 def _table_of(coefficients: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
     order, pieces, n = coefficients.shape
-    ascending = coefficients[::-1].swapaxes(0, 1)  # (pieces, order, n)
+    ascending = coefficients.swapaxes(0, 1)  # (pieces, order, n)
     table = np.zeros((pieces + 2, order, 3 * n))
     for derivative in range(3):
         columns = slice(derivative * n, (derivative + 1) * n)

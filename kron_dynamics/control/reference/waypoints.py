@@ -11,9 +11,9 @@ import numpy as np
 
 from kron_dynamics.control.per_joint import repeated_names
 from kron_dynamics.control.reference.polynomials import (
-    cubic_hermite,
-    cubic_spline,
-    quintic_hermite,
+    cubic_pieces,
+    quintic_pieces,
+    spline_velocities,
 )
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -34,6 +34,8 @@ class Waypoints:
     accelerations: FloatArray | None
     # Velocity, shape (n,), at the first point where `velocities` does not say it.
     first_velocity: FloatArray
+    # Acceleration, shape (n,), to go on from at the first point; None to begin with any.
+    first_acceleration: FloatArray | None = None
 
     @classmethod
     def checked(
@@ -87,6 +89,7 @@ class Waypoints:
                 if self.accelerations is None
                 else np.vstack((qdd, self.accelerations)),
                 first_velocity=qd,
+                first_acceleration=qdd,
             )
         self._check_agreement('position', self.positions[0], q, tolerance)
         positions = self.positions.copy()
@@ -96,24 +99,63 @@ class Waypoints:
             self._check_agreement('velocity', velocities[0], qd, tolerance)
             velocities = velocities.copy()
             velocities[0] = qd
+        accelerations = self.accelerations
+        if accelerations is not None:
+            accelerations = accelerations.copy()
+            accelerations[0] = qdd
         if self.times.size == 1:
             self._check_agreement('velocity', np.zeros_like(qd), qd, np.full_like(qd, _REST))
-        return replace(self, positions=positions, velocities=velocities, first_velocity=qd)
+        return replace(
+            self,
+            positions=positions,
+            velocities=velocities,
+            accelerations=accelerations,
+            first_velocity=qd,
+            first_acceleration=qdd,
+        )
 
-    def interpolated(self) -> tuple[FloatArray, FloatArray]:
-        """Return the piecewise polynomial through the points (see :class:`Trajectory`).
+    def interpolated(self) -> FloatArray:
+        """Return the pieces between the points (see :class:`Trajectory`), shape (order, p, n).
 
-        As SciPy's `PPoly` has it: breaks, shape (p + 1,), s, and coefficients, highest power
-        first, shape (order, p, n).
+        Coefficients in the time since the piece's beginning, lowest power first.
         """
         t = self.times
         if t.size == 1:
-            return np.array([t[0], t[0] + 1.0]), self.positions[np.newaxis]
+            return self.positions[np.newaxis]
+        q, sizes = self.positions, np.diff(t)
         if self.velocities is None:
-            return t, cubic_spline(t, self.positions, self.first_velocity)
+            v = spline_velocities(t, q, self.first_velocity)
+            return self._joined(cubic_pieces(sizes, (q[:-1], v[:-1]), (q[1:], v[1:])), sizes)
+        v = self.velocities
         if self.accelerations is None:
-            return t, cubic_hermite(t, self.positions, self.velocities)
-        return t, quintic_hermite(t, self.positions, self.velocities, self.accelerations)
+            return self._joined(cubic_pieces(sizes, (q[:-1], v[:-1]), (q[1:], v[1:])), sizes)
+        a = self.accelerations
+        return quintic_pieces(sizes, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], a[1:]))
+
+    def _joined(self, cubic: FloatArray, sizes: FloatArray) -> FloatArray:
+        """Cubic pieces that go on from the acceleration before them, where there is one.
+
+        The first piece becomes a quintic one. So does the last one of points that leave all rates
+        open: it ends without acceleration.
+        """
+        if self.first_acceleration is None:
+            return cubic
+        pieces = np.concatenate((cubic, np.zeros_like(cubic[:2])))
+        last = len(sizes) - 1
+        q, a = self.positions, 2.0 * cubic[2]  # accelerations where the pieces begin
+        at_rest = np.zeros(len(self.joint_names))
+        for k in {0, last} if self.velocities is None else {0}:
+            begin = self.first_acceleration if k == 0 else a[k]
+            end = at_rest if k == last else a[k + 1]
+            rate = self.first_velocity if k == 0 else cubic[1, k]
+            next_rate = at_rest if k == last else cubic[1, k + 1]
+            one = slice(k, k + 1)
+            pieces[:, one] = quintic_pieces(
+                sizes[one],
+                (q[one], rate[np.newaxis], begin[np.newaxis]),
+                (q[k + 1 : k + 2], next_rate[np.newaxis], end[np.newaxis]),
+            )
+        return pieces
 
     def _check_agreement(
         self, quantity: str, given: FloatArray, present: FloatArray, tolerance: FloatArray

@@ -68,7 +68,8 @@ def shape_trajectory(
     go on from the *unshaped* state. The result then goes on from the shaped one; if frequencies
     vary only nearly so, as the first parts were made for other arrivals than now come. Tell that
     state too, as start: the difference then fades within the last delay, that of the
-    acceleration only where the result has a continuous one.
+    acceleration too where the result has a continuous one; else its first piece is a quintic one
+    that goes on from that acceleration.
 
     Args:
         trajectory: r, of n joints.
@@ -127,6 +128,8 @@ def shape_trajectory(
         positions,
         velocities,
         accelerations if reference.smooth else None,
+        start=start,
+        start_tolerance=np.inf,  # it has been checked
     )
 
 

@@ -1,64 +1,90 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Piecewise polynomials by NumPy alone against SciPy's."""
+"""Pieces of many joints at once: against SciPy, which makes them one by one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
-from kron_dynamics.control.reference import polynomials
+from kron_dynamics.control.reference.polynomials import (
+    cubic_pieces,
+    derivative_of,
+    highest,
+    quintic_pieces,
+    shifted,
+    spline_velocities,
+)
+
+RNG = np.random.default_rng(7)
+TIMES = np.cumsum(RNG.uniform(0.05, 1.0, 40))
+STATES = RNG.normal(size=(3, 40, 3))
 
 
-def points(count: int, n: int = 3, seed: int = 0) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
-    times = np.cumsum(10.0 ** rng.uniform(-2.0, 1.0, count))
-    return times, *rng.normal(size=(3, count, n))
+def power_basis(polynomial):
+    """SciPy's coefficients in the order of ours."""
+    return polynomial.c[::-1]
 
 
-@pytest.mark.parametrize('count', [2, 3, 4, 50])
-def test_the_spline_is_scipys(count: int) -> None:
-    times, q, qd, _ = points(count)
-    expected = CubicSpline(times, q, bc_type=((1, qd[0]), (1, np.zeros(3))))
-    found = polynomials.cubic_spline(times, q, qd[0])
-    np.testing.assert_allclose(found, expected.c, rtol=1e-9, atol=1e-9 * np.abs(expected.c).max())
+def test_cubic_pieces_are_hermites():
+    q, v, _ = STATES
+    found = cubic_pieces(np.diff(TIMES), (q[:-1], v[:-1]), (q[1:], v[1:]))
+    expected = power_basis(CubicHermiteSpline(TIMES, q, v))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize('count', [2, 3, 50])
-def test_hermite_pieces_are_scipys(count: int) -> None:
-    times, q, qd, qdd = points(count)
-    cubic = CubicHermiteSpline(times, q, qd).c
-    np.testing.assert_allclose(polynomials.cubic_hermite(times, q, qd), cubic, rtol=1e-8)
-    derivatives = np.stack((q, qd, qdd), axis=1)
-    quintic = PPoly.from_bernstein_basis(BPoly.from_derivatives(times, derivatives)).c
-    found = polynomials.quintic_hermite(times, q, qd, qdd)
-    np.testing.assert_allclose(found, quintic, rtol=1e-7)
+def test_quintic_pieces_join_position_velocity_and_acceleration():
+    begin, end = ([rows[part] for rows in STATES] for part in (slice(-1), slice(1, None)))
+    found = quintic_pieces(np.diff(TIMES), tuple(begin), tuple(end))
+    joined = BPoly.from_derivatives(TIMES, STATES.transpose(1, 0, 2))
+    expected = power_basis(PPoly.from_bernstein_basis(joined))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
-@given(order=st.integers(1, 6), seed=st.integers(0, 10_000))
-def test_no_value_within_a_piece_is_beyond_those_at_the_stationary_times(
-    order: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    coefficients = rng.normal(size=(order, 4, 2))
-    durations = 10.0 ** rng.uniform(-2.0, 1.0, 4)
-    times = polynomials.stationary(coefficients, durations)
-    assert (times >= 0.0).all()
-    assert (times <= durations[:, None]).all()
-    values = polynomials.evaluated(coefficients, times)
-    grid = np.linspace(0.0, 1.0, 500)[:, None, None] * durations[:, None] * np.ones(2)
-    between = polynomials.evaluated(coefficients, grid)
-    rounding = 1e-12 * np.abs(between).max(axis=0)
-    assert (between.max(axis=0) <= values.max(axis=0) + rounding).all()
-    assert (between.min(axis=0) >= values.min(axis=0) - rounding).all()
+@pytest.mark.parametrize('count', [2, 3, 4, 40])
+def test_the_spline_is_scipys(count):
+    times, (q, v, _) = TIMES[:count], STATES[:, :count]
+    spline = CubicSpline(times, q, bc_type=((1, v[0]), (1, np.zeros(3))))
+    found = spline_velocities(times, q, v[0])
+    np.testing.assert_allclose(found, spline(times, 1), rtol=1e-9, atol=1e-9)
 
 
-def test_every_zero_of_the_derivative_is_found() -> None:
-    # (s - 0.1)(s - 0.4)(s - 0.5)(s - 0.9), integrated; touching zero counts for nothing.
-    quantity = np.polyint(np.poly([0.1, 0.4, 0.5, 0.9]))
-    times = polynomials.stationary(quantity[:, None, None], np.array([1.0])).ravel()
-    np.testing.assert_allclose(times, [0.0, 0.1, 0.4, 0.5, 0.9, 1.0], atol=1e-14)
+def test_shifted_pieces_are_the_same_polynomials():
+    pieces, by = RNG.normal(size=(6, 4, 2)), np.array([0.0, 0.3, -0.2, 1.5])
+    moved = shifted(pieces, by)
+    for k, late in enumerate(by):
+        for t in (0.0, 0.7):
+            powers = t ** np.arange(6)
+            whole = (t + late) ** np.arange(6)
+            np.testing.assert_allclose(powers @ moved[:, k], whole @ pieces[:, k], atol=1e-12)
+
+
+@pytest.mark.parametrize('order', [1, 2, 4, 5, 6])
+def test_highest_is_the_largest_root_of_the_derivative_or_an_end(order):
+    pieces, sizes = RNG.normal(size=(order, 60, 3)), RNG.uniform(0.1, 2.0, 60)
+    begins = np.concatenate(([0.0], np.cumsum(sizes)[:-1]))
+    powers = sizes[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    gained = np.sum((pieces * powers)[1:], axis=0)
+    pieces[0, 1:] = pieces[0, 0] + np.cumsum(gained, axis=0)[:-1]  # each begins where one ends
+    best, times = highest(pieces, begins, sizes)
+    slopes = derivative_of(pieces)
+    for joint in range(3):
+        values = []
+        for k, size in enumerate(sizes):
+            roots = np.roots(slopes[::-1, k, joint]) if order > 2 else np.empty(0)
+            inside = roots[(abs(roots.imag) < 1e-12) & (roots.real > 0) & (roots.real < size)]
+            moments = np.concatenate((inside.real, [0.0, size]))
+            values += list(np.polyval(pieces[::-1, k, joint], moments))
+        assert best[joint] == pytest.approx(max(values), rel=1e-12)
+        piece = min(int(np.searchsorted(begins, times[joint], side='right')) - 1, 59)
+        attained = np.polyval(pieces[::-1, piece, joint], times[joint] - begins[piece])
+        assert attained == pytest.approx(best[joint], rel=1e-6)
+
+
+def test_a_flat_quantity_is_done_at_once():
+    """A piece that is constant must not be halved for ever."""
+    pieces = np.zeros((6, 5000, 2))
+    pieces[0] = 0.1
+    best, _ = highest(pieces, np.arange(5000.0), np.ones(5000))
+    np.testing.assert_array_equal(best, [0.1, 0.1])

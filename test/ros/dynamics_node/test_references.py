@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import time
 
 import numpy as np
 import pytest
+
+with contextlib.suppress(ImportError):  # then these tests are not collected
+    from trajectory_msgs.msg import JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
@@ -24,15 +29,6 @@ def quintic(t):
         HELD + way * (10 * s**3 - 15 * s**4 + 6 * s**5),
         way * (30 * s**2 - 60 * s**3 + 30 * s**4) / DURATION,
         way * (60 * s - 180 * s**2 + 120 * s**3) / DURATION**2,
-    )
-
-
-def cubic(t):
-    s, way = t / DURATION, GOAL - HELD
-    return (
-        HELD + way * (3 * s**2 - 2 * s**3),
-        way * (6 * s - 6 * s**2) / DURATION,
-        way * (6 - 12 * s) / DURATION**2,
     )
 
 
@@ -54,16 +50,16 @@ def last_refusal(bench):
 
 
 @pytest.mark.parametrize(
-    ('path', 'given'),
-    [(quintic, (REST, REST)), (cubic, (REST, None)), (cubic, (None, None))],
+    'given',
+    [(REST, REST), (REST, None), (None, None)],
     ids=['with accelerations', 'with velocities', 'positions only'],
 )
-def test_points_are_joined_by_polynomials(active, assert_close, path, given):
+def test_points_are_joined_without_a_step_of_acceleration(active, assert_close, given):
     times, rows = [0.0, DURATION], [HELD, GOAL]
     start = active.time + 0.5
     assert active.refer(times, rows, *given, start=start) is None
     for moment in (0.25, 0.8, 1.1, 1.9):
-        state = path(moment)
+        state = quintic(moment)
         effort = active.command(*state[:2], after=start + moment - active.time)
         assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
     # The end is held.
@@ -77,7 +73,7 @@ def test_a_reference_without_stamp_begins_at_once_from_where_the_reference_is(
     """The only point, in two seconds, is reached from the position held."""
     begin = active.time
     assert active.refer([DURATION], [GOAL]) is None
-    state = cubic(1.1)
+    state = quintic(1.1)
     effort = active.command(*state[:2], after=begin + 1.1 - active.time)
     assert_close(effort, effort_along(active.robot, *state), rel=1e-9)
 
@@ -124,7 +120,7 @@ SPINNING = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     ('reference', 'said'),
     [
         (([0, 2], [HELD, HELD + [0, 1.5, 0]], REST), "'lift': position 1.7 rad at t = 2 s"),
-        (([0, 0.1], [HELD, GOAL], REST), "'turn': velocity 4.5 rad/s"),
+        (([0, 0.1], [HELD, GOAL], REST), "'turn': velocity 5.625 rad/s"),
         (([0, 0.05], [HELD, HELD + [0.05, 0, 0]], REST), "'turn': effort"),
         (([0, 2], [HELD + [0.2, 0, 0], GOAL], REST), 'first point is at time 0 but its position'),
         (([0, 2], [HELD, GOAL], SPINNING), 'first point is at time 0 but its velocity'),
@@ -152,7 +148,7 @@ def test_what_cannot_be_followed_is_refused_with_the_reason(active, assert_close
     [
         (['turn', 'lift', 'sledge'], "unknown: 'sledge'; missing: 'slide'"),
         (['turn', 'turn', 'lift'], "repeated: 'turn'"),
-        (['turn', 'lift'], "missing: 'slide'"),
+        (['turn', 'lift'], 'point 0 has 3 positions, expected 2'),
     ],
 )
 def test_wrong_names_are_refused(active, names, said):
@@ -186,3 +182,82 @@ def test_a_node_that_is_not_active_refuses(bench):
     bench.configure()
     assert bench.refer([0, 2], [HELD, GOAL], REST) == 'the node is not active'
     assert last_refusal(bench) == 'the node is not active'
+
+
+def test_some_of_the_joints_move_and_the_others_hold(active, assert_close):
+    begin = active.time
+    assert active.refer([DURATION], [[0.15]], names=['slide']) is None
+    state = quintic(1.1)
+    q, qd, qdd = (
+        np.where([False, False, True], row, still)
+        for row, still in zip(state, (HELD, 0, 0), strict=True)
+    )
+    effort = active.command(q, qd, after=begin + 1.1 - active.time)
+    assert_close(effort, effort_along(active.robot, q, qd, qdd), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('start', 'duration', 'said'),
+    [(950400.0, 2, 'in the future, expected at most 600 s'), (0.0, 2e9, 'takes 2e+09 s')],
+)
+def test_a_reference_of_another_age_is_refused(active, start, duration, said):
+    assert said in active.refer([0, duration], [HELD, GOAL], start=active.time + start)
+
+
+def test_points_one_by_one_are_followed_and_the_last_one_is_not_passed(active, assert_close):
+    point = JointTrajectoryPoint(positions=(HELD + 0.002).tolist())
+    point.time_from_start.nanosec = 200_000_000
+    publisher = active.client.publisher(JointTrajectoryPoint, 'dynamics_node/reference_point')
+    publisher.publish(point)
+    deadline = time.monotonic() + 20.0
+    while 'following reference points' not in active.process.output.splitlines()[-1]:
+        assert time.monotonic() < deadline, active.process.output
+        active.client.spin()
+    for _ in range(5):
+        active.command(HELD, after=0.03)
+    # Half-way between the setpoint and where it was held nothing is passed; then it holds.
+    effort = active.command(HELD + 0.002, after=0.5)
+    assert effort.shape == (3,)
+    values = {item.key: item.value for item in active.client.next_status().values}
+    assert values['reference points followed, limited, refused, stops'].startswith('1, 0, 0')
+
+
+def test_a_goal_is_answered_where_control_msgs_is_installed(active):
+    """The semantics are tested with stand-ins; here messages, server and client are real."""
+    pytest.importorskip('control_msgs', reason='control_msgs is not installed')
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.action import ActionClient
+
+    client = ActionClient(
+        active.client.node, FollowJointTrajectory, 'dynamics_node/follow_joint_trajectory'
+    )
+
+    def wait_for(future):
+        deadline = time.monotonic() + 20.0
+        while not future.done():
+            assert time.monotonic() < deadline, active.process.output
+            active.client.spin()
+        return future.result()
+
+    def result_of(names, goal, cancel=False):
+        request = FollowJointTrajectory.Goal()
+        request.trajectory.joint_names = names
+        point = JointTrajectoryPoint(positions=goal)
+        point.time_from_start.sec = int(DURATION)
+        request.trajectory.points = [point]
+        handle = wait_for(client.send_goal_async(request))
+        assert handle.accepted
+        if cancel:
+            wait_for(handle.cancel_goal_async())
+        with active.sending(HELD):
+            return wait_for(handle.get_result_async())
+
+    assert client.wait_for_server(20.0)
+    refused = result_of(['nope'], [0.0])
+    assert refused.result.error_code == FollowJointTrajectory.Result.INVALID_JOINTS
+    assert "unknown: 'nope'" in refused.result.error_string
+    reached = result_of(list(active.robot.joint_names), HELD.tolist())
+    assert reached.result.error_code == FollowJointTrajectory.Result.SUCCESSFUL
+    cancelled = result_of(list(active.robot.joint_names), GOAL.tolist(), cancel=True)
+    assert cancelled.status == 5
+    client.destroy()

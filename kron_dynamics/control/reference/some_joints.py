@@ -1,0 +1,55 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Points that are for some of the joints only."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+IndexArray = npt.NDArray[np.intp]
+_State = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def widened(
+    start: _State,
+    points: tuple[ArrayLike, ArrayLike | None, ArrayLike | None],
+    joints: IndexArray,
+) -> tuple[_State, tuple[ArrayLike, ArrayLike | None, ArrayLike | None]]:
+    """Return points of some joints with the others standing, and the start for them.
+
+    Args:
+        start: (q, qd, qdd), shape (n,) each.
+        points: positions, velocities and accelerations, shape (K, m) each, or None.
+        joints: which joints the m columns are of, shape (m,).
+
+    Returns:
+        The start with the others at rest, and the points, shape (K, n) each.
+
+    Raises:
+        TrajectoryError: the points are of another number of joints.
+    """
+    q, qd, qdd = start
+    at_rest = np.zeros_like(q)
+
+    def wide(rows: ArrayLike | None, standing: FloatArray) -> FloatArray | None:
+        if rows is None:
+            return None
+        rows = np.asarray(rows, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(joints):
+            raise TrajectoryError(
+                f'points have shape {rows.shape}, expected (K, {len(joints)}) for that many joints'
+            )
+        found = np.tile(standing, (len(rows), 1))
+        found[:, joints] = rows
+        return found
+
+    positions, velocities, accelerations = points
+    chosen = np.isin(np.arange(len(q)), joints)
+    found = wide(positions, q)
+    assert found is not None
+    given = found, wide(velocities, at_rest), wide(accelerations, at_rest)
+    return (q, qd * chosen, qdd * chosen), given

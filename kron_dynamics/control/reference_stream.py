@@ -1,0 +1,266 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Setpoints that come one by one, many a second: followed within limits, never extrapolated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.law import JointReference
+from kron_dynamics.control.reference.polynomials import derivative_of, quintic_pieces
+from kron_dynamics.control.reference.stop import STEEPEST
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.reference_follower import Reference, ReferenceFollower
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.typing import FloatArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+# Shortest motion to a setpoint, s: one that is to be reached at once.
+_SHORTEST = 1e-3
+# Durations that are tried between the time given and the longest, and moments looked at in each.
+_DURATIONS, _MOMENTS = 16, 17
+_ROUNDING = 1.0 + 1e-6
+_LIMITED = 1.0 + 1e-9
+# How far behind a stop a machine may measure itself, rad or m.
+_REST = 1e-6
+
+
+@dataclass(slots=True)
+class StreamCounts:
+    """What became of the setpoints so far.
+
+    Attributes:
+        followed: taken, the limited ones included.
+        limited: reached later than at their time, because a velocity or acceleration limit is.
+        refused: not taken.
+        stops: how often the machine was stopped because none came in time.
+    """
+
+    followed: int = 0
+    limited: int = 0
+    refused: int = 0
+    stops: int = 0
+
+
+class ReferenceStream:
+    """Follows setpoints. For one thread, that of the follower.
+
+    Each setpoint becomes a quintic from the state followed now, then a stop: without another one
+    the machine decelerates to rest from the setpoint on. So nothing is extrapolated and nothing
+    depends on a timer.
+    """
+
+    def __init__(self, follower: ReferenceFollower, timeout: float, longest: float = 1.0) -> None:
+        """Make a stream that has got nothing yet.
+
+        Args:
+            follower: follows what is made of the setpoints.
+            timeout: time without a setpoint after which the machine is stopped even on its way to
+                the last one, s.
+            longest: a setpoint that cannot be reached in this time is refused, s.
+        """
+        self._follower = follower
+        self._timeout, self._longest = timeout, longest
+        self._last: float | None = None
+        # When the last setpoint is reached; from then on the machine stops by itself.
+        self._due = 0.0
+        self._reference: Reference | None = None
+        self.counts = StreamCounts()
+
+    @property
+    def active(self) -> bool:
+        """Whether what is followed comes from the stream, and another setpoint is awaited."""
+        return self._last is not None and self._follower.present is self._reference
+
+    def take(
+        self,
+        q: FloatArray,
+        qd: FloatArray | None,
+        qdd: FloatArray | None,
+        time_from_start: float,
+    ) -> Reference:
+        """Follow a setpoint; return the reference made of it.
+
+        Args:
+            q: position, shape (n,), rad or m.
+            qd: velocity there, shape (n,); None for rest.
+            qdd: acceleration there, shape (n,); None for none.
+            time_from_start: when it is to be reached after the last state, s; 0 for as soon as
+                limits allow.
+
+        Raises:
+            TrajectoryError: it is malformed, outside the limits or cannot be reached in time.
+        """
+        try:
+            trajectory, late = self._trajectory_to(q, qd, qdd, time_from_start)
+            reference = self._follower.splice(trajectory)
+        except TrajectoryError:
+            self.counts.refused += 1
+            raise
+        self.counts.followed += 1
+        self.counts.limited += late
+        self._reference, self._last = reference, reference.start
+        return reference
+
+    def watch(self) -> bool:
+        """Stop the machine if no setpoint came in time; return whether that happened now."""
+        stamp = self._follower.stamp
+        if self._last is None or stamp is None or not self.active:
+            self._last = None
+            return False
+        assert self._reference is not None
+        if stamp - self._last <= self._timeout:
+            return False
+        self._last = None
+        moving = stamp < self._reference.end
+        if stamp < self._due:
+            planned = self._follower.plan_stop()
+            self._follower.follow(planned, planned.finish())
+        self.counts.stops += moving
+        return moving
+
+    def _trajectory_to(
+        self,
+        q: FloatArray,
+        qd: FloatArray | None,
+        qdd: FloatArray | None,
+        time_from_start: float,
+    ) -> tuple[Trajectory, bool]:
+        robot, limit = self._follower.robot, self._follower.acceleration_limit
+        names, model = robot.joint_names, robot.model
+        now = self._follower.stamp
+        if now is None:
+            raise TrajectoryError('no joint state has been answered yet')
+        n, zeros = robot.n, np.zeros(robot.n)
+        goal = [zeros if values is None else values for values in (q, qd, qdd)]
+        for label, values in zip(('positions', 'velocities', 'accelerations'), goal, strict=True):
+            if values.shape != (n,):
+                raise TrajectoryError(f'the point has {values.size} {label}, expected {n}')
+            if not np.isfinite(values).all():
+                k = int((~np.isfinite(values)).argmax())
+                raise TrajectoryError(f'{label} of {names[k]!r} is {values[k]:g}')
+        start = self._follower.sample(now)
+        continuous = np.array([kind == 'continuous' for kind in model.joint_types])
+        turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
+        goal[0] = goal[0] + turns
+        end, _ = self._stop_from(goal)
+        bounds = model.position_lower - _REST, model.position_upper + _REST
+        for label, values, bad in (
+            ('position', goal[0], _outside(goal[0], *bounds)),
+            ('position it could stop at', end, _outside(end, *bounds)),
+            ('velocity', goal[1], np.abs(goal[1]) > model.velocity_limit * _ROUNDING),
+            ('acceleration', goal[2], np.abs(goal[2]) > limit * _ROUNDING),
+        ):
+            if bad.any():
+                k = int(bad.argmax())
+                raise TrajectoryError(
+                    f'the {label} of {names[k]!r} is {values[k]:.6g}, beyond its limit'
+                )
+        least = max(time_from_start, _SHORTEST)
+        duration = self._duration((start[0], start[1], start[2]), goal, least)
+        slower = least / duration
+        goal = [goal[0], slower * goal[1], slower**2 * goal[2]]
+        end, stop = self._stop_from(goal)
+        times = np.array([0.0, duration, duration + stop])
+        states = tuple(
+            np.stack(rows) for rows in zip(start, goal, (end, zeros, zeros), strict=True)
+        )
+        trajectory = Trajectory.from_states(names, times, (states[0], states[1], states[2]))
+        self._due = now + duration
+        return trajectory, time_from_start > 0.0 and duration > least * _LIMITED
+
+    def _stop_from(self, goal: list[FloatArray]) -> tuple[FloatArray, float]:
+        """Where the machine rests if it stops from a setpoint on, and in which time."""
+        q, qd, qdd = goal
+        limit = self._follower.acceleration_limit
+        time = float(np.max(STEEPEST * np.abs(qd) / limit, initial=_SHORTEST))
+        if qdd.any():  # on top of the braking
+            time *= 2.0
+        return q + qd * time / 2.0 + qdd * time**2 / 12.0, time
+
+    def _duration(self, start: JointReference, goal: list[FloatArray], least: float) -> float:
+        """Shortest time of those tried in which no limit is passed.
+
+        Who arrives later arrives more slowly, by the same factor.
+        """
+        robot = self._follower.robot
+        longest = max(least, self._longest)
+        # Mostly there is time enough: then the others need not be tried.
+        for durations in (np.array([least]), np.geomspace(least, longest, _DURATIONS)):
+            beyond = self._beyond(start, goal, least, durations)
+            bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
+            if not bad.all():
+                return float(durations[bad.argmin()])
+        what, part = next((what, part) for what, part in beyond.items() if part[-1].any())
+        joint = robot.joint_names[int(part[-1].any(axis=0).argmax())]
+        raise TrajectoryError(
+            f'the point cannot be reached in {longest:.3g} s: {joint!r} would leave its {what} '
+            'limit'
+        )
+
+    def _beyond(
+        self,
+        start: JointReference,
+        goal: list[FloatArray],
+        least: float,
+        durations: FloatArray,
+    ) -> dict[str, BoolArray]:
+        """Where motions of some durations, shape (D,), leave which limits, (D, moments, n)."""
+        robot = self._follower.robot
+        sizes = durations[:, np.newaxis]
+        (q0, v0, a0), (q1, v1, a1) = start, goal
+        # In the time u from 0 to 1, displacements from the start: (durations, 5, n).
+        ends = np.stack(
+            (
+                np.broadcast_to(q1 - q0, (len(durations), robot.n)),
+                v0 * sizes,
+                np.broadcast_to(v1 * least, (len(durations), robot.n)),
+                a0 * sizes**2,
+                np.broadcast_to(a1 * least**2, (len(durations), robot.n)),
+            ),
+            axis=1,
+        )
+        moved, rate, growth = (part @ ends for part in _BASIS)
+        h = durations[:, np.newaxis, np.newaxis]
+        fastest = np.maximum(robot.model.velocity_limit, np.abs(v0)) * _ROUNDING
+        hardest = np.maximum(self._follower.acceleration_limit, np.abs(a0)) * _ROUNDING
+        return {
+            'velocity': np.abs(rate / h) > fastest,
+            'acceleration': np.abs(growth / h**2) > hardest,
+            'position': _outside(
+                q0 + moved,
+                # A machine that rests on a stop may be a little behind it.
+                np.minimum(robot.model.position_lower, q0) - _REST,
+                np.maximum(robot.model.position_upper, q0) + _REST,
+            ),
+        }
+
+
+def _outside(q: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Which positions, shape (..., n), are outside bounds (n,)."""
+    outside: BoolArray = (q < lower) | (q > upper)
+    return outside
+
+
+def _quintic_basis(u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Quintics by displacement, rates and accelerations at both ends, and derivatives, (U, 5)."""
+    columns = []
+    for k in range(5):
+        unit = np.eye(5)[k][np.newaxis]
+        begin = (np.zeros((1, 1)), unit[:, [1]], unit[:, [3]])
+        end = (unit[:, [0]], unit[:, [2]], unit[:, [4]])
+        columns.append(quintic_pieces(np.ones(1), begin, end)[:, 0, 0])
+    rows = np.array(columns).T[:, np.newaxis]  # (6, 1, 5)
+    powers = u[:, np.newaxis] ** np.arange(6)
+    found = []
+    for _ in range(3):
+        found.append(powers[:, : len(rows)] @ rows[:, 0])
+        rows = derivative_of(rows)
+    return found[0], found[1], found[2]
+
+
+_BASIS = _quintic_basis(np.linspace(0.0, 1.0, _MOMENTS))

@@ -1,0 +1,291 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ways to give dynamics_node a reference: topic, streamed points, action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+from rclpy.lifecycle import LifecycleNode
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from kron_dynamics.control import AssembledState, ReferenceBounds
+from kron_dynamics.control.goal_tolerances import GoalTolerances
+from kron_dynamics.control.reference_stream import ReferenceStream
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
+from kron_dynamics.ros.parameters import NO_LIMIT, Parameter, ParameterSet
+from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
+from kron_dynamics.ros.reference_points import points_from_bytes
+from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
+
+_WARN_PERIOD = 5.0
+# About how many bytes a point has in a message: counts and time, and two numbers a joint.
+_POINT_BYTES, _JOINT_BYTES = 28, 16
+
+REFERENCES = (
+    Parameter(
+        'reference_start_delay',
+        600.0,
+        'How far in the future a reference may start, s.',
+        0.0,
+        NO_LIMIT,
+    ),
+    Parameter('reference_duration', 86400.0, 'How long a reference may take, s.', 0.001, NO_LIMIT),
+    Parameter(
+        'reference_point_timeout',
+        0.2,
+        'Time of the states without a point on reference_point after which the machine is '
+        'stopped, s.',
+        0.001,
+        60.0,
+    ),
+    Parameter(
+        'reference_point_reach',
+        1.0,
+        'A point on reference_point that the limits of velocity and acceleration keep from being '
+        'reached in this time is refused, s; nearer ones are reached late.',
+        0.001,
+        60.0,
+    ),
+    Parameter(
+        'allow_partial_joints_goal',
+        True,
+        'Take references and goals for some of the joints; the others stop and hold.',
+    ),
+    Parameter('action_monitor_rate', 20.0, 'Feedback of goals, Hz.', 0.1, 1000.0),
+    Parameter(
+        'constraints.goal_time',
+        5.0,
+        'Time after the end of a goal in which the joints must be there, s; 0: any time.',
+        0.0,
+        NO_LIMIT,
+    ),
+    Parameter(
+        'constraints.stopped_velocity_tolerance',
+        0.01,
+        'Velocity of a joint at the end of a goal that counts as rest, rad/s or m/s; 0: any.',
+        0.0,
+        NO_LIMIT,
+    ),
+)
+
+
+def reference_joint_parameters(joint: str) -> tuple[Parameter, ...]:
+    """Return the parameters of references that dynamics_node has for a joint."""
+    return (
+        Parameter(
+            f'constraints.{joint}.trajectory',
+            0.0,
+            'Distance from the reference at which a goal is aborted, rad or m; 0: none.',
+            0.0,
+            NO_LIMIT,
+        ),
+        Parameter(
+            f'constraints.{joint}.goal',
+            0.02,
+            'Distance from the end at which a goal is reached, rad or m; 0: any.',
+            0.0,
+            NO_LIMIT,
+        ),
+        Parameter(
+            f'acceleration_limit.{joint}',
+            0.0,
+            'Acceleration of stops and of motions to streamed points, rad/s^2 or m/s^2; 0: '
+            'derived from the efforts left beside the weight, see diagnostics.',
+            0.0,
+            NO_LIMIT,
+        ),
+    )
+
+
+def reference_bounds(parameters: ParameterSet, joints: Sequence[str]) -> ReferenceBounds:
+    """Return the bounds of references that the parameters give."""
+    return ReferenceBounds(
+        start_delay=parameters.value('reference_start_delay'),
+        duration=parameters.value('reference_duration'),
+        acceleration=parameters.per_joint('acceleration_limit.{joint}', joints),
+    )
+
+
+def _goal_settings(parameters: ParameterSet, joints: Sequence[str]) -> GoalSettings:
+    def none_where_zero(values: Any) -> Any:
+        return np.where(np.asarray(values) > 0.0, values, np.inf)
+
+    path, goal = (
+        none_where_zero(parameters.per_joint(f'constraints.{{joint}}.{which}', joints))
+        for which in ('trajectory', 'goal')
+    )
+    stopped = none_where_zero(parameters.value('constraints.stopped_velocity_tolerance'))
+    return GoalSettings(
+        GoalTolerances(
+            path=np.stack((path, np.full(len(joints), np.inf))),
+            goal=np.stack((goal, np.full(len(joints), stopped))),
+            goal_time=float(none_where_zero(parameters.value('constraints.goal_time'))),
+        ),
+        partial=parameters.value('allow_partial_joints_goal'),
+        feedback_period=1.0 / parameters.value('action_monitor_rate'),
+    )
+
+
+class ReferenceInterface:
+    """Takes references for the controller of a node, in the thread of its executor."""
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        parameters: ParameterSet,
+        background: Executor,
+        present: Callable[[], tuple[TrackingController | None, float]],
+    ) -> None:
+        """Subscribe, and serve the action where control_msgs is installed.
+
+        Args:
+            node: gives its name to topics and action.
+            parameters: of dynamics_node.
+            background: for what takes longer than a cycle.
+            present: returns the controller, None while the node is not active, and the time of
+                the states, s.
+        """
+        self._logger, self._parameters = node.get_logger(), parameters
+        self._present = present
+        self._input = ReferenceInput(self._logger, background)
+        self._stream: ReferenceStream | None = None
+        self._goals: TrajectoryGoals | None = None
+        # As bytes: rclpy would make objects of 20,000 points while no command is sent.
+        node.create_subscription(JointTrajectory, '~/reference', self._on_bytes, 1, raw=True)
+        node.create_subscription(JointTrajectoryPoint, '~/reference_point', self._on_point, 1)
+        self._server = self._action_server(node)
+
+    def _action_server(self, node: LifecycleNode) -> Any:
+        try:
+            from control_msgs.action import FollowJointTrajectory
+        except ImportError:
+            self._logger.info('no action ~/follow_joint_trajectory: control_msgs is not installed')
+            return None
+        from kron_dynamics.ros.goal_server import GoalServer
+
+        server = GoalServer(
+            node, FollowJointTrajectory, '~/follow_joint_trajectory', self._on_goal
+        )
+        self._goals = TrajectoryGoals(
+            FollowJointTrajectory, self._input, self._logger, server.finish
+        )
+        return server
+
+    def start(self, controller: TrackingController) -> None:
+        """Take references for a controller from now on."""
+        self._input.clear()
+        self._stream = ReferenceStream(
+            controller.references,
+            self._parameters.value('reference_point_timeout'),
+            self._parameters.value('reference_point_reach'),
+        )
+        if self._goals is not None:
+            joints = controller.references.robot.joint_names
+            self._goals.settings = _goal_settings(self._parameters, joints)
+
+    def drop(self, reason: str) -> None:
+        """End all that was asked for: it must not move the machine later.
+
+        Args:
+            reason: what happened, for the log and the clients.
+        """
+        self._input.drop(reason)
+
+    def proceed(self, controller: TrackingController, state: AssembledState, time: float) -> None:
+        """Follow what is ready, and see how far what is followed has come.
+
+        Args:
+            controller: of the machine.
+            state: measured, of this time.
+            time: of the state, s.
+        """
+        self._input.proceed(controller)
+        if controller.latch.faulted:
+            return
+        if self._stream is not None and self._stream.watch():
+            self._logger.warning(
+                'no reference_point in time: stopping', throttle_duration_sec=_WARN_PERIOD
+            )
+        if self._goals is not None:
+            self._goals.watch(controller, state.q, state.qd, time)
+
+    def values(self) -> dict[str, str]:
+        """Return what is followed and waits, and what became of the last ones, as texts."""
+        values = self._input.values()
+        controller, time = self._present()
+        if controller is None or self._stream is None:
+            return values
+        references = controller.references
+        present, waiting = references.present, references.waiting
+        goal = None if self._goals is None else self._goals.progress(time)
+        if goal is not None:
+            values['reference'] = goal
+        elif self._stream.active:
+            values['reference'] = 'streamed points'
+        elif present is not None and time < present.end:
+            values['reference'] = f'following, {present.end - time:.1f} s left'
+        else:
+            values['reference'] = 'holding'
+        if waiting is not None:
+            values['waiting reference'] = f'starts in {waiting.start - time:.1f} s'
+        counts = self._stream.counts
+        values['reference points followed, limited, refused, stops'] = (
+            f'{counts.followed}, {counts.limited}, {counts.refused}, {counts.stops}'
+        )
+        for joint, limit in zip(
+            references.robot.joint_names, references.acceleration_limit, strict=True
+        ):
+            values[f'acceleration limit of {joint}'] = f'{limit:.4g}'
+        return values
+
+    def _on_bytes(self, data: bytes) -> None:
+        controller, time = self._present()
+        names = () if controller is None else controller.references.robot.joint_names
+        partial = self._parameters.value('allow_partial_joints_goal')
+        self._input.submit(
+            lambda: points_from_bytes(data, names, partial),
+            len(data) // (_POINT_BYTES + _JOINT_BYTES * len(names)),
+            controller,
+            time,
+            TopicSender(self._logger),
+        )
+
+    def _on_point(self, point: JointTrajectoryPoint) -> None:
+        controller, _ = self._present()
+        try:
+            if controller is None or self._stream is None:
+                raise TrajectoryError('the node is not active')
+            if controller.latch.faulted:
+                raise TrajectoryError(f'a fault is latched: {controller.latch.reason}')
+            after = point.time_from_start
+            fresh = not self._stream.active
+            limited = self._stream.counts.limited
+            self._stream.take(
+                np.array(point.positions),
+                np.array(point.velocities) if point.velocities else None,
+                np.array(point.accelerations) if point.accelerations else None,
+                after.sec + 1e-9 * after.nanosec,
+            )
+        except KronDynamicsError as error:
+            self._logger.warning(
+                f'reference_point refused: {error}', throttle_duration_sec=_WARN_PERIOD
+            )
+            return
+        self._input.drop('a reference point replaced it')
+        if fresh:
+            self._logger.info('following reference points')
+        if self._stream.counts.limited > limited:
+            self._logger.warning(
+                'reference_point is reached late: a velocity or acceleration limit is',
+                throttle_duration_sec=_WARN_PERIOD,
+            )
+
+    def _on_goal(self, handle: Any) -> None:
+        controller, time = self._present()
+        assert self._goals is not None
+        self._goals.take(handle, controller, time)

@@ -1,0 +1,138 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectory messages and their bytes to arrays in the robot's joint order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from rclpy.serialization import deserialize_message
+from trajectory_msgs.msg import JointTrajectory
+
+from kron_dynamics.control import reorder
+from kron_dynamics.exceptions import JointNamesError, TrajectoryError
+from kron_dynamics.ros.conversions import seconds
+from kron_dynamics.ros.trajectory_bytes import IrregularPointsError, raw_trajectory
+from kron_dynamics.typing import FloatArray
+
+IndexArray = npt.NDArray[np.intp]
+_FIELDS = ('positions', 'velocities', 'accelerations')
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferencePoints:
+    """A JointTrajectory for a robot; None where the points leave a rate empty.
+
+    Attributes:
+        times: after the start, shape (K,), s.
+        positions: shape (K, n), rad or m, in the robot's joint order, or (K, m).
+        velocities: the same shape, or None.
+        accelerations: the same shape, or None.
+        stamp: start in s; None means at once.
+        joints: which joints the m columns are of, shape (m,); None for all n.
+    """
+
+    times: FloatArray
+    positions: FloatArray
+    velocities: FloatArray | None
+    accelerations: FloatArray | None
+    stamp: float | None
+    joints: IndexArray | None = None
+
+
+def points_from_bytes(
+    data: bytes, joint_names: Sequence[str], partial: bool = False
+) -> ReferencePoints:
+    """Return the points of a serialized trajectory; see `reference_points`."""
+    try:
+        raw = raw_trajectory(data)
+    except IrregularPointsError:
+        message = deserialize_message(data, JointTrajectory)
+        return reference_points(message, joint_names, partial)
+    return _points(raw.joint_names, raw.stamp, raw.times, raw.rows, joint_names, partial)
+
+
+def reference_points(
+    message: JointTrajectory, joint_names: Sequence[str], partial: bool = False
+) -> ReferencePoints:
+    """Return the points of a trajectory message for a robot.
+
+    Args:
+        message: the trajectory.
+        joint_names: of the robot.
+        partial: whether it may be for some of the joints.
+
+    Raises:
+        JointNamesError: a name is unknown or repeated, or one is missing that must not be.
+        TrajectoryError: no points, no positions, or points of different or wrong lengths.
+    """
+    rows = [_rows(message, field) for field in _FIELDS]
+    durations = [point.time_from_start for point in message.points]
+    times = np.array([each.sec for each in durations], np.float64)
+    times += 1e-9 * np.array([each.nanosec for each in durations], np.float64)
+    return _points(
+        message.joint_names,
+        seconds(message.header.stamp),
+        times,
+        (rows[0], rows[1], rows[2]),
+        joint_names,
+        partial,
+    )
+
+
+def _points(
+    names: Sequence[str],
+    stamp: float,
+    times: FloatArray,
+    rows: tuple[FloatArray | None, FloatArray | None, FloatArray | None],
+    joint_names: Sequence[str],
+    partial: bool,
+) -> ReferencePoints:
+    if not times.size:
+        raise TrajectoryError('the trajectory has no points')
+    order, joints = _order(names, joint_names, partial)
+    for field, values in zip(_FIELDS, rows, strict=True):
+        if values is not None and values.shape[1] != len(names):
+            raise TrajectoryError(
+                f'point 0 has {values.shape[1]} {field}, expected {len(names)} as there are joints'
+            )
+    positions, velocities, accelerations = (
+        None if values is None else values[:, order] for values in rows
+    )
+    if positions is None:
+        raise TrajectoryError('the points of the trajectory have no positions')
+    start = stamp if stamp > 0.0 else None
+    return ReferencePoints(times, positions, velocities, accelerations, start, joints)
+
+
+def _order(
+    names: Sequence[str], joint_names: Sequence[str], partial: bool
+) -> tuple[IndexArray, IndexArray | None]:
+    """Columns in the robot's order, and which joints they are of; None for all."""
+    if not partial:
+        return reorder(names, joint_names), None
+    if not names:
+        raise JointNamesError('the trajectory names no joints')
+    wanted = [name for name in joint_names if name in names]
+    if len(wanted) == len(joint_names):
+        return reorder(names, joint_names), None
+    unknown = [name for name in names if name not in joint_names]
+    order = reorder(names, joint_names if unknown else wanted)
+    return order, np.array([list(joint_names).index(name) for name in wanted], np.intp)
+
+
+def _rows(message: JointTrajectory, field: str) -> FloatArray | None:
+    """One field of all points, shape (K, m); None where all leave it empty."""
+    rows = [getattr(point, field) for point in message.points]
+    if not any(map(len, rows)):
+        return None
+    columns = len(message.joint_names)
+    for k, row in enumerate(rows):
+        if len(row) != columns:
+            raise TrajectoryError(
+                f'point {k} has {len(row)} {field}, expected {columns} as there are joints'
+            )
+    return np.frombuffer(b''.join(rows)).reshape(len(rows), columns)

@@ -1,0 +1,152 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A serialized JointTrajectory to arrays without a Python object for every point.
+
+rclpy makes five objects of each point while no other thread may run: 20,000 points stop commands
+for a tenth of a second. Subscribed to as bytes, the points are strides in one buffer. The format
+is that of trajectory_msgs in XCDR1, as every RMW writes it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.typing import FloatArray
+
+_FIELDS = 4  # positions, velocities, accelerations, effort
+_HEADER = 4  # bytes before the content: representation and options
+_MOST_NAMES = 4096
+
+
+class IrregularPointsError(Exception):
+    """The bytes are not points of one length each: the message has to be looked at in full."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTrajectory:
+    """The content of a JointTrajectory.
+
+    Attributes:
+        stamp: of the header, s.
+        joint_names: of the columns.
+        times: of the points after the start, shape (K,), s.
+        rows: positions, velocities and accelerations, shape (K, m) each; None where left empty.
+    """
+
+    stamp: float
+    joint_names: tuple[str, ...]
+    times: FloatArray
+    rows: tuple[FloatArray | None, FloatArray | None, FloatArray | None]
+
+
+def raw_trajectory(data: bytes) -> RawTrajectory:
+    """Return what a serialized trajectory_msgs/JointTrajectory says.
+
+    Raises:
+        IrregularPointsError: the points have different lengths, or it is another format.
+    """
+    try:
+        return _parsed(data)
+    except (struct.error, ValueError, IndexError) as error:
+        raise IrregularPointsError(str(error)) from error
+
+
+def _parsed(data: bytes) -> RawTrajectory:
+    if data[0] != 0 or data[1] not in (0, 1):
+        raise IrregularPointsError(f'representation {data[:2].hex()}')
+    order = '<' if data[1] else '>'
+    body = memoryview(data)[_HEADER:]
+    at = 0
+
+    def number(format_: str = 'I') -> int:
+        nonlocal at
+        at = (at + 3) & ~3
+        (value,) = struct.unpack_from(order + format_, body, at)
+        at += 4
+        return int(value)
+
+    def text() -> str:
+        nonlocal at
+        size = number()
+        found = bytes(body[at : at + size])
+        if len(found) < size:
+            raise IrregularPointsError('a text ends early')
+        at += size
+        return found.rstrip(b'\0').decode()
+
+    stamp = number('i') + 1e-9 * number()
+    text()  # frame_id
+    count = number()
+    if count > _MOST_NAMES:
+        raise IrregularPointsError(f'{count} joints')
+    names = tuple(text() for _ in range(count))
+    points = number()
+    at = (at + 3) & ~3
+    if not points:
+        return RawTrajectory(stamp, names, np.empty(0), (None, None, None))
+    return RawTrajectory(stamp, names, *_columns(body, at, points, order))
+
+
+def _columns(
+    body: memoryview, at: int, points: int, order: str
+) -> tuple[FloatArray, tuple[FloatArray | None, FloatArray | None, FloatArray | None]]:
+    """Times and rows of points that begin at an offset, all like the first."""
+    whole = len(body) // 4 * 4
+    words = np.frombuffer(body[:whole], dtype=order + 'u4')
+    floats = np.frombuffer(body[: whole // 8 * 8], dtype=order + 'f8')
+    sizes, _ = _lengths(words, at)
+    # Numbers of 8 bytes are aligned: points that begin between two of them have other gaps.
+    # From the second point on their lengths take turns, or are all the same.
+    offsets, first_length = _offsets(sizes, at)
+    _, even = _offsets(sizes, at + first_length)
+    _, odd_length = _offsets(sizes, at + first_length + even)
+    later = np.arange(points - 1)
+    starts = at + first_length + later // 2 * (even + odd_length) + later % 2 * even
+    starts = np.concatenate(([at], starts))
+    odd = ((starts - at) % 8 != 0).astype(np.intp)
+    layouts = np.array([offsets, _offsets(sizes, at + 4)[0]])  # (2, fields + 1), from the start
+    places = starts[:, np.newaxis] + layouts[odd]  # (K, fields + 1): where each count stands
+    if places[-1, -1] + 8 > whole:
+        raise IrregularPointsError('the points end early')
+    if (words[places[:, :_FIELDS] // 4] != sizes).any():
+        raise IrregularPointsError('points of different lengths')
+    rows: list[FloatArray | None] = []
+    for field in range(_FIELDS - 1):
+        if not sizes[field]:
+            rows.append(None)
+            continue
+        first = (places[:, field] + 4 + 7) // 8
+        index = first[:, np.newaxis] + np.arange(sizes[field])
+        rows.append(floats[index].astype(np.float64, copy=False))
+    duration = places[:, _FIELDS] // 4
+    seconds = words[duration].astype(np.uint32).view(np.int32)
+    times = seconds + 1e-9 * words[duration + 1]
+    return times, (rows[0], rows[1], rows[2])
+
+
+def _lengths(words: FloatArray, at: int) -> tuple[list[int], int]:
+    """Lengths of the sequences of the point at an offset, and where it ends."""
+    sizes = []
+    for _ in range(_FIELDS):
+        sizes.append(int(words[at // 4]))
+        at += 4
+        if sizes[-1]:
+            at = (at + 7) // 8 * 8 + 8 * sizes[-1]
+        if at > 4 * len(words):
+            raise IrregularPointsError('the points end early')
+    return sizes, at + 8
+
+
+def _offsets(sizes: list[int], at: int) -> tuple[list[int], int]:
+    """Where the counts and the duration of a point at an offset stand from there; its length."""
+    offsets, begin = [], at
+    for size in sizes:
+        offsets.append(at - begin)
+        at += 4
+        if size:
+            at = (at + 7) // 8 * 8 + 8 * size
+    offsets.append(at - begin)
+    return offsets, at + 8 - begin

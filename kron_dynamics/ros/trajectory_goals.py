@@ -1,0 +1,291 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Goals of FollowJointTrajectory: accepted or refused, watched, cancelled, ended with a reason.
+
+The types of messages come from outside: this module works without control_msgs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from kron_dynamics.control import Reference
+from kron_dynamics.control.goal_tolerances import (
+    GoalCode,
+    GoalMonitor,
+    GoalOutcome,
+    GoalTolerances,
+    JointTolerance,
+)
+from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.turns import whole_turns
+from kron_dynamics.exceptions import (
+    JointNamesError,
+    KronDynamicsError,
+    LateTrajectoryError,
+    TrajectoryError,
+)
+from kron_dynamics.ros.conversions import stamp_from
+from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
+from kron_dynamics.ros.reference_points import IndexArray
+from kron_dynamics.typing import FloatArray
+
+_CANCELLED = 'the goal was cancelled: the machine stopped on its path and holds'
+
+
+@dataclass(frozen=True, slots=True)
+class GoalSettings:
+    """What goals are judged by.
+
+    Attributes:
+        tolerances: where a goal says nothing.
+        partial: whether a goal may be for some of the joints.
+        feedback_period: s of the states' clock.
+    """
+
+    tolerances: GoalTolerances
+    partial: bool
+    feedback_period: float
+
+
+class _Goal:
+    """One goal: the sender of its reference."""
+
+    def __init__(self, goals: TrajectoryGoals, handle: Any, controller: TrackingController):
+        robot = controller.references.robot
+        self.goals, self.handle, self.robot = goals, handle, robot
+        self.tolerances: GoalTolerances | None = None
+        self.monitor: GoalMonitor | None = None
+        self.cancelling = False
+        self.next_feedback = -np.inf
+
+    def accepted(self, reference: Reference, joints: IndexArray | None) -> None:
+        assert self.tolerances is not None
+        robot = self.robot
+        chosen = np.ones(robot.n, dtype=bool)
+        if joints is not None:
+            chosen = np.isin(np.arange(robot.n), joints)
+        turns = whole_turns([kind == 'continuous' for kind in robot.model.joint_types])
+        self.monitor = GoalMonitor(reference, self.tolerances, robot.joint_names, turns, chosen)
+        self.goals.logger.info(
+            f'following a goal of {reference.followed.duration:.3g} s'
+            if not self.cancelling
+            else f'goal cancelled: stopping within {reference.followed.duration:.3g} s'
+        )
+
+    def refused(self, error: KronDynamicsError) -> None:
+        code = GoalCode.INVALID_GOAL
+        if isinstance(error, JointNamesError):
+            code = GoalCode.INVALID_JOINTS
+        elif isinstance(error, LateTrajectoryError):
+            code = GoalCode.OLD_HEADER_TIMESTAMP
+        self.goals.abort(self, GoalOutcome(code, str(error)))
+
+    def replaced(self, reason: str) -> None:
+        if not self.cancelling:
+            self.goals.abort(self, GoalOutcome(GoalCode.INVALID_GOAL, reason))
+            return
+        # Whatever moves the machine now, the cancelled goal does not.
+        self.goals.end(self, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, reason))
+
+
+class TrajectoryGoals:
+    """All goals that have not ended. For one thread, that of the states."""
+
+    def __init__(
+        self,
+        action: Any,
+        references: ReferenceInput,
+        logger: RcutilsLogger,
+        finish: Callable[[Any, Any], None],
+    ) -> None:
+        """Take goals.
+
+        Args:
+            action: has the types `Result` and `Feedback`.
+            references: takes what goals ask for.
+            logger: for what clients do not hear.
+            finish: called with handle and result of a goal that has ended, to send the result.
+        """
+        self._action, self._references, self.logger = action, references, logger
+        self._finish = finish
+        self._goals: list[_Goal] = []
+        self.settings: GoalSettings | None = None
+
+    def take(self, handle: Any, controller: TrackingController | None, time: float) -> None:
+        """Take a goal that the client knows as accepted; a refusal ends it with the reason.
+
+        Args:
+            handle: of rclpy's action server.
+            controller: is to follow it, or None.
+            time: on the states' clock, s.
+        """
+        handle.execute()
+        if controller is None or self.settings is None:
+            text = 'the node is not active'
+            self._close(handle, 'abort', GoalOutcome(GoalCode.INVALID_GOAL, text))
+            return
+        goal = _Goal(self, handle, controller)
+        self._goals.append(goal)
+        request, names = handle.request, controller.references.robot.joint_names
+        try:
+            goal.tolerances = _tolerances(request, self.settings.tolerances, names)
+        except KronDynamicsError as error:
+            goal.refused(error)
+            return
+        if any(each.acceleration > 0.0 for each in _all_tolerances(request)):
+            self.logger.warning(
+                'goal: tolerances of accelerations are ignored, as none are measured'
+            )
+        message = request.trajectory
+        self._references.receive(
+            message,
+            controller,
+            controller.references.robot,
+            time,
+            sender=goal,
+            partial=self.settings.partial,
+        )
+
+    def watch(
+        self, controller: TrackingController, q: FloatArray, qd: FloatArray, time: float
+    ) -> None:
+        """End goals that have arrived, failed or been cancelled; tell of the others.
+
+        Args:
+            controller: follows them.
+            q: measured positions, shape (n,), rad or m.
+            qd: measured velocities, shape (n,).
+            time: of the state, s.
+        """
+        for goal in list(self._goals):
+            if goal.handle.is_cancel_requested and not goal.cancelling:
+                self._cancel(goal, controller)
+            if goal in self._goals and goal.monitor is not None:
+                self._watch(goal, goal.monitor, controller, (q, qd), time)
+
+    def progress(self, time: float) -> str | None:
+        """Return how far the goal that is followed has come, in words; None without one."""
+        for goal in self._goals:
+            if goal.monitor is not None:
+                what = 'being cancelled' if goal.cancelling else 'goal'
+                return f'{what}, {goal.monitor.progress(time):.0%}'
+        return None
+
+    def _watch(
+        self,
+        goal: _Goal,
+        monitor: GoalMonitor,
+        controller: TrackingController,
+        state: tuple[FloatArray, FloatArray],
+        time: float,
+    ) -> None:
+        if goal.cancelling:
+            if time >= monitor.reference.end:
+                self.end(goal, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, _CANCELLED))
+            return
+        wanted = controller.reference_at(time)
+        if time >= goal.next_feedback:
+            assert self.settings is not None
+            goal.next_feedback = time + self.settings.feedback_period
+            goal.handle.publish_feedback(self._feedback(goal, monitor, wanted, state, time))
+        outcome = monitor.outcome(wanted[:2], *state, time)
+        if outcome is None:
+            return
+        if outcome.code is GoalCode.SUCCESSFUL:
+            self.end(goal, 'succeed', outcome)
+            return
+        self.abort(goal, outcome)
+        if outcome.code is GoalCode.PATH_TOLERANCE_VIOLATED:
+            self._references.stop(controller, TopicSender(self.logger))
+
+    def _cancel(self, goal: _Goal, controller: TrackingController) -> None:
+        goal.cancelling = True
+        if goal.monitor is None:  # it has not moved anything
+            self._references.withdraw(goal)
+            text = 'the goal was cancelled before it was followed'
+            self.end(goal, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, text))
+            return
+        goal.monitor = None
+        self._references.stop(controller, goal)
+
+    def abort(self, goal: _Goal, outcome: GoalOutcome) -> None:
+        """End a goal that fails."""
+        if goal in self._goals:
+            self.logger.warning(f'goal aborted ({outcome.code.name}): {outcome.text}')
+        self.end(goal, 'abort', outcome)
+
+    def end(self, goal: _Goal, how: str, outcome: GoalOutcome) -> None:
+        """End a goal; those that have ended stay as they are.
+
+        Args:
+            goal: the goal.
+            how: 'succeed', 'abort' or 'canceled'.
+            outcome: for the result.
+        """
+        if goal in self._goals:
+            self._goals.remove(goal)
+            self._close(goal.handle, how, outcome)
+
+    def _close(self, handle: Any, how: str, outcome: GoalOutcome) -> None:
+        getattr(handle, how)()
+        result = self._action.Result()
+        result.error_code, result.error_string = int(outcome.code), outcome.text
+        self._finish(handle, result)
+
+    def _feedback(
+        self,
+        goal: _Goal,
+        monitor: GoalMonitor,
+        wanted: tuple[FloatArray, FloatArray, FloatArray],
+        state: tuple[FloatArray, FloatArray],
+        time: float,
+    ) -> Any:
+        feedback = self._action.Feedback()
+        feedback.header.stamp = stamp_from(time)
+        feedback.joint_names = list(goal.robot.joint_names)
+        since = stamp_from(max(time - monitor.reference.start, 0.0))
+        for label, rows in (
+            ('desired', wanted),
+            ('actual', state),
+            ('error', monitor.errors(wanted[:2], *state)),
+        ):
+            point = JointTrajectoryPoint()
+            for field, values in zip(
+                ('positions', 'velocities', 'accelerations'), rows, strict=False
+            ):
+                setattr(point, field, values.tolist())
+            point.time_from_start.sec, point.time_from_start.nanosec = since.sec, since.nanosec
+            setattr(feedback, label, point)
+        return feedback
+
+
+def _all_tolerances(request: Any) -> list[Any]:
+    return [*request.path_tolerance, *request.goal_tolerance]
+
+
+def _tolerances(request: Any, defaults: GoalTolerances, names: tuple[str, ...]) -> GoalTolerances:
+    """The tolerances of a goal.
+
+    Raises:
+        JointNamesError: one is for an unknown joint.
+        TrajectoryError: one is out of range, or the goal is for joints of another kind.
+    """
+    others = ('component_path_tolerance', 'component_goal_tolerance')
+    multi = getattr(request, 'multi_dof_trajectory', None)
+    if (multi is not None and (multi.points or multi.joint_names)) or any(
+        getattr(request, field, None) for field in others
+    ):
+        raise TrajectoryError('the goal has joints of several degrees of freedom, expected none')
+    path, goal = (
+        [JointTolerance(each.name, each.position, each.velocity) for each in given]
+        for given in (request.path_tolerance, request.goal_tolerance)
+    )
+    duration = request.goal_time_tolerance
+    return defaults.changed(names, path, goal, duration.sec + 1e-9 * duration.nanosec)

@@ -1,0 +1,93 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A motion that is stopped stays on its path, and a machine has limits where a URDF has none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.control import Trajectory, check_trajectory
+from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop, stopped
+from kron_dynamics.exceptions import ParameterError
+
+LIMIT = np.array([120.0, 40.0])
+TIMES = [0.0, 1.0, 2.0, 3.5]
+POINTS = np.array([[0.2, -0.3], [0.6, 0.1], [0.3, 0.6], [-0.2, 0.2]])
+
+
+@pytest.fixture
+def motion(arm):
+    start = POINTS[0], np.zeros(2), np.zeros(2)
+    return Trajectory.from_points(arm.joint_names, TIMES, POINTS, start=start)
+
+
+@pytest.mark.parametrize('at', [0.4, 1.0, 1.7, 3.3])
+def test_a_stop_goes_on_in_acceleration_and_ends_at_rest_on_the_path(motion, at):
+    stop = stopped(motion, at, 0.8)
+    for got, wanted in zip(stop.sample(0.0), motion.sample(at), strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-9)
+    path = motion.samples(np.linspace(at, at + 0.4, 4001))[0]
+    for t in np.linspace(0.0, 0.8, 23):
+        q, qd, qdd = stop.sample(t)
+        assert np.linalg.norm(path - q, axis=1).min() < 2e-4
+    np.testing.assert_allclose(q, motion.sample(at + 0.4)[0], atol=1e-9)
+    np.testing.assert_allclose([qd, qdd], np.zeros((2, 2)), atol=1e-9)
+
+
+def test_the_shortest_stop_is_within_the_limits(arm, motion):
+    accelerations = acceleration_limits(arm, LIMIT)
+    stop = shortest_stop(motion, 0.5, arm, accelerations, LIMIT)
+    check_trajectory(stop, arm, effort_limit=LIMIT)
+    assert 0.05 < stop.duration < 1.5
+    # A weak machine takes longer than its acceleration limit alone says.
+    weak = np.array([70.0, 17.0])
+    longer = shortest_stop(motion, 0.5, arm, 100.0 * accelerations, weak)
+    check_trajectory(longer, arm, effort_limit=weak)
+    at_the_limit = 1.5 * np.abs(motion.sample(0.5)[1] / accelerations).max() / 100.0
+    assert longer.duration > 2.0 * at_the_limit
+
+
+def test_a_machine_at_rest_stops_at_once(arm, motion):
+    stop = shortest_stop(motion, 9.0, arm, np.ones(2), LIMIT)
+    assert stop.duration == 0.0
+    np.testing.assert_allclose(stop.final_position, POINTS[-1])
+
+
+def test_derived_limits_leave_half_of_the_efforts_beside_the_weight(arm):
+    limits = acceleration_limits(arm, LIMIT)
+    np.testing.assert_allclose(limits / limits[0], arm.model.velocity_limit / 1.5)
+    rng = np.random.default_rng(3)
+    poses = rng.uniform(arm.model.position_lower, arm.model.position_upper, (300, 2))
+    needed = np.abs(arm.mass_matrix(poses)) @ limits
+    left = np.maximum(LIMIT - np.abs(arm.gravity_vector(poses)), 0.1 * LIMIT)
+    # Of the poses it was derived from the hardest takes half; no other takes much more.
+    share = (needed / left).max()
+    assert 0.4 < share < 0.65
+    # Twice the efforts that are left, twice the acceleration, where there is no weight.
+    arm.gravity_vector = lambda q: np.zeros(2)
+    np.testing.assert_allclose(
+        acceleration_limits(arm, 2.0 * LIMIT), 2.0 * acceleration_limits(arm, LIMIT)
+    )
+
+
+def test_given_limits_count_where_they_are_not_zero(arm):
+    derived = acceleration_limits(arm, LIMIT)
+    np.testing.assert_allclose(acceleration_limits(arm, LIMIT, [0.0, 3.0]), [derived[0], 3.0])
+    with pytest.raises(ParameterError, match="acceleration_limit .*'elbow': -1"):
+        acceleration_limits(arm, LIMIT, [0.0, -1.0])
+
+
+def test_combined_moves_each_joint_as_its_own_trajectory(arm, motion):
+    other = Trajectory.from_points(arm.joint_names, [0.0, 0.7, 5.0], POINTS[:3])
+    both = Trajectory.combined(motion, other, np.array([True, False]))
+    assert both.duration == 5.0
+    for t in (0.0, 0.3, 0.7, 1.0, 2.9, 3.4999, 3.6, 4.9, 5.0, 7.0):
+        for got, first, second in zip(
+            both.sample(t), motion.sample(t), other.sample(t), strict=True
+        ):
+            np.testing.assert_allclose(got, [first[0], second[1]], atol=1e-9)
+    still = Trajectory.from_points(arm.joint_names, [0.0], [POINTS[1]])
+    held = Trajectory.combined(still, still, np.array([True, False]))
+    assert held.duration == 0.0
+    np.testing.assert_allclose(held.sample(3.0)[0], POINTS[1])

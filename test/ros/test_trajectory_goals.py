@@ -1,0 +1,357 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Goals with an answer: messages and handles are stand-ins, the controller is the real one."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, ReferenceBounds
+from kron_dynamics.control.goal_tolerances import GoalTolerances
+from kron_dynamics.control.tracking import TrackingController
+
+with contextlib.suppress(ImportError):  # then these tests are not collected
+    from builtin_interfaces.msg import Duration
+    from std_msgs.msg import Header
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from kron_dynamics.ros.conversions import stamp_from
+    from kron_dynamics.ros.reference_input import ReferenceInput
+    from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
+
+pytestmark = pytest.mark.ros
+
+URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
+HELD, GOAL = np.array([0.2, -0.3]), np.array([0.5, 0.1])
+OLD, PATH, END, JOINTS, INVALID = -3, -4, -5, -2, -1
+
+
+class Result:
+    error_code, error_string = 99, ''
+
+
+class Feedback:
+    def __init__(self):
+        self.header, self.joint_names = Header(), []
+        self.desired = self.actual = self.error = None
+
+
+class Handle:
+    """Goal handle of an action server: its states are those of ROS."""
+
+    def __init__(self, request):
+        self.request, self.status, self.feedback = request, 'accepted', []
+        self.is_cancel_requested, self.result = False, None
+
+    def execute(self):
+        self._change('executing', ('accepted',))
+
+    def succeed(self):
+        self._change('succeeded', ('executing', 'canceling'))
+
+    def abort(self):
+        self._change('aborted', ('executing', 'canceling'))
+
+    def canceled(self):
+        self._change('canceled', ('canceling',))
+
+    def cancel(self):
+        self._change('canceling', ('accepted', 'executing'))
+        self.is_cancel_requested = True
+
+    def publish_feedback(self, feedback):
+        self.feedback.append(feedback)
+
+    def _change(self, status, allowed):
+        assert self.status in allowed, f'{self.status} -> {status}'
+        self.status = status
+
+    @property
+    def outcome(self):
+        return None if self.result is None else (self.status, self.result.error_code)
+
+
+class Logger:
+    def __init__(self):
+        self.lines = []
+
+    def info(self, line, **_):
+        self.lines.append(line)
+
+    warning = info
+
+
+class Desk:
+    """A controller, the input of references and the goals; states come when told to."""
+
+    def __init__(self):
+        robot = self.robot = kd.load(URDF)
+        limit = np.full(2, 1e4)
+        self.controller = TrackingController(
+            robot,
+            ComputedTorque(robot, np.full(2, 100.0), np.full(2, 20.0)),
+            None,
+            CommandGuard(limit, np.full(2, np.inf), robot.joint_names),
+            fault_action=FaultAction.ZERO,
+            start_tolerance=np.full(2, 0.01),
+            effort_limit=limit,
+            longest_gap=5.0,
+            period=0.02,
+            bounds=ReferenceBounds(acceleration=np.ones(2)),
+        )
+        self.controller.start(HELD, np.full(2, np.nan))
+        self.logger = Logger()
+        self.input = ReferenceInput(self.logger, None)
+        action = SimpleNamespace(Result=Result, Feedback=Feedback)
+        self.goals = TrajectoryGoals(
+            action,
+            self.input,
+            self.logger,
+            lambda handle, result: setattr(handle, 'result', result),
+        )
+        none, some = np.full((2, 2), np.inf), np.full((2, 2), 0.05)
+        self.goals.settings = GoalSettings(GoalTolerances(none, some, 1.0), True, 0.1)
+        self.time, self.off = 10.0, np.zeros(2)
+        self.see()
+
+    def see(self, seconds=0.02):
+        """States come: the machine is where it should be, but for `off`."""
+        for _ in range(round(seconds / 0.02)):
+            self.time = round(self.time + 0.02, 6)
+            q, qd, _ = self.controller.reference_at(self.time)
+            self.input.proceed(self.controller)
+            self.goals.watch(self.controller, q + self.off, qd, self.time)
+            assert self.controller.update(q + self.off, qd, self.time, self.time) is not None
+
+    def send(self, goal=GOAL, duration=2.0, names=None, start=None, **tolerances):
+        point = JointTrajectoryPoint(positions=list(map(float, goal)))
+        point.time_from_start = Duration(sec=int(duration), nanosec=int(duration % 1 * 1e9))
+        trajectory = JointTrajectory(
+            joint_names=list(self.robot.joint_names if names is None else names), points=[point]
+        )
+        if start is not None:
+            trajectory.header.stamp = stamp_from(start)
+        request = SimpleNamespace(
+            trajectory=trajectory,
+            path_tolerance=tolerances.get('path', []),
+            goal_tolerance=tolerances.get('end', []),
+            goal_time_tolerance=Duration(sec=tolerances.get('seconds', 0)),
+        )
+        handle = Handle(request)
+        self.goals.take(handle, self.controller, self.time)
+        return handle
+
+    @property
+    def reference(self):
+        return self.controller.reference_at(self.time)
+
+
+def tolerance(name, position, velocity=0.0, acceleration=0.0):
+    return SimpleNamespace(
+        name=name, position=position, velocity=velocity, acceleration=acceleration
+    )
+
+
+@pytest.fixture
+def desk(ros):
+    return Desk()
+
+
+def test_a_goal_is_followed_with_feedback_and_succeeds_at_its_end(desk):
+    handle = desk.send()
+    assert handle.status == 'executing'
+    desk.off[0] = 0.01
+    desk.see(1.9)
+    assert handle.outcome is None
+    assert desk.goals.progress(desk.time) == 'goal, 95%'
+    desk.see(0.2)
+    assert handle.outcome == ('succeeded', 0)
+    assert 18 <= len(handle.feedback) <= 22  # 0.1 s apart
+    told = handle.feedback[10]
+    assert told.joint_names == list(desk.robot.joint_names)
+    np.testing.assert_allclose(told.error.positions, [-0.01, 0.0], atol=1e-12)
+    np.testing.assert_allclose(
+        np.subtract(told.desired.positions, told.actual.positions), told.error.positions
+    )
+    assert len(told.desired.accelerations) == 2
+    assert told.desired.time_from_start.sec == 1
+    np.testing.assert_allclose(desk.reference[0], GOAL)
+    assert desk.goals.progress(desk.time) is None
+    # What replaces it later is no news of it.
+    desk.send(goal=HELD)
+    assert not any('aborted' in line for line in desk.logger.lines)
+
+
+@pytest.mark.parametrize(
+    ('goal', 'code', 'said'),
+    [
+        ({'names': ['nope', 'other']}, JOINTS, "unknown: 'nope'"),
+        ({'start': 3.0}, OLD, 'starts 7.02 s in the past'),
+        ({'start': 1e6}, INVALID, 'in the future, expected at most 600 s'),
+        ({'duration': 0.001}, INVALID, 'velocity'),
+        ({'goal': [0.1]}, INVALID, '1 positions, expected 2'),
+        ({'path': [('nope', 0.1)]}, JOINTS, "path_tolerance is for joint 'nope'"),
+        ({'end': [(0, -2.0)]}, INVALID, 'is -2, expected above 0'),
+    ],
+)
+def test_a_refused_goal_says_why_and_moves_nothing(desk, goal, code, said):
+    names = desk.robot.joint_names
+    for which in {'path', 'end'} & set(goal):
+        joint, value = goal[which][0]
+        goal[which] = [tolerance(names[joint] if joint == 0 else joint, value)]
+    handle = desk.send(**goal)
+    assert handle.outcome == ('aborted', code)
+    assert said in handle.result.error_string
+    desk.see(1.0)
+    np.testing.assert_array_equal(desk.reference[0], HELD)
+
+
+def test_a_cancelled_goal_stops_without_a_jump_and_is_then_canceled(desk):
+    handle = desk.send()
+    desk.see(0.8)
+    before = desk.reference
+    assert np.abs(before[1]).min() > 0.1
+    handle.cancel()
+    desk.see()
+    assert handle.outcome is None
+    for k, (got, wanted) in enumerate(zip(desk.reference, before, strict=True)):
+        np.testing.assert_allclose(got, wanted, atol=(0.01, 0.05, 1.0)[k])
+    desk.see(3.0)
+    assert handle.outcome == ('canceled', 0)
+    q, qd, _ = desk.reference
+    np.testing.assert_allclose(qd, 0.0, atol=1e-9)
+    way = (q - HELD) / (GOAL - HELD)
+    assert 0.2 < way[0] < 0.9
+    assert way[0] == pytest.approx(way[1], abs=1e-4)  # still on the straight way
+
+
+def test_a_goal_cancelled_before_its_start_moves_nothing(desk):
+    handle = desk.send(start=desk.time + 2.0)
+    desk.see(0.5)
+    handle.cancel()
+    desk.see(4.0)
+    assert handle.outcome == ('canceled', 0)
+    np.testing.assert_allclose(desk.reference[0], HELD)
+
+
+def test_leaving_the_path_aborts_and_stops(desk):
+    handle = desk.send(path=[tolerance(desk.robot.joint_names[1], 0.03)])
+    desk.off[0] = 0.2
+    desk.see(0.6)
+    assert handle.outcome is None
+    desk.off[1] = 0.04
+    desk.see()
+    assert handle.outcome == ('aborted', PATH)
+    assert 'position off by 0.04, tolerance 0.03' in handle.result.error_string
+    desk.see(3.0)
+    q, qd, _ = desk.reference
+    np.testing.assert_allclose(qd, 0.0, atol=1e-9)
+    assert np.abs(q - GOAL).min() > 0.05
+
+
+def test_a_goal_that_is_not_reached_in_time_is_aborted_and_its_end_held(desk):
+    handle = desk.send(end=[tolerance(desk.robot.joint_names[0], 0.001)], seconds=2)
+    desk.off[0] = 0.01
+    desk.see(3.9)
+    assert handle.outcome is None
+    desk.see(0.3)
+    assert handle.outcome == ('aborted', END)
+    np.testing.assert_allclose(desk.reference[0], GOAL)
+
+
+def test_none_as_a_tolerance_lets_a_goal_succeed_anywhere(desk):
+    names = desk.robot.joint_names
+    handle = desk.send(end=[tolerance(name, -1.0, -1.0) for name in names])
+    desk.off[:] = 0.7
+    desk.see(2.1)
+    assert handle.outcome == ('succeeded', 0)
+
+
+def test_a_newer_goal_or_reference_ends_the_one_before(desk):
+    first = desk.send()
+    desk.see(0.5)
+    second = desk.send(goal=HELD)
+    assert first.outcome == ('aborted', INVALID)
+    assert first.result.error_string == 'a newer reference replaced it'
+    desk.see(0.5)
+    desk.input.receive(
+        desk.send(goal=GOAL, duration=3.0).request.trajectory,
+        desk.controller,
+        desk.robot,
+        desk.time,
+    )
+    assert second.outcome == ('aborted', INVALID)
+    desk.see(4.0)
+    np.testing.assert_allclose(desk.reference[0], GOAL)
+
+
+def test_a_newer_goal_that_is_refused_changes_nothing(desk):
+    first = desk.send()
+    desk.see(0.5)
+    assert desk.send(goal=[90.0, 0.0]).outcome == ('aborted', INVALID)
+    desk.see(1.7)
+    assert first.outcome == ('succeeded', 0)
+
+
+def test_a_goal_for_some_joints_holds_the_others(desk):
+    handle = desk.send(goal=[0.4], names=desk.robot.joint_names[1:])
+    desk.see(2.1)
+    assert handle.outcome == ('succeeded', 0)
+    np.testing.assert_allclose(desk.reference[0], [HELD[0], 0.4])
+
+
+@pytest.mark.parametrize('when', [0.5, 0.0])
+def test_a_fault_or_deactivation_aborts_with_the_reason(desk, when):
+    handle = desk.send()
+    desk.see(when)
+    desk.input.drop('a fault stopped the machine: stale')
+    assert handle.outcome == ('aborted', INVALID)
+    assert handle.result.error_string == 'a fault stopped the machine: stale'
+
+
+def test_a_fault_while_a_goal_is_being_cancelled_ends_it(desk):
+    handle = desk.send()
+    desk.see(0.8)
+    handle.cancel()
+    desk.see()
+    desk.input.drop('a fault stopped the machine: stale')
+    assert handle.outcome == ('canceled', 0)
+    assert 'stale' in handle.result.error_string
+
+
+def test_a_node_that_is_not_active_says_so(desk):
+    handle = Handle(None)
+    desk.goals.take(handle, None, 0.0)
+    assert handle.outcome == ('aborted', INVALID)
+    assert handle.result.error_string == 'the node is not active'
+
+
+def test_tolerances_of_accelerations_are_told_to_count_for_nothing(desk):
+    desk.send(path=[tolerance(desk.robot.joint_names[0], 0.0, 0.0, 1.0)])
+    assert any('accelerations are ignored' in line for line in desk.logger.lines)
+
+
+def test_a_result_is_sent_without_an_executor(ros):
+    """At the end of a node its executor has stopped: what is left to a task is never done."""
+    from rclpy.task import Future
+
+    from kron_dynamics.ros.goal_server import GoalServer, _Server
+
+    answer, sent = Future(), []
+    answer.add_done_callback(lambda future: sent.append(future.result()))
+    server = object.__new__(_Server)
+    server._logger = SimpleNamespace(debug=lambda line: None, warning=None, error=None)
+    server._result_futures = {bytes(16): answer}
+    response = SimpleNamespace(Response=SimpleNamespace)
+    server._action_type = SimpleNamespace(Impl=SimpleNamespace(GetResultService=response))
+    goals = object.__new__(GoalServer)
+    goals._server = server
+    handle = SimpleNamespace(goal_id=SimpleNamespace(uuid=bytes(16)), is_active=False, status=6)
+    goals.finish(handle, 'the reason')
+    assert [(each.status, each.result) for each in sent] == [(6, 'the reason')]
