@@ -77,7 +77,9 @@ def test_parameter_tables_are_those_of_the_nodes(section):
     for parameter in (*common, *declared.armature_parameters(['<joint>']), *per_joint):
         default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
         if parameter.kind is list:
-            default = ', '.join(parameter.default)  # of [''], as a list needs a type: nothing
+            # [''] is an empty list, which needs a type.
+            texts = all(isinstance(value, str) for value in parameter.default)
+            default = ', '.join(parameter.default) if texts else str(parameter.default)
         expected[parameter.name] = (
             default.lower() if parameter.kind is bool else default or 'empty'
         )

@@ -22,7 +22,6 @@ from std_srvs.srv import Trigger
 
 from kron_dynamics.control import (
     JointStateAssembler,
-    SampleOutcome,
     load_solvers,
     watch_period,
 )
@@ -32,7 +31,6 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_loop, make_controller
-from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.description import (
     robot_from_parameters,
     robot_from_text,
@@ -147,21 +145,21 @@ class DynamicsNode(LifecycleNode):
             self._solvers = self._background.submit(load_solvers)
         timeout = self._settings.value('state_timeout')
         self._assembler = JointStateAssembler(robot.joint_names, timeout=timeout)
-        self._supervision = StateSupervision(self, self._settings, robot)
+        self._supervision = StateSupervision(self, self._settings, robot, self._assembler)
         self._configured = configured
         self.get_logger().info(configured.summary())
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Hold the measured position from now on, or say why that is not possible."""
-        assembler, configured = self._assembler, self._configured
+        assembler, configured, supervision = self._assembler, self._configured, self._supervision
         assert assembler is not None
         assert configured is not None
-        assert self._supervision is not None
+        assert supervision is not None
         if self._solvers is not None:
             self._solvers.result()  # no reference may wait for an import
         now = time.monotonic()
-        present, problem = assembler.state(now), self._state_problem(now)
+        present, problem = assembler.state(now), supervision.problem(now)
         if self._simulated_time_forbidden():
             problem = 'use_sim_time is set and allow_commands_in_sim_time is not'
         if problem is not None:
@@ -178,7 +176,7 @@ class DynamicsNode(LifecycleNode):
         period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
         self._watchdog = self.create_timer(period, self._watch, clock=self._steady)
         self._controller = controller
-        self._supervision.take_up_settings()
+        supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')
         self._notes.clear()
         self._references.start(controller)
@@ -234,8 +232,8 @@ class DynamicsNode(LifecycleNode):
     def _activation_waits_for(self) -> str | None:
         """What has to come before activation can be tried; None if nothing."""
         assembler, supervision = self._assembler, self._supervision
-        if assembler is None or supervision is None:
-            return 'configuration'
+        assert assembler is not None  # the node is configured
+        assert supervision is not None
         now = time.monotonic()
         if not assembler.state(now).ready:
             return self.resolve_topic_name('joint_states')
@@ -277,40 +275,16 @@ class DynamicsNode(LifecycleNode):
     def _on_joint_state(self, message: JointState, info: Mapping[str, Any]) -> None:
         started = time.perf_counter()
         now = time.monotonic()
-        configured, assembler, outputs = self._configured, self._assembler, self._outputs
-        supervision = self._supervision
-        if configured is None or assembler is None or outputs is None or supervision is None:
+        configured, outputs, supervision = self._configured, self._outputs, self._supervision
+        if configured is None or outputs is None or supervision is None:
             return
-        supervision.note_source(message, info)
-        stamp = seconds(message.header.stamp)
-        outcome = assembler.update(
-            message.name,
-            message.position,
-            message.velocity,
-            message.effort,
-            stamp=stamp or None,
-            now=now,
-        )
-        if outcome is SampleOutcome.REJECTED:
-            self.get_logger().warning(
-                f'joint state dropped; so far: {dict(assembler.rejections)}',
-                throttle_duration_sec=_WARN_PERIOD,
-            )
-            return
+        present, stamp, problem = supervision.receive(message, info, now)
         controller = self._controller if self._active else None
-        if outcome is SampleOutcome.RESTARTED and controller is not None:
-            self._fault(controller, 'stamps of joint_states stepped back', now)
-        if outcome is SampleOutcome.RESTARTED:
-            supervision.restart()
-        self._time = stamp or self.get_clock().now().nanoseconds * 1e-9
-        present = assembler.state(now)
-        if not present.ready:
+        if problem is not None and controller is not None:
+            self._fault(controller, problem, now)
+        self._time = stamp or self._time
+        if present is None:
             return
-        verdict = supervision.judge(present, self._time, now)
-        if not verdict.believed:
-            return
-        if verdict.problem is not None and controller is not None:
-            self._fault(controller, verdict.problem, now)
         self._statistics.arrivals.append(now)
         command = None
         collision = outputs.external.update(message.header.stamp, self._time, present, controller)
@@ -342,21 +316,16 @@ class DynamicsNode(LifecycleNode):
 
         The fault action answers the states; between them a brake stays for a short time only.
         """
-        controller = self._controller
-        if not self._active or controller is None:
+        controller, supervision = self._controller, self._supervision
+        if not self._active or controller is None or supervision is None:
             return
         now = time.monotonic()
-        problem = self._state_problem(now)
+        problem = supervision.problem(now)
         if problem is not None:
             self._fault(controller, problem, now)
         elapsed = now - self._last_command
         if controller.latch.faulted and elapsed > controller.longest_brake:
             self._send(controller.fault_effort_without_state(elapsed))
-
-    def _state_problem(self, now: float) -> str | None:
-        assert self._assembler is not None
-        assert self._supervision is not None
-        return self._assembler.state(now).problem() or self._supervision.problem(now)
 
     def _fault(self, controller: TrackingController, reason: str, now: float) -> None:
         if controller.latch.trip(reason, now):
@@ -378,14 +347,14 @@ class DynamicsNode(LifecycleNode):
     def _on_clear_fault(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        controller, assembler = self._controller, self._assembler
-        if controller is None or assembler is None:
+        controller, assembler, supervision = self._controller, self._assembler, self._supervision
+        if controller is None or assembler is None or supervision is None:
             response.message = 'the node is not active'
         elif not controller.latch.faulted:
             response.success, response.message = True, 'there is no fault'
         else:
             now = time.monotonic()
-            present, problem = assembler.state(now), self._state_problem(now)
+            present, problem = assembler.state(now), supervision.problem(now)
             response.success = controller.clear(problem, present.q, present.effort)
             response.message = problem or 'fault cleared: holding the measured position'
             self.get_logger().info(f'clear_fault: {response.message}')

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.control import AssembledState
+from kron_dynamics.control import AssembledState, JointStateAssembler, SampleOutcome
 from kron_dynamics.control.supervision.joint_sources import JointSources
 from kron_dynamics.control.supervision.state_gate import (
     StateGate,
@@ -20,16 +20,44 @@ from kron_dynamics.control.supervision.state_gate import (
     position_margins,
 )
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.parameters import NO_LIMIT, ParameterSet
 
 _WARN_PERIOD = 5.0
 
 
-class StateSupervision:
-    """Judges the joint states of a node, and remembers since when none was believed."""
+class Received(NamedTuple):
+    """What came of a message.
 
-    def __init__(self, node: Node, settings: ParameterSet, robot: Robot) -> None:
-        """Make it for a robot; `settings` are those of dynamics_node, joints included."""
+    Attributes:
+        state: to be answered; None where there is none yet, or none that is believed.
+        time: its stamp, s, or that of its arrival where it has none; None where all was dropped.
+        problem: what is wrong with the states or the machine; None if nothing is.
+    """
+
+    state: AssembledState | None
+    time: float | None
+    problem: str | None
+
+
+_DROPPED = Received(None, None, None)
+
+
+class StateSupervision:
+    """Takes and judges the joint states of a node; knows since when none was believed."""
+
+    def __init__(
+        self, node: Node, settings: ParameterSet, robot: Robot, assembler: JointStateAssembler
+    ) -> None:
+        """Make it for a robot.
+
+        Args:
+            node: whose log and topics it is about.
+            settings: of dynamics_node, joints included.
+            robot: the machine.
+            assembler: of its states.
+        """
+        self._assembler = assembler
         self._robot = robot
         self._settings = settings
         self._sources = JointSources(robot.joint_names)
@@ -54,25 +82,47 @@ class StateSupervision:
             velocity_factor=np.inf if factor >= NO_LIMIT else factor,
         )
 
-    def note_source(self, message: JointState, info: Mapping[str, Any]) -> None:
-        """Take a message and what the middleware says of it; older ones do not say who sent it."""
+    def receive(self, message: JointState, info: Mapping[str, Any], now: float) -> Received:
+        """Take a message; tells the log of what is dropped or not believed.
+
+        Args:
+            message: the joint states.
+            info: what the middleware says of it; older ones do not say who sent it.
+            now: steady time, s.
+        """
         source = info.get('publisher_gid')
         self._sources.note(
             message.name, message.position, None if source is None else source['data']
         )
+        stamp = seconds(message.header.stamp)
+        outcome = self._assembler.update(
+            message.name,
+            message.position,
+            message.velocity,
+            message.effort,
+            stamp=stamp or None,
+            now=now,
+        )
+        if outcome is SampleOutcome.REJECTED:
+            self._node.get_logger().warning(
+                f'joint state dropped; so far: {dict(self._assembler.rejections)}',
+                throttle_duration_sec=_WARN_PERIOD,
+            )
+            return _DROPPED
+        problem = None
+        if outcome is SampleOutcome.RESTARTED:
+            self._gate.reset()
+            problem = 'stamps of joint_states stepped back'
+        time = stamp or self._node.get_clock().now().nanoseconds * 1e-9
+        state = self._assembler.state(now)
+        if not state.ready:
+            return Received(None, time, problem)
+        verdict = self._judge(state, time, now)
+        if not verdict.believed:
+            return Received(None, time, problem)
+        return Received(state, time, problem or verdict.problem)
 
-    def restart(self) -> None:
-        """Forget the states seen so far, as after a clock that stepped back."""
-        self._gate.reset()
-
-    def judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
-        """Return what is to be thought of a fresh state; tells the log of doubts.
-
-        Args:
-            state: fresh positions and velocities.
-            stamp: of it, s.
-            now: steady time, s.
-        """
+    def _judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
         verdict = self._gate.judge(state.q, state.qd, stamp)
         if verdict.believed:
             self._believed = now
@@ -88,7 +138,12 @@ class StateSupervision:
         return verdict
 
     def problem(self, now: float) -> str | None:
-        """Return why no state has been believed for too long, or that there are two sources."""
+        """Return why states cannot be gone by; None if they can.
+
+        They are not fresh, none has been believed for too long, or there are two sources.
+        """
+        if (stale := self._assembler.state(now).problem()) is not None:
+            return stale
         silent = self._believed is None or now - self._believed > self._timeout
         if self._doubt is not None and silent:
             return f'joint states are not believed: {self._doubt}'
