@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kron_dynamics.arguments import real_number
+from kron_dynamics.control.pose_samples import gravity_derivative, sampled_poses
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 
@@ -23,8 +23,6 @@ _LARGEST_STEP = 0.25
 _SLOWEST = 0.5
 # Poses at which the mass matrix and the weight are looked at.
 _POSES = 500
-# Step of the central differences of the weight, rad or m.
-_DIFFERENCE = 1e-5
 # Of the search for efforts within limits, for each joint; it takes about one.
 _PASSES = 10
 
@@ -70,9 +68,9 @@ def damping_range(robot: Robot, period: float, flexible: Robot | None = None) ->
     period = real_number(period, 'period of the states')
     if not 0.0 < period < np.inf:
         raise ParameterError(f'period of the states is {period:g} s, expected a time above 0')
-    q = _poses(robot)
+    q = sampled_poses(robot, _POSES)
     L = _cholesky(robot, q)
-    stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, _weight_derivative(robot, q))))
+    stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, gravity_derivative(robot, q))))
     fastest = float(stiffness.max(initial=0.0))
     ratio = 1.0
     if flexible is not None and flexible.model.is_flexible:
@@ -221,18 +219,6 @@ def _nearest(
     return x
 
 
-def _poses(robot: Robot) -> FloatArray:
-    """Positions within the limits, shape (N, n); a turn or a metre about 0 where there is none."""
-    model = robot.model
-    reach = np.where([kind == 'prismatic' for kind in model.joint_types], 1.0, np.pi)
-    lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
-    upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
-    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
-    generator = random.Random(0)
-    shares = [[generator.random() for _ in range(robot.n)] for _ in range(_POSES)]
-    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
-
-
 def _cholesky(robot: Robot, q: FloatArray) -> FloatArray:
     try:
         return np.linalg.cholesky(robot.mass_matrix(q))
@@ -241,16 +227,6 @@ def _cholesky(robot: Robot, q: FloatArray) -> FloatArray:
             f"the fault action 'hold_gravity' cannot brake '{robot.model.name}': its mass matrix "
             'is singular, a joint moves no mass'
         ) from None
-
-
-def _weight_derivative(robot: Robot, q: FloatArray) -> FloatArray:
-    """The derivative dg/dq, shape (N, n, n), symmetric."""
-    columns = []
-    for e in _DIFFERENCE * np.eye(robot.n):
-        change = robot.gravity_vector(q + e) - robot.gravity_vector(q - e)
-        columns.append(change / (2.0 * _DIFFERENCE))
-    G = np.stack(columns, axis=-1)
-    return np.asarray((G + np.swapaxes(G, 1, 2)) / 2.0)
 
 
 def _in_metric(L: FloatArray, G: FloatArray) -> FloatArray:

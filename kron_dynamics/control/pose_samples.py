@@ -1,0 +1,52 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses over the range of a robot, and how its weight changes there."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+# Step of the central differences of the weight, rad or m.
+_DIFFERENCE = 1e-5
+
+
+def sampled_poses(robot: Robot, count: int) -> FloatArray:
+    """Return positions within the limits, shape (count, n), the same in every call.
+
+    A turn or a metre about 0 where there is no limit.
+
+    Args:
+        robot: the machine with rigid links.
+        count: of the poses.
+    """
+    model = robot.model
+    reach = np.where([kind == 'prismatic' for kind in model.joint_types], 1.0, np.pi)
+    lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
+    upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
+    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
+    generator = random.Random(0)
+    shares = [[generator.random() for _ in range(robot.n)] for _ in range(count)]
+    return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
+
+
+def gravity_derivative(robot: Robot, q: FloatArray) -> FloatArray:
+    """Return the derivative dg/dq, shape (N, n, n), symmetric.
+
+    Args:
+        robot: the machine with rigid links.
+        q: poses, shape (N, n), rad or m.
+    """
+    columns = []
+    for e in _DIFFERENCE * np.eye(robot.n):
+        change = robot.gravity_vector(q + e) - robot.gravity_vector(q - e)
+        columns.append(change / (2.0 * _DIFFERENCE))
+    G = np.stack(columns, axis=-1)
+    return np.asarray((G + np.swapaxes(G, 1, 2)) / 2.0)
