@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _POSES = 300
 # Errors of the inertia for each pose that are drawn where joints have different gains.
 _ERRORS = 4
+# Step of the central differences of the mass matrix, rad or m.
+_DIFFERENCE = 1e-5
 
 
 class LinearMachine(NamedTuple):
@@ -31,7 +33,8 @@ class LinearMachine(NamedTuple):
         D: damping of the links, shape (N, n, n). That of the joints is left out: it helps.
         K: stiffness of the links, and change of the weight, shape (N, n, n).
         inertia: mass matrix of the joints with stiff links, shape (N, n_j, n_j).
-        weight: derivative of the weight of stiff links, shape (N, n_j, n_j).
+        weight: derivative of the weight g of stiff links, shape (N, n_j, n_j).
+        fall: derivative of M(q) a at the accelerations a = M^-1 g of a fall, shape (N, n_j, n_j).
     """
 
     q: FloatArray
@@ -40,6 +43,7 @@ class LinearMachine(NamedTuple):
     K: FloatArray
     inertia: FloatArray
     weight: FloatArray
+    fall: FloatArray
 
 
 def linear_machine(robot: Robot, flexible: Robot | None = None) -> LinearMachine:
@@ -59,15 +63,26 @@ def linear_machine(robot: Robot, flexible: Robot | None = None) -> LinearMachine
             f"'{robot.model.name}' cannot be tuned: its mass matrix is singular, a joint moves no "
             'mass'
         )
+    H = _fall_derivative(robot, q, M)
     if flexible is None or not flexible.model.is_flexible:
-        return LinearMachine(q, M, np.zeros_like(M), G, M, G)
+        return LinearMachine(q, M, np.zeros_like(M), G, M, G, H)
     bent = np.zeros((len(q), flexible.n))
     bent[:, : robot.n] = q
     still = np.zeros_like(bent)
     terms = flexible.linearization(bent, still, still)
     K = (terms.stiffness_matrix + np.swapaxes(terms.stiffness_matrix, 1, 2)) / 2.0
     D = np.tile(np.diag(flexible.model.structural_damping), (len(q), 1, 1))
-    return LinearMachine(q, np.asarray(terms.mass_matrix), D, K, M, G)
+    return LinearMachine(q, np.asarray(terms.mass_matrix), D, K, M, G, H)
+
+
+def _fall_derivative(robot: Robot, q: FloatArray, M: FloatArray) -> FloatArray:
+    """The derivative of M(q) a for a that stays, shape (N, n, n)."""
+    a = np.linalg.solve(M, robot.gravity_vector(q)[..., np.newaxis])
+    columns = [
+        (robot.mass_matrix(q + e) - robot.mass_matrix(q - e)) @ a / (2.0 * _DIFFERENCE)
+        for e in _DIFFERENCE * np.eye(robot.n)
+    ]
+    return np.concatenate(columns, axis=2)
 
 
 def lowest_mode(machine: LinearMachine) -> float:
@@ -93,7 +108,7 @@ class ModelErrors(NamedTuple):
     Attributes:
         pose: which pose each case is about, shape (C,).
         inertia: mass matrix of the model, shape (C, n_j, n_j).
-        weight: derivative of its weight, shape (C, n_j, n_j).
+        weight: derivative of the efforts that carry it, shape (C, n_j, n_j).
     """
 
     pose: npt.NDArray[np.intp]
@@ -109,6 +124,10 @@ def model_errors(machine: LinearMachine, error: float, *, coupled: bool) -> Mode
     gains it does not, and M_hat = L (1 + S) L' is drawn, too, with S symmetric, eigenvalues
     -+ error and M = L L': whatever inertias of single links are off by is a mean of such.
 
+    A model that takes the machine to be (1 + e) times as heavy carries it by position gains, too:
+    at rest kp times the error is -e / (1 + e) M^-1 g. In other poses M_hat makes other efforts of
+    it.
+
     Args:
         machine: with N poses.
         error: share, 0 to below 1; 0 for the exact model alone.
@@ -118,7 +137,7 @@ def model_errors(machine: LinearMachine, error: float, *, coupled: bool) -> Mode
     poses = np.arange(count)
     shares = [0.0] if error == 0.0 else [0.0, error, -error]
     inertia = [(1.0 + share) * machine.inertia for share in shares]
-    weight = [(1.0 + share) * machine.weight for share in shares]
+    weight = [(1.0 + share) * machine.weight - share * machine.fall for share in shares]
     if coupled and error > 0.0 and n > 1:
         L = np.linalg.cholesky(machine.inertia)
         generator = np.random.default_rng(0)
