@@ -67,7 +67,7 @@ def documented_parameters(section: str) -> dict[str, str]:
 def test_parameter_tables_are_those_of_the_nodes(section):
     pytest.importorskip('rclpy', reason='rclpy is not installed')
     from kron_dynamics.ros import node_parameters as declared
-    from kron_dynamics.ros.parameters import NO_LIMIT
+    from kron_dynamics.ros.declarations import NO_LIMIT
 
     if section == 'dynamics_node':
         common, per_joint = declared.DYNAMICS, declared.dynamics_joint_parameters(['<joint>'])

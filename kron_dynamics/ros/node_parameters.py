@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kron_dynamics.ros.parameters import NO_LIMIT, Parameter
+from kron_dynamics.ros.declarations import NO_LIMIT, Parameter
 
 
 def _read_once(*parameters: Parameter) -> tuple[Parameter, ...]:

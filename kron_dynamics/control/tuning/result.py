@@ -25,6 +25,7 @@ class Tuning:
         rate: of the joint states, Hz.
         delay: from a state until its efforts act, s.
         model_error: share by which inertias and masses of the model may be off.
+        poses: how many were looked at.
         stable_from: bandwidths from which the loop is stable, those of the others in proportion,
             Hz; 0 where there is no such bound.
         stable_to: up to which it is stable with such a model, Hz.
@@ -56,6 +57,7 @@ class Tuning:
     rate: float
     delay: float
     model_error: float
+    poses: int
     stable_from: FloatArray
     stable_to: FloatArray
     exact_to: FloatArray

@@ -134,6 +134,7 @@ def tune(
         rate=rate,
         delay=delay,
         model_error=model_error,
+        poses=len(machine.q),
         stable_from=f * bounds[0],
         stable_to=f * bounds[1],
         exact_to=f * (bounds if exact is None else exact)[1],

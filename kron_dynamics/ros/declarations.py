@@ -1,0 +1,50 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters as data: name, default, description and range. Needs no ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+# A limit of this size is none: parameters have a range, so infinity is not to be had.
+NO_LIMIT = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A node parameter.
+
+    Attributes:
+        name: with groups separated by dots.
+        default: value where none is given. There is always one: a parameter without a value
+            would make ROS withhold the values of all others asked for with it.
+        description: what it does, with the unit.
+        lower: least value allowed.
+        upper: greatest value allowed.
+        choices: the texts allowed, for a string.
+        read_only: whether it is read when the node starts and never again.
+    """
+
+    name: str
+    default: Any
+    description: str
+    lower: float | None = None
+    upper: float | None = None
+    choices: tuple[str, ...] = ()
+    read_only: bool = False
+
+    @property
+    def kind(self) -> type:
+        """Python type of the value."""
+        return type(self.default)
+
+    def problem(self, value: Any) -> str | None:
+        """Return why a value cannot be used, or None."""
+        if self.kind is float and not isfinite(value):
+            return f"parameter '{self.name}' is {value}, expected a finite number"
+        if self.choices and value not in self.choices:
+            expected = ', '.join(repr(choice) for choice in self.choices)
+            return f"parameter '{self.name}' is '{value}', expected one of {expected}"
+        return None
