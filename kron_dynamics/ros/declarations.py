@@ -8,8 +8,18 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from kron_dynamics.messages import clipped
+
 # A limit of this size is none: parameters have a range, so infinity is not to be had.
 NO_LIMIT = 1e15
+# Of each type, in words.
+_EXPECTED = {
+    bool: 'true or false',
+    int: 'a whole number',
+    float: 'a number with a decimal point, such as 2.0',
+    str: 'a text',
+    list: 'a list of texts',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,12 @@ class Parameter:
     def kind(self) -> type:
         """Python type of the value."""
         return type(self.default)
+
+    def wrong_type(self, value: Any) -> str:
+        """Return why a value of another type cannot be used."""
+        return (
+            f"parameter '{self.name}' is {clipped(repr(value))}, expected {_EXPECTED[self.kind]}"
+        )
 
     def problem(self, value: Any) -> str | None:
         """Return why a value cannot be used, or None."""

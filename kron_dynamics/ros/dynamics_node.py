@@ -52,6 +52,7 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
+from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -126,6 +127,7 @@ class DynamicsNode(LifecycleNode):
         robot = configured.robot
         try:
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
+            refuse_unknown_parameters(self)
             check_fault_action(self._settings, robot, description)
             self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:

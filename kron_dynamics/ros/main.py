@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.unknown_parameters import note_arguments
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
@@ -43,6 +44,7 @@ def run_node(
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # a parameter file or argument that cannot be read
         return _fatal(error)
+    note_arguments(arguments)
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())

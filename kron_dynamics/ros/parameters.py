@@ -48,7 +48,11 @@ class ParameterSet:
                 self._node.declare_parameter(
                     parameter.name, parameter.default, _descriptor(parameter)
                 )
-            except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            except InvalidParameterTypeException:
+                del self._known[parameter.name]
+                given = self._node._parameter_overrides[parameter.name].value
+                raise ParameterError(parameter.wrong_type(given)) from None
+            except InvalidParameterValueException as error:
                 del self._known[parameter.name]
                 raise ParameterError(' '.join(str(error).split())) from None
 

@@ -21,7 +21,7 @@ from kron_dynamics.typing import FloatArray
 # Cases that a search goes by: what is nearest to instability.
 _HARDEST = 12
 # Of a search: how far it goes from where it starts, its first steps, and its halvings.
-_FARTHEST, _STEP, _HALVINGS = 1000.0, 1.15, 20
+_FARTHEST, _STEP, _HALVINGS = 1000.0, 1.3, 14
 # Of a bound: how far inside of what a search has found it is told, relative.
 _INSIDE = 1e-3
 

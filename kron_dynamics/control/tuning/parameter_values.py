@@ -70,8 +70,8 @@ def stability_report(tuning: Tuning) -> list[str]:
         )
     if (low > 0.1 * f).any():
         text.append(
-            f'Unstable below {_bandwidths(tuning, low)}: what sampling, delay and the model leave of the '
-            f'weight is more than the position gain can hold.'
+            f'Unstable below {_bandwidths(tuning, low)}: what sampling, delay and the model leave '
+            f'of the weight is more than the position gain can hold.'
         )
     text.append(
         f'These gains need joint states at {tuning.least_rate:.3g} Hz at least, with the delay in '
