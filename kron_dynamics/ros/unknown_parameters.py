@@ -23,7 +23,8 @@ _FILE_OPTION = '--params-file'
 _PARAMETERS = 'ros__parameters'
 # What launch makes of parameters in a launch file is for the node alone, whatever its pattern.
 _OF_LAUNCH = 'launch_params_'
-# Likeness of two names, 0 to 1: one may be meant by the other, and hardly anything else can be.
+# Likeness of two names, 0 to 1, from which on one may be meant by the other; and, where names of
+# other nodes are about, can hardly be anything else. Within a group the rest of the name counts.
 _ALIKE, _MISSPELT = 0.75, 0.85
 # Names of others that a message tells, and unknown ones.
 _EXAMPLES, _MOST = 4, 5
@@ -61,7 +62,8 @@ def refuse_unknown_parameters(node: Node) -> None:
     refused = []
     for name in unknown:
         near, likeness = nearest(name, known)
-        if name in for_anyone and (likeness < _MISSPELT or near in given):
+        needed = _ALIKE if _group(near) == _group(name) else _MISSPELT
+        if name in for_anyone and (likeness < needed or near in given):
             continue
         refused.append(f"'{name}'{_hint(name, near if likeness >= _ALIKE else None, known)}")
     if refused:
@@ -72,14 +74,25 @@ def refuse_unknown_parameters(node: Node) -> None:
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, float]:
-    """Return the name that is most like a name, and how like, 0 to 1."""
-    matcher = SequenceMatcher(b=name, autojunk=False)
+    """Return the name that is most like a name, and how like, 0 to 1.
+
+    Names of a group that is known, such as gains, are compared without it, and only with others of
+    the group: another joint is not alike because its group has a long name.
+    """
+    group = _group(name)
+    of_group = [other for other in known if group and _group(other) == group]
+    matcher = SequenceMatcher(b=name.removeprefix(group) if of_group else name, autojunk=False)
     best, likeness = '', 0.0
-    for other in known:
-        matcher.set_seq1(other)
+    for other in of_group or known:
+        matcher.set_seq1(other.removeprefix(group) if of_group else other)
         if matcher.real_quick_ratio() > likeness and (ratio := matcher.ratio()) > likeness:
             best, likeness = other, ratio
     return best, likeness
+
+
+def _group(name: str) -> str:
+    """The group of a parameter with its dot; empty for one of the node."""
+    return name[: name.index('.') + 1] if '.' in name else ''
 
 
 def parameter_files(arguments: Sequence[str]) -> list[Path]:
@@ -136,6 +149,5 @@ def _names(content: Any, above: str) -> Iterator[str]:
 def _hint(name: str, near: str | None, known: Iterable[str]) -> str:
     if near is not None:
         return f", did you mean '{near}'?"
-    group = name.partition('.')[0] + '.'
-    alike = sorted(other for other in known if other.startswith(group))[:_EXAMPLES]
+    alike = sorted(other for other in known if _group(other) == _group(name) != '')[:_EXAMPLES]
     return f' (expected one of {", ".join(alike)}, ...)' if alike else ''

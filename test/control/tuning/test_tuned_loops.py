@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
@@ -68,8 +69,13 @@ def settles(found):
     return found[-30:].max() < 1e-2 * found[:60].max()
 
 
-@pytest.mark.parametrize('name', CASES)
-@pytest.mark.parametrize('periods', [1.0, 1.5])
+@pytest.mark.parametrize(
+    ('name', 'periods'),
+    some_of(
+        [(name, periods) for name in CASES for periods in (1.0, 1.5)],
+        [('stacker', 1.5), ('ur5', 1.0), ('panda', 1.0)],
+    ),
+)
 def test_the_bound_of_an_exact_model_is_that_of_the_plant(robots, name, periods):
     robot, (rate, bandwidth) = robots[name], CASES[name]
     delay = periods / rate
@@ -94,7 +100,7 @@ def test_the_bound_holds_for_models_that_are_too_heavy_and_too_light(robots, nam
     assert not settles(heavy)
 
 
-@pytest.mark.parametrize('name', ['ur5', 'panda'])
+@pytest.mark.parametrize('name', some_of(['ur5', 'panda'], ['panda']))
 def test_gains_that_are_too_weak_for_a_light_model_let_the_machine_fall(robots, name):
     """In the worst pose, about the reference that makes the machine rest there."""
     robot, (rate, bandwidth) = robots[name], CASES[name]
@@ -107,9 +113,6 @@ def test_gains_that_are_too_weak_for_a_light_model_let_the_machine_fall(robots, 
     share = {0: 0.0, 1: ERROR, 2: -ERROR}[case // len(machine.q)]
     pose, still = machine.q[errors.pose[case]], np.zeros(robot.n)
     assert share == -ERROR
-    assert lowest * bandwidth == pytest.approx(
-        tune(robot, bandwidth, rate).stable_from[0], rel=1e-6
-    )
     for factor, falls in ((0.8, True), (1.25, False)):
         kp = (factor * lowest * w) ** 2
         law = ComputedTorque(robot, [kp] * robot.n, [2 * np.sqrt(kp)] * robot.n)
@@ -141,7 +144,7 @@ def test_the_bound_with_flexible_links_is_that_of_the_plant(kernel_cache):
     for factor, stable in ((0.9, True), (1.2, False)):
         found = speeds(
             Plant(flexible, pose), rigid, pose, factor * tuning.stable_to, rate, 1.0 / rate,
-            size=1e-6, count=800,
+            size=1e-6, count=500,
         )  # fmt: skip
         assert bool(settles(found)) is stable
 
@@ -179,22 +182,22 @@ def test_what_is_unstable_is_refused_with_joint_and_bound(robots):
 
 
 def test_a_bandwidth_near_its_bound_is_a_warning(robots):
-    easy, close = (tune(robots['ur5'], f, 125.0).warnings for f in (2.0, 6.0))
+    easy, close = (tune(robots['stacker'], f, 125.0).warnings for f in (2.0, 6.0))
     assert easy == ()
     assert re.search(r'all joints have a bandwidth of 6 Hz, .* joint states at \d+ Hz', close[0])
     rate = float(re.search(r'states at (\d+) Hz', close[0])[1])
-    assert tune(robots['ur5'], 6.0, 1.01 * rate).warnings == ()
+    assert tune(robots['stacker'], 6.0, 1.01 * rate).warnings == ()
 
 
 def test_the_rate_and_the_delay_that_are_told_are_where_it_becomes_unstable(robots):
-    robot = robots['panda']
-    tuning = tune(robot, 3.0, 200.0)
-    tune(robot, 3.0, 1.02 * tuning.least_rate)
-    with pytest.raises(ParameterError, match='is unstable at 3 Hz'):
-        tune(robot, 3.0, 0.97 * tuning.least_rate)
-    tune(robot, 3.0, 200.0, delay=0.98 * tuning.longest_delay)
-    with pytest.raises(ParameterError, match='is unstable at 3 Hz'):
-        tune(robot, 3.0, 200.0, delay=1.02 * tuning.longest_delay)
+    robot = robots['stacker']
+    tuning = tune(robot, 1.0, 50.0)
+    tune(robot, 1.0, 1.02 * tuning.least_rate)
+    with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
+        tune(robot, 1.0, 0.97 * tuning.least_rate)
+    tune(robot, 1.0, 50.0, delay=0.98 * tuning.longest_delay)
+    with pytest.raises(ParameterError, match='is unstable at 1 Hz'):
+        tune(robot, 1.0, 50.0, delay=1.02 * tuning.longest_delay)
 
 
 def test_the_step_that_takes_all_effort_does(robots):
@@ -227,7 +230,7 @@ def test_the_step_that_takes_all_effort_does(robots):
         (({'slew': 1.0}, 50.0), {}, "no bandwidth is given for 'travel', 'luff'"),
         ((1.0, 50.0), {'effort_limit': {'x': 1.0}}, "effort limit is given for joint 'x'"),
         ((1.0, 50.0), {'effort_limit': {'luff': 0.0}}, "joint 'luff' has effort limit 0"),
-        ((0.1, 1.0), {}, 'expected states at most'),
+        ((0.05, 1.0), {}, 'expected states at most'),
     ],
 )
 def test_arguments_that_cannot_be_used_are_named(robots, arguments, options, message):
