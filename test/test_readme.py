@@ -46,7 +46,7 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     from kron_dynamics.cli import main
 
     shown = set(re.findall(r'`kron_dynamics (\w+)', README))
-    assert shown == {'info', 'check', 'modes', 'derive', 'analyze', 'demo'}
+    assert shown == {'info', 'check', 'modes', 'tune', 'derive', 'analyze', 'demo'}
     main(['--help'])
     usage = capsys.readouterr().out
     assert all(command in usage for command in shown)

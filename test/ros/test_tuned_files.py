@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameter files for public arms: the node takes them, and the arm arrives without a fault."""
+"""The parameter files for public arms: the node takes them and the arm arrives, without fault."""
 
 from __future__ import annotations
 
