@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from kron_dynamics.control.shaping.shape import shape_trajectory
     from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
     from kron_dynamics.control.solvers import load_solvers
+    from kron_dynamics.control.tuning.result import Tuning
+    from kron_dynamics.control.tuning.tuning import tune
     from kron_dynamics.control.vibration.damped_torque import DampedTorque
     from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
     from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
@@ -76,6 +78,7 @@ __all__ = [
     'SampleOutcome',
     'Shaper',
     'Trajectory',
+    'Tuning',
     'VibrationDamper',
     'assembled_controller',
     'check_trajectory',
@@ -90,6 +93,7 @@ __all__ = [
     'residual_vibration',
     'shape_trajectory',
     'shaper',
+    'tune',
     'watch_period',
 ]
 
@@ -150,6 +154,8 @@ _MODULES = {
         'shaper',
     ),
     'solvers': ('load_solvers',),
+    'tuning.result': ('Tuning',),
+    'tuning.tuning': ('tune',),
     'vibration.damped_torque': ('DampedTorque',),
     'vibration.damper': (
         'GainSchedule',

@@ -11,8 +11,8 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.cli import main
+from kron_dynamics.control import tune
 from kron_dynamics.control.tuning.sampled_loop import single_joint_limit
-from kron_dynamics.control.tuning.tuning import tune
 
 ROOT = Path(__file__).parents[2]
 STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
