@@ -36,8 +36,13 @@ LAYERS = (
     ('ros', 'cli'),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-# The one way up: the command that starts the demo looks for ROS only when it is asked to.
-LAZY = {('cli', 'kron_dynamics.ros.demo.demonstration')}
+# The ways up: the command that starts the demo looks for ROS only when it is asked to, and the
+# names of the nodes' parameters need none.
+LAZY = {
+    ('cli', 'kron_dynamics.ros.demo.demonstration'),
+    ('cli', 'kron_dynamics.ros.joint_parameters'),
+    ('cli', 'kron_dynamics.ros.node_parameters'),
+}
 ROS_ONLY = ('rclpy', 'launch', 'launch_ros', 'ament_index_python', 'rosbag2_py', 'tf2_ros')
 
 

@@ -46,7 +46,7 @@ def test_commands_in_examples_are_those_of_the_program(capsys):
     from kron_dynamics.cli import main
 
     shown = set(re.findall(r'`kron_dynamics (\w+)', README))
-    assert shown == {'info', 'check', 'modes', 'derive', 'analyze', 'demo'}
+    assert shown == {'info', 'check', 'modes', 'tune', 'derive', 'analyze', 'demo'}
     main(['--help'])
     usage = capsys.readouterr().out
     assert all(command in usage for command in shown)
@@ -66,15 +66,21 @@ def documented_parameters(section: str) -> dict[str, str]:
 @pytest.mark.parametrize('section', ['dynamics_node', 'simulator_node'])
 def test_parameter_tables_are_those_of_the_nodes(section):
     pytest.importorskip('rclpy', reason='rclpy is not installed')
-    from kron_dynamics.ros import node_parameters as declared
-    from kron_dynamics.ros.parameters import NO_LIMIT
+    from kron_dynamics.ros import joint_parameters, node_parameters
+    from kron_dynamics.ros.declarations import NO_LIMIT
 
     if section == 'dynamics_node':
-        common, per_joint = declared.DYNAMICS, declared.dynamics_joint_parameters(['<joint>'])
+        common, per_joint = (
+            node_parameters.DYNAMICS,
+            joint_parameters.dynamics_joint_parameters(['<joint>']),
+        )
     else:
-        common, per_joint = declared.SIMULATOR, declared.simulator_joint_parameters(['<joint>'])
+        common, per_joint = (
+            node_parameters.SIMULATOR,
+            joint_parameters.simulator_joint_parameters(['<joint>']),
+        )
     expected = {}
-    for parameter in (*common, *declared.armature_parameters(['<joint>']), *per_joint):
+    for parameter in (*common, *joint_parameters.armature_parameters(['<joint>']), *per_joint):
         default = 'no limit' if parameter.default == NO_LIMIT else str(parameter.default)
         if parameter.kind is list:
             # [''] is an empty list, which needs a type.
@@ -87,6 +93,6 @@ def test_parameter_tables_are_those_of_the_nodes(section):
     assert documented.keys() == expected.keys()
     if section == 'simulator_node':
         # One row refers to dynamics_node for the description.
-        for parameter in declared.DESCRIPTION:
+        for parameter in node_parameters.DESCRIPTION:
             del documented[parameter.name], expected[parameter.name]
     assert documented == expected

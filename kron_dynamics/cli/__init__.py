@@ -35,6 +35,7 @@ COMMANDS = {
     'check': 'errors, warnings and hints about a robot description, with how to mend them',
     'derive': 'equations of a robot in closed form, as text or LaTeX',
     'modes': 'natural frequencies of a flexible robot against pose or payload',
+    'tune': 'gains and tolerances of dynamics_node from a bandwidth, and what is stable',
     'analyze': 'efforts and accelerations in a recording against the model',
     'demo': 'simulated stacker-reclaimer under computed torque, over ROS 2',
 }

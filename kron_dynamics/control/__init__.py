@@ -39,21 +39,23 @@ if TYPE_CHECKING:
         check_trajectory,
         limit_violations,
     )
-    from kron_dynamics.control.reference.point_to_point import point_to_point
-    from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
-    from kron_dynamics.control.reference_follower import (
+    from kron_dynamics.control.reference.planning import (
         PlannedReference,
         Reference,
         ReferenceBounds,
-        ReferenceFollower,
         ReferenceShaping,
     )
+    from kron_dynamics.control.reference.point_to_point import point_to_point
+    from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
+    from kron_dynamics.control.reference_follower import ReferenceFollower
     from kron_dynamics.control.safety import CommandGuard
     from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
     from kron_dynamics.control.shaping.shape import shape_trajectory
     from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
     from kron_dynamics.control.solvers import load_solvers
     from kron_dynamics.control.terms import EffortTerms
+    from kron_dynamics.control.tuning.result import Tuning
+    from kron_dynamics.control.tuning.tuning import tune
     from kron_dynamics.control.vibration.damped_torque import DampedTorque
     from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
     from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
@@ -101,6 +103,7 @@ __all__ = [
     'Shaper',
     'TipWrench',
     'Trajectory',
+    'Tuning',
     'VibrationDamper',
     'advised_thresholds',
     'annotate_trajectory',
@@ -119,6 +122,7 @@ __all__ = [
     'residual_vibration',
     'shape_trajectory',
     'shaper',
+    'tune',
     'watch_period',
 ]
 
@@ -169,18 +173,18 @@ _MODULES = {
         'check_trajectory',
         'limit_violations',
     ),
+    'reference.planning': (
+        'PlannedReference',
+        'Reference',
+        'ReferenceBounds',
+        'ReferenceShaping',
+    ),
     'reference.point_to_point': ('point_to_point',),
     'reference.trajectory': (
         'Extrema',
         'Trajectory',
     ),
-    'reference_follower': (
-        'PlannedReference',
-        'Reference',
-        'ReferenceBounds',
-        'ReferenceFollower',
-        'ReferenceShaping',
-    ),
+    'reference_follower': ('ReferenceFollower',),
     'safety': ('CommandGuard',),
     'shaping.clamped_modes': ('ClampedJointModes',),
     'shaping.shape': ('shape_trajectory',),
@@ -192,6 +196,8 @@ _MODULES = {
     ),
     'solvers': ('load_solvers',),
     'terms': ('EffortTerms',),
+    'tuning.result': ('Tuning',),
+    'tuning.tuning': ('tune',),
     'vibration.damped_torque': ('DampedTorque',),
     'vibration.damper': (
         'GainSchedule',

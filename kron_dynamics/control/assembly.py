@@ -16,7 +16,7 @@ from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.integral_action import IntegralAction, integral_limit
 from kron_dynamics.control.law import ControlLaw
-from kron_dynamics.control.reference_follower import ReferenceBounds, ReferenceShaping
+from kron_dynamics.control.reference.planning import ReferenceBounds, ReferenceShaping
 from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances

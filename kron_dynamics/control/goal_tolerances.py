@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kron_dynamics.control.reference_follower import Reference
+from kron_dynamics.control.reference.planning import Reference
 from kron_dynamics.control.turns import shorter_way
 from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 from kron_dynamics.typing import FloatArray

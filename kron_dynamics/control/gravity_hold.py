@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kron_dynamics.arguments import real_number
-from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.poses import gravity_derivative, poses_within_limits
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray
 
@@ -22,8 +22,6 @@ _LARGEST_STEP = 0.25
 # A robot that loses its speed more slowly than this, 1/s, coasts for seconds.
 _SLOWEST = 0.5
 _PURPOSE = "the fault action 'hold_gravity'"
-# Step of the central differences of the weight, rad or m.
-_DIFFERENCE = 1e-5
 # Of the search for efforts within limits, for each joint; it takes about one.
 _PASSES = 10
 
@@ -82,7 +80,7 @@ def damping_range(
     L = _cholesky(robot, q, purpose)
     fastest = 0.0
     if carry_weight:
-        stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, _weight_derivative(robot, q))))
+        stiffness = np.abs(np.linalg.eigvalsh(_in_metric(L, gravity_derivative(robot, q))))
         fastest = float(stiffness.max(initial=0.0))
     ratio = 1.0
     if flexible is not None and flexible.model.is_flexible:
@@ -272,16 +270,6 @@ def _cholesky(robot: Robot, q: FloatArray, purpose: str) -> FloatArray:
             f"{purpose} cannot brake '{robot.model.name}': its mass matrix "
             'is singular, a joint moves no mass'
         ) from None
-
-
-def _weight_derivative(robot: Robot, q: FloatArray) -> FloatArray:
-    """The derivative dg/dq, shape (N, n, n), symmetric."""
-    columns = []
-    for e in _DIFFERENCE * np.eye(robot.n):
-        change = robot.gravity_vector(q + e) - robot.gravity_vector(q - e)
-        columns.append(change / (2.0 * _DIFFERENCE))
-    G = np.stack(columns, axis=-1)
-    return np.asarray((G + np.swapaxes(G, 1, 2)) / 2.0)
 
 
 def _in_metric(L: FloatArray, G: FloatArray) -> FloatArray:

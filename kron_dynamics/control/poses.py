@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _POSES = 500
+# Step of the central differences of the weight, rad or m.
+_DIFFERENCE = 1e-5
 
 
 def poses_within_limits(robot: Robot, count: int = _POSES) -> FloatArray:
@@ -31,3 +33,18 @@ def poses_within_limits(robot: Robot, count: int = _POSES) -> FloatArray:
     generator = random.Random(0)
     shares = [[generator.random() for _ in range(robot.n)] for _ in range(count)]
     return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))
+
+
+def gravity_derivative(robot: Robot, q: FloatArray) -> FloatArray:
+    """Return the derivative dg/dq, shape (N, n, n), symmetric.
+
+    Args:
+        robot: the machine with rigid links.
+        q: poses, shape (N, n), rad or m.
+    """
+    columns = []
+    for e in _DIFFERENCE * np.eye(robot.n):
+        change = robot.gravity_vector(q + e) - robot.gravity_vector(q - e)
+        columns.append(change / (2.0 * _DIFFERENCE))
+    G = np.stack(columns, axis=-1)
+    return np.asarray((G + np.swapaxes(G, 1, 2)) / 2.0)

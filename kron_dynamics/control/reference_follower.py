@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.limits import check_trajectory
+from kron_dynamics.control.reference.planning import (
+    PlannedReference,
+    Reference,
+    ReferenceBounds,
+    ReferenceShaping,
+)
 from kron_dynamics.control.reference.some_joints import IndexArray, widened
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
@@ -21,77 +26,11 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
-    from kron_dynamics.control.shaping.shape import ModesOf
+    pass
 
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
 _LATEST_START = 0.5
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceBounds:
-    """What a reference may be beside the limits of the machine.
-
-    Attributes:
-        start_delay: how far in the future it may start, s.
-        duration: how long it may take, s.
-        acceleration: of motions made here, stops and those to streamed points, shape (n,),
-            rad/s^2 or m/s^2; None, or 0 for a joint, for what `acceleration_limits` derives.
-    """
-
-    start_delay: float = 600.0
-    duration: float = 86400.0
-    acceleration: FloatArray | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceShaping:
-    """How references are shaped: kind of the `shaper`, modes as for `shape_trajectory`."""
-
-    kind: str
-    modes_of: ModesOf
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
-    """What is followed from a time on.
-
-    Attributes:
-        start: on the states' clock, s.
-        asked: the trajectory that was asked for.
-        followed: what is followed for it: shaped, or the same.
-    """
-
-    start: float
-    asked: Trajectory
-    followed: Trajectory
-
-    @property
-    def end(self) -> float:
-        """When it has come to rest, on the states' clock, s."""
-        return self.start + self.followed.duration
-
-    @property
-    def added_time(self) -> float:
-        """By how much shaping made it longer, s."""
-        return self.followed.duration - self.asked.duration
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedReference:
-    """A reference that is to be shaped and checked, in any thread, before it is followed.
-
-    Attributes:
-        start: on the states' clock, s.
-        finish: makes the reference of it; raises TrajectoryError where it is malformed, not where
-            the present one is, or the machine cannot follow it, ModelError where its links give
-            way.
-    """
-
-    start: float
-    finish: Callable[[], Reference]
-    _after: Reference
-    _stops: int
 
 
 class ReferenceFollower:

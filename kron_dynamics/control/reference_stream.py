@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kron_dynamics.control.law import JointReference
+from kron_dynamics.control.reference.planning import Reference
 from kron_dynamics.control.reference.polynomials import derivative_of, quintic_pieces
 from kron_dynamics.control.reference.stop import STEEPEST
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.reference_follower import Reference, ReferenceFollower
+from kron_dynamics.control.reference_follower import ReferenceFollower
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -144,7 +146,7 @@ class ReferenceStream:
                 k = int((~np.isfinite(values)).argmax())
                 raise TrajectoryError(f'{label} of {names[k]!r} is {values[k]:g}')
         start = self._follower.sample(now)
-        continuous = np.array([kind == 'continuous' for kind in model.joint_types])
+        continuous = np.array(endless(model.joint_types))
         turns = 2.0 * np.pi * continuous * np.rint((start[0] - goal[0]) / (2.0 * np.pi))
         goal[0] = goal[0] + turns
         end, _ = self._stop_from(goal)

@@ -42,8 +42,9 @@ from kron_dynamics.ros.diagnostics import (
     controller_values,
     state_values,
 )
+from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
 from kron_dynamics.ros.main import run_node
-from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
+from kron_dynamics.ros.node_parameters import DYNAMICS
 from kron_dynamics.ros.outputs import CommandOutput, StateOutputs
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
@@ -51,6 +52,7 @@ from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
 from kron_dynamics.ros.terms_output import TermsOutput
+from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.typing import FloatArray
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -136,6 +138,7 @@ class DynamicsNode(LifecycleNode):
             configured = ConfiguredRobot(carrying_robot(self._settings, description, link), link)
             robot = configured.robot
             self._settings.declare(dynamics_joint_parameters(robot.joint_names))
+            refuse_unknown_parameters(self)
             check_loop(self._settings, robot, configured.flexible)
             self._outputs = StateOutputs(self, configured, self._settings, self._steady)
         except KronDynamicsError as error:

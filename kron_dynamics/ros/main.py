@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.ros.memory import keep_freed_memory
+from kron_dynamics.ros.unknown_parameters import note_arguments
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
@@ -53,6 +54,7 @@ def run_node(
         return _fatal(error)
     sys.setswitchinterval(_SWITCH_INTERVAL)
     keep_freed_memory()
+    note_arguments(arguments)
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())

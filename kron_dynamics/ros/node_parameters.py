@@ -4,20 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from kron_dynamics.control.terms import DRIVE_TERMS, TERMS
-from kron_dynamics.ros.parameters import NO_LIMIT, Parameter
-from kron_dynamics.ros.reference_interface import REFERENCES, reference_joint_parameters
+from kron_dynamics.ros.declarations import NO_LIMIT, Parameter, read_once
+from kron_dynamics.ros.reference_parameters import REFERENCES
 
-
-def _read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
-    """Parameters that a node reads when it starts: a change later would do nothing."""
-    return tuple(replace(parameter, read_only=True) for parameter in parameters)
-
-
-DESCRIPTION = _read_once(
+DESCRIPTION = read_once(
     Parameter(
         'robot_description',
         '',
@@ -57,7 +48,7 @@ DESCRIPTION = _read_once(
 
 DYNAMICS = (
     *DESCRIPTION,
-    *_read_once(
+    *read_once(
         Parameter(
             'autostart', True, 'Configure and activate without waiting for lifecycle transitions.'
         ),
@@ -281,7 +272,7 @@ DYNAMICS = (
     *REFERENCES,
 )
 
-SIMULATOR = _read_once(
+SIMULATOR = read_once(
     *DESCRIPTION,
     Parameter('publish_rate', 100.0, 'Joint states per simulated second, Hz.', 1.0, 2000.0),
     Parameter('step', 0.001, 'Longest integration step, s.', 1e-6, 0.1),
@@ -312,137 +303,3 @@ SIMULATOR = _read_once(
         choices=('brake', 'coast'),
     ),
 )
-
-
-def armature_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
-    """Return the parameters of the rotors at the joints, which are read with the description."""
-    return _read_once(
-        *(
-            Parameter(
-                f'armature.{joint}',
-                -1.0,
-                'Inertia of the rotor at the joint, kg m^2 or kg; below 0: what the transmissions '
-                'of the URDF give.',
-                -1.0,
-                NO_LIMIT,
-            )
-            for joint in joints
-        )
-    )
-
-
-def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
-    """Return the parameters that dynamics_node has for every joint."""
-    parameters = []
-    for joint in joints:
-        parameters += [
-            Parameter(
-                f'gains.{joint}.kp', 0.0, 'Position gain, 1/s^2; to be set above 0.', 0.0, NO_LIMIT
-            ),
-            Parameter(
-                f'gains.{joint}.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0, NO_LIMIT
-            ),
-            Parameter(f'gains.{joint}.ki', 0.0, 'Integral gain, 1/s^3; 0: none.', 0.0, NO_LIMIT),
-            Parameter(
-                f'collision_threshold.{joint}',
-                NO_LIMIT,
-                'External effort that is a collision and a fault, N m or N.',
-                1e-12,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'reference_start_tolerance.{joint}',
-                0.01,
-                'Distance allowed between measured position and start of a reference, rad or m.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_resolution.{joint}',
-                1e-5,
-                'Smallest step of the measured position, rad or m: what vibration_damping may '
-                'trust.',
-                1e-12,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'effort_limit.{joint}',
-                NO_LIMIT,
-                'Effort limit where the URDF has a larger one or none, N m or N.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'effort_rate_limit.{joint}',
-                0.0,
-                'Greatest change of the commanded effort, N m/s or N/s. 0: all of the effort '
-                'limit in 0.1 / sqrt(kp) seconds.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_margin.{joint}',
-                0.0,
-                'Distance that a measured position may be outside its range, rad or m; further is '
-                'a fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_jump.{joint}',
-                0.0,
-                'Distance that a measured position may be off from one state to the next, beside '
-                'what the joint can move at twice its velocity limit, rad or m; a state further '
-                'off is not believed. 0: 50 ms at the velocity limit.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'following_error.{joint}',
-                0.0,
-                'Distance from the reference that is a fault, rad or m. 0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'following_error_velocity.{joint}',
-                0.0,
-                'Velocity error that is a fault, rad/s or m/s. 0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'goal_tolerance.{joint}',
-                0.0,
-                'Distance from the end of a reference that is a fault after goal_time, rad or m. '
-                '0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
-            ),
-            *reference_joint_parameters(joint),
-        ]
-    return parameters
-
-
-def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
-    """Return the parameters that simulator_node has for every joint."""
-    parameters = []
-    for joint in joints:
-        parameters += [
-            Parameter(
-                f'initial_position.{joint}', 0.0, 'Start position, rad or m.', -NO_LIMIT, NO_LIMIT
-            ),
-            Parameter(
-                f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, NO_LIMIT
-            ),
-            Parameter(
-                f'position_noise.{joint}', 0.0, 'Standard deviation, rad or m.', 0.0, NO_LIMIT
-            ),
-            Parameter(
-                f'velocity_noise.{joint}', 0.0, 'Standard deviation, rad/s or m/s.', 0.0, NO_LIMIT
-            ),
-            Parameter(
-                f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, NO_LIMIT
-            ),
-        ]
-    return _read_once(*parameters)

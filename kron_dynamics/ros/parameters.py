@@ -1,12 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters as data: declared once with type, description and range, read once with checks."""
+"""The parameters of a node: declared with type, description and range, read with checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,64 +20,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.ros.declarations import NO_LIMIT, Parameter
 from kron_dynamics.typing import FloatArray
-
-# A limit of this size is none: parameters have a range, so infinity is not to be had.
-NO_LIMIT = 1e15
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A node parameter.
-
-    Attributes:
-        name: with groups separated by dots.
-        default: value where none is given. There is always one: a parameter without a value
-            would make ROS withhold the values of all others asked for with it.
-        description: what it does, with the unit.
-        lower: least value allowed.
-        upper: greatest value allowed.
-        choices: the texts allowed, for a string or for each of a list; '' stands for an empty
-            list, whose type ROS could not tell.
-        read_only: whether it is read when the node starts and never again.
-    """
-
-    name: str
-    default: Any
-    description: str
-    lower: float | None = None
-    upper: float | None = None
-    choices: tuple[str, ...] = ()
-    read_only: bool = False
-
-    @property
-    def kind(self) -> type:
-        """Python type of the value."""
-        return type(self.default)
-
-    def descriptor(self) -> ParameterDescriptor:
-        """Return what ROS tools show of the parameter."""
-        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
-        if self.choices:
-            descriptor.additional_constraints = 'one of ' + ', '.join(self.choices)
-        if self.lower is not None and self.upper is not None:
-            if self.kind is float:
-                limits = FloatingPointRange(from_value=self.lower, to_value=self.upper)
-                descriptor.floating_point_range = [limits]
-            else:
-                bounds = IntegerRange(from_value=int(self.lower), to_value=int(self.upper))
-                descriptor.integer_range = [bounds]
-        return descriptor
-
-    def problem(self, value: Any) -> str | None:
-        """Return why a value cannot be used, or None."""
-        if self.kind is float and not isfinite(value):
-            return f"parameter '{self.name}' is {value}, expected a finite number"
-        texts = [value] if self.kind is str else value if self.choices else []
-        if self.choices and not set(texts) <= set(self.choices):
-            expected = ', '.join(repr(choice) for choice in self.choices)
-            return f"parameter '{self.name}' is '{value}', expected one of {expected}"
-        return None
 
 
 class ParameterSet:
@@ -104,9 +46,13 @@ class ParameterSet:
             self._known[parameter.name] = parameter
             try:
                 self._node.declare_parameter(
-                    parameter.name, parameter.default, parameter.descriptor()
+                    parameter.name, parameter.default, _descriptor(parameter)
                 )
-            except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+            except InvalidParameterTypeException:
+                del self._known[parameter.name]
+                given = self._node._parameter_overrides[parameter.name].value
+                raise ParameterError(parameter.wrong_type(given)) from None
+            except InvalidParameterValueException as error:
                 del self._known[parameter.name]
                 raise ParameterError(' '.join(str(error).split())) from None
 
@@ -144,3 +90,20 @@ class ParameterSet:
         """
         values = np.array([self.value(pattern.format(joint=joint)) for joint in joints], float)
         return np.where(values >= NO_LIMIT, np.inf, values)
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    """What ROS tools show of a parameter."""
+    descriptor = ParameterDescriptor(
+        description=parameter.description, read_only=parameter.read_only
+    )
+    if parameter.choices:
+        descriptor.additional_constraints = 'one of ' + ', '.join(parameter.choices)
+    if parameter.lower is not None and parameter.upper is not None:
+        if parameter.kind is float:
+            limits = FloatingPointRange(from_value=parameter.lower, to_value=parameter.upper)
+            descriptor.floating_point_range = [limits]
+        else:
+            bounds = IntegerRange(from_value=int(parameter.lower), to_value=int(parameter.upper))
+            descriptor.integer_range = [bounds]
+    return descriptor

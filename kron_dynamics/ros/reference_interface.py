@@ -17,7 +17,7 @@ from kron_dynamics.control.goal_tolerances import GoalTolerances
 from kron_dynamics.control.reference_stream import ReferenceStream
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
-from kron_dynamics.ros.parameters import NO_LIMIT, Parameter, ParameterSet
+from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
 from kron_dynamics.ros.reference_points import points_from_bytes
 from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
@@ -25,81 +25,6 @@ from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
 _WARN_PERIOD = 5.0
 # About how many bytes a point has in a message: counts and time, and two numbers a joint.
 _POINT_BYTES, _JOINT_BYTES = 28, 16
-
-REFERENCES = (
-    Parameter(
-        'reference_start_delay',
-        600.0,
-        'How far in the future a reference may start, s.',
-        0.0,
-        NO_LIMIT,
-    ),
-    Parameter('reference_duration', 86400.0, 'How long a reference may take, s.', 0.001, NO_LIMIT),
-    Parameter(
-        'reference_point_timeout',
-        0.2,
-        'Time of the states without a point on reference_point after which the machine is '
-        'stopped, s.',
-        0.001,
-        60.0,
-    ),
-    Parameter(
-        'reference_point_reach',
-        1.0,
-        'A point on reference_point that the limits of velocity and acceleration keep from being '
-        'reached in this time is refused, s; nearer ones are reached late.',
-        0.001,
-        60.0,
-    ),
-    Parameter(
-        'allow_partial_joints_goal',
-        True,
-        'Take references and goals for some of the joints; the others stop and hold.',
-    ),
-    Parameter('action_monitor_rate', 20.0, 'Feedback of goals, Hz.', 0.1, 1000.0),
-    Parameter(
-        'constraints.goal_time',
-        5.0,
-        'Time after the end of a goal in which the joints must be there, s; 0: any time.',
-        0.0,
-        NO_LIMIT,
-    ),
-    Parameter(
-        'constraints.stopped_velocity_tolerance',
-        0.01,
-        'Velocity of a joint at the end of a goal that counts as rest, rad/s or m/s; 0: any.',
-        0.0,
-        NO_LIMIT,
-    ),
-)
-
-
-def reference_joint_parameters(joint: str) -> tuple[Parameter, ...]:
-    """Return the parameters of references that dynamics_node has for a joint."""
-    return (
-        Parameter(
-            f'constraints.{joint}.trajectory',
-            0.0,
-            'Distance from the reference at which a goal is aborted, rad or m; 0: none.',
-            0.0,
-            NO_LIMIT,
-        ),
-        Parameter(
-            f'constraints.{joint}.goal',
-            0.02,
-            'Distance from the end at which a goal is reached, rad or m; 0: any.',
-            0.0,
-            NO_LIMIT,
-        ),
-        Parameter(
-            f'acceleration_limit.{joint}',
-            0.0,
-            'Acceleration of stops and of motions to streamed points, rad/s^2 or m/s^2; 0: '
-            'derived from the efforts left beside the weight, see diagnostics.',
-            0.0,
-            NO_LIMIT,
-        ),
-    )
 
 
 def reference_bounds(parameters: ParameterSet, joints: Sequence[str]) -> ReferenceBounds:

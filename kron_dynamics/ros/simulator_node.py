@@ -26,9 +26,11 @@ from kron_dynamics.ros.description import (
     robot_from_text,
     subscribe_description,
 )
+from kron_dynamics.ros.joint_parameters import simulator_joint_parameters
 from kron_dynamics.ros.main import run_node
-from kron_dynamics.ros.node_parameters import SIMULATOR, simulator_joint_parameters
+from kron_dynamics.ros.node_parameters import SIMULATOR
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
 
 # A process that was stopped for a while goes on from where it was: at most this many periods are
@@ -85,6 +87,7 @@ class SimulatorNode(Node):
         parameters, count = self._settings, robot.model.joint_count
         joints, modal = robot.joint_names[:count], robot.joint_names[count:]
         parameters.declare(simulator_joint_parameters(joints))
+        refuse_unknown_parameters(self)
         self._joint_names, self._modal_names = joints, modal
         self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
         self._sensors = JointSensors(

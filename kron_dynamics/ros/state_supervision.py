@@ -21,7 +21,8 @@ from kron_dynamics.control.supervision.state_gate import (
 )
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import seconds
-from kron_dynamics.ros.parameters import NO_LIMIT, ParameterSet
+from kron_dynamics.ros.declarations import NO_LIMIT
+from kron_dynamics.ros.parameters import ParameterSet
 
 _WARN_PERIOD = 5.0
 

@@ -31,6 +31,7 @@ from kron_dynamics.exceptions import (
     LateTrajectoryError,
     TrajectoryError,
 )
+from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.ros.conversions import stamp_from
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
 from kron_dynamics.ros.reference_points import IndexArray
@@ -71,7 +72,7 @@ class _Goal:
         chosen = np.ones(robot.n, dtype=bool)
         if joints is not None:
             chosen = np.isin(np.arange(robot.n), joints)
-        turns = whole_turns([kind == 'continuous' for kind in robot.model.joint_types])
+        turns = whole_turns(endless(robot.model.joint_types))
         self.monitor = GoalMonitor(reference, self.tolerances, robot.joint_names, turns, chosen)
         self.goals.logger.info(
             f'following a goal of {reference.followed.duration:.3g} s'

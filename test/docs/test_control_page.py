@@ -47,7 +47,8 @@ def test_thresholds_are_the_advised_ones(kernel_cache, name):
 
 def test_every_parameter_of_the_page_is_one_of_the_node(kernel_cache):
     pytest.importorskip('rclpy', reason='rclpy is not installed')
-    from kron_dynamics.ros.node_parameters import DYNAMICS, dynamics_joint_parameters
+    from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
+    from kron_dynamics.ros.node_parameters import DYNAMICS
 
     known = {p.name for p in (*DYNAMICS, *dynamics_joint_parameters(['<joint>']))}
     table = PAGE.split('| parameter | laws | meaning |')[1].split('\n\n')[0]

@@ -114,8 +114,11 @@ class Process:
 
 
 def parameter_file(path, parameters):
-    """Write parameters, for whatever node reads them; return the file."""
-    path.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}), encoding='utf-8')
+    """Write parameters, for whatever node reads them or by patterns of nodes; return the file."""
+    patterned = any(name.startswith('/') for name in parameters)
+    patterns = parameters if patterned else {'/**': parameters}
+    content = {pattern: {'ros__parameters': values} for pattern, values in patterns.items()}
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
     return path
 
 
@@ -221,13 +224,14 @@ def run_to_end(ros, tmp_path_factory):
         """Start the nodes.
 
         Args:
-            cases: {key: (node, parameters)}.
+            cases: {key: (node, parameters, *further arguments)}.
         """
         folder = tmp_path_factory.mktemp('ends')
         jobs = []
-        for i, (key, (node, parameters)) in enumerate(cases.items()):
+        for i, (key, (node, parameters, *more)) in enumerate(cases.items()):
             file = parameter_file(folder / f'{i}.yaml', parameters)
-            jobs.append((key, node, ['--params-file', str(file)], str(folder / f'{i}.log')))
+            arguments = ['--params-file', str(file), *more]
+            jobs.append((key, node, arguments, str(folder / f'{i}.log')))
         done = subprocess.run(
             [sys.executable, '-c', _FORKS],
             input=json.dumps(jobs),

@@ -1,0 +1,189 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics tune`: parameters of dynamics_node from a bandwidth and a rate."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from kron_dynamics.cli.options import (
+    add_flexible,
+    add_urdf,
+    description_options,
+    finite_number,
+    positive_number,
+)
+from kron_dynamics.cli.streams import writing
+from kron_dynamics.control.tuning.parameter_file import parameter_file
+from kron_dynamics.control.tuning.parameter_values import (
+    JOINT,
+    stability_report,
+    tuned_parameters,
+)
+from kron_dynamics.control.tuning.result import Tuning
+from kron_dynamics.control.tuning.tuning import tune
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.loading import load
+from kron_dynamics.messages import shown
+
+DESCRIPTION = """\
+Write a parameter file for dynamics_node: gains from the bandwidth that each joint is to have,
+limits and tolerances from those, each number with its unit and its reason. The loop is analysed as
+it is sampled, with its delay, in poses over the position limits, with a model that is off and with
+flexible links where there are any. What would be unstable is refused, with the bandwidth that
+would do.
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add_urdf(parser)
+    parser.add_argument(
+        '--bandwidth',
+        metavar='[JOINT=]HZ',
+        type=_for_joint,
+        action='append',
+        required=True,
+        help="natural frequency of a joint's error, in Hz; without a name that of all others; "
+        'may be repeated',
+    )
+    parser.add_argument(
+        '--rate',
+        metavar='HZ',
+        type=positive_number,
+        required=True,
+        help='joint states per second',
+    )
+    parser.add_argument(
+        '--delay',
+        metavar='S',
+        type=finite_number,
+        help='from a joint state until its efforts act, in s (default: a period)',
+    )
+    parser.add_argument(
+        '--damping-ratio',
+        metavar='Z',
+        type=positive_number,
+        default=1.0,
+        help='of the error; 1 is critical (default: %(default)g)',
+    )
+    parser.add_argument(
+        '--model-error',
+        metavar='SHARE',
+        type=finite_number,
+        default=0.2,
+        help='by which inertias and masses may be off (default: %(default)g)',
+    )
+    parser.add_argument(
+        '--effort-limit',
+        metavar='JOINT=LIMIT',
+        type=_of_joint,
+        action='append',
+        default=[],
+        help='in N m or N, where the URDF has none or a larger one; may be repeated',
+    )
+    add_flexible(parser)
+    parser.add_argument(
+        '--output', metavar='FILE', type=Path, help='write the file here, not to standard output'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the parameter file, or print it.
+
+    Raises:
+        ModelError: the description is unusable.
+        ParameterError: the loop would be unstable, or options name what is not there.
+    """
+    # The names of the parameters; they need no ROS.
+    from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
+    from kron_dynamics.ros.node_parameters import DYNAMICS
+
+    robot = load(arguments.urdf, flexible=arguments.flexible, **description_options(arguments))
+    joints = robot.rigid.joint_names if robot.model.is_flexible else robot.joint_names
+    tuning = tune(
+        robot,
+        _bandwidths(arguments.bandwidth, joints),
+        arguments.rate,
+        delay=arguments.delay,
+        damping_ratio=arguments.damping_ratio,
+        model_error=arguments.model_error,
+        effort_limit=dict(arguments.effort_limit),
+    )
+    for warning in tuning.warnings:
+        warnings.warn(warning, stacklevel=1)
+    declared = {each.name: each for each in (*DYNAMICS, *dynamics_joint_parameters([JOINT]))}
+    values = tuned_parameters(tuning)
+    for name in values.keys() & declared.keys():
+        lower, upper = declared[name].lower, declared[name].upper
+        for value in values[name].values:
+            if not isinstance(value, str) and not (lower or 0.0) <= value <= (upper or np.inf):
+                raise ParameterError(
+                    f"parameter '{name}' would be {value:.4g}, expected {lower:g} to {upper:g}"
+                )
+    text = parameter_file(_header(arguments, tuning), values, declared, tuning.joint_names)
+    if arguments.output is None:
+        print(text, end='')
+        return 0
+    with writing(arguments.output):
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(text, encoding='utf-8')
+    print('\n'.join(stability_report(tuning)))
+    print(f'\nwritten  {arguments.output}')
+    return 0
+
+
+def _header(arguments: argparse.Namespace, tuning: Tuning) -> list[str]:
+    """What the file is for, how it was made, and what is stable."""
+    words = ['kron_dynamics tune', arguments.urdf.name]
+    for joint, value in arguments.bandwidth:
+        words.append(f'--bandwidth {"" if joint is None else joint + "="}{value:g}')
+    words.append(f'--rate {arguments.rate:g}')
+    if arguments.delay is not None:
+        words.append(f'--delay {arguments.delay:g}')
+    if arguments.damping_ratio != 1.0:
+        words.append(f'--damping-ratio {arguments.damping_ratio:g}')
+    if arguments.model_error != 0.2:
+        words.append(f'--model-error {arguments.model_error:g}')
+    words += [f'--effort-limit {joint}={value:g}' for joint, value in arguments.effort_limit]
+    if arguments.flexible is not None:
+        words.append(f'--flexible {arguments.flexible.name}')
+    return [
+        f'Parameters of dynamics_node, made by `{" ".join(words)}`. SI units. Parameters that are '
+        'not here keep their defaults. These limits are no safety function.',
+        *stability_report(tuning),
+    ]
+
+
+def _bandwidths(
+    given: list[tuple[str | None, float]], joints: tuple[str, ...]
+) -> float | dict[str, float]:
+    """One bandwidth for all joints, or one for each."""
+    common = [value for joint, value in given if joint is None]
+    own = {joint: value for joint, value in given if joint is not None}
+    if len(common) > 1:
+        raise ParameterError('--bandwidth is given twice for all joints')
+    if common and not own:
+        return common[0]
+    return {**(dict.fromkeys(joints, common[0]) if common else {}), **own}
+
+
+def _of_joint(text: str) -> tuple[str, float]:
+    joint, value = _for_joint(text)
+    if joint is None:
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=NUMBER')
+    return joint, value
+
+
+def _for_joint(text: str) -> tuple[str | None, float]:
+    joint, sign, value = text.rpartition('=')
+    if sign and not joint:
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=NUMBER')
+    return (joint if sign else None), positive_number(value)

@@ -1,0 +1,193 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How far gains may be raised, states be slower and efforts be later until a loop is unstable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.tuning.linear_machine import LinearMachine, ModelErrors
+from kron_dynamics.control.tuning.sampled_loop import (
+    SampledPlant,
+    closed_loop,
+    growth,
+    sampled_plant,
+)
+from kron_dynamics.typing import FloatArray
+
+# Cases that a search goes by: what is nearest to instability.
+_HARDEST = 12
+# Of a search: how far it goes from where it starts, its first steps, and its halvings.
+_FARTHEST, _STEP, _HALVINGS = 1000.0, 1.3, 14
+# Of a bound: how far inside of what a search has found it is told, relative.
+_INSIDE = 1e-3
+
+
+class SampledLoops:
+    """Computed torque on a machine in many poses, with models that are off in many ways.
+
+    The law is ``u = M_hat (kp e + kd ed) + g_hat(q)`` of states that are sampled; with natural
+    frequencies w, kp = w^2 and kd = 2 z w.
+    """
+
+    def __init__(
+        self,
+        machine: LinearMachine,
+        errors: ModelErrors,
+        frequency: FloatArray,
+        damping_ratio: float,
+        period: float,
+        delay: float,
+    ) -> None:
+        """Take machine and law.
+
+        Args:
+            machine: N poses.
+            errors: C cases of the model.
+            frequency: natural frequencies w, shape (n_j,), rad/s.
+            damping_ratio: z.
+            period: between states, s.
+            delay: from a state until its efforts act, s.
+        """
+        self._machine, self._errors = machine, errors
+        self._w, self._z = frequency, damping_ratio
+        self._period, self._delay = period, delay
+        self._plant = self._sampled(np.arange(len(machine.q)), period, delay)
+        self._everything = np.arange(len(errors.pose))
+        self._hard = self._worst(self.growth())
+
+    def growth(self, factor: float = 1.0) -> FloatArray:
+        """Return the largest factor of each case from state to state, shape (C,).
+
+        Args:
+            factor: times the natural frequencies of all joints.
+        """
+        return self._growth(self._everything, factor)
+
+    def stable(self, factor: float = 1.0) -> bool:
+        """Return whether all cases are stable with frequencies times a factor."""
+        if (self._growth(self._hard, factor) >= 1.0).any():
+            return False
+        found = self.growth(factor)
+        if (found < 1.0).all():
+            return True
+        self._hard = np.union1d(self._hard, self._worst(found))
+        return False
+
+    def stable_range(self) -> tuple[float, float] | None:
+        """Return between which factors of the frequencies all cases are stable; None for none.
+
+        0 for the lower one where nothing asks for a strong loop. A model that is off does: what
+        it leaves of the weight must not bring the machine down.
+        """
+
+        def unstable(factor: float) -> bool:
+            return bool((self._growth(self._hard, factor) >= 1.0).any())
+
+        while True:
+            start: float | None = 1.0
+            if unstable(1.0):
+                start = _first(lambda x: not unstable(x), 1.0 / _STEP)
+                start = start or _first(lambda x: not unstable(x), _STEP)
+            if start is None:
+                return None
+            lower, upper = _edge(unstable, start, 1.0 / _STEP), _edge(unstable, start, _STEP)
+            lower, upper = (1.0 + _INSIDE) * lower, (1.0 - _INSIDE) * upper
+            if self.stable(upper) and (lower == 0.0 or self.stable(lower)):
+                return lower, upper
+
+    def least_rate(self, factor: float = 1.0) -> float:
+        """Return the least rate of the states, Hz, with the same periods of delay; inf for none.
+
+        Args:
+            factor: times the natural frequencies.
+        """
+
+        def unstable(slower: float) -> bool:
+            cases = self._hard
+            plant = self._sampled(
+                self._errors.pose[cases], self._period * slower, self._delay * slower
+            )
+            return bool((self._grown(plant, cases, factor) >= 1.0).any())
+
+        start = _first(lambda x: not unstable(x), 1.0 / _STEP) if unstable(1.0) else 1.0
+        return (
+            float(np.inf)
+            if start is None
+            else 1.0 / (self._period * _edge(unstable, start, _STEP))
+        )
+
+    def longest_delay(self) -> float:
+        """Return the longest delay with which the loops are stable as they are, s."""
+        longest = 20.0 * self._period
+
+        def unstable(longer: float) -> bool:
+            delay = self._delay + (longer - 1.0) * self._period
+            if delay > longest:
+                return True
+            cases = self._hard
+            plant = self._sampled(self._errors.pose[cases], self._period, delay)
+            return bool((self._grown(plant, cases, 1.0) >= 1.0).any())
+
+        return self._delay + (_edge(unstable, 1.0, _STEP) - 1.0) * self._period
+
+    def fastest_joint(self, factor: float = 1.0) -> int:
+        """Return which joint has most of the motion that grows most."""
+        cases = self._everything[[int(self.growth(factor).argmax())]]
+        plant = self._plant.of(self._errors.pose[cases])
+        values, vectors = np.linalg.eig(closed_loop(plant, *self._gains(cases, factor))[0])
+        n = self._machine.M.shape[1]
+        y = vectors[:n, np.abs(values).argmax()]
+        # Kinetic energy of each joint: its share of conj(q) M q.
+        pose = int(self._errors.pose[cases[0]])
+        q = np.linalg.inv(np.linalg.cholesky(self._machine.M[pose])).T @ y
+        energy = np.abs(np.real(np.conj(q) * (self._machine.M[pose] @ q)))
+        return int(energy[: len(self._w)].argmax())
+
+    def _sampled(self, poses: npt.NDArray[np.intp], period: float, delay: float) -> SampledPlant:
+        M, D, K = (terms[poses] for terms in self._machine[1:4])
+        return sampled_plant(M, D, K, len(self._w), period, delay)
+
+    def _gains(self, cases: npt.NDArray[np.intp], factor: float) -> tuple[FloatArray, FloatArray]:
+        w = factor * self._w
+        inertia = self._errors.inertia[cases]
+        return inertia * w**2 - self._errors.weight[cases], inertia * (2.0 * self._z * w)
+
+    def _grown(
+        self, plant: SampledPlant, cases: npt.NDArray[np.intp], factor: float
+    ) -> FloatArray:
+        return growth(plant, *self._gains(cases, factor))
+
+    def _growth(self, cases: npt.NDArray[np.intp], factor: float) -> FloatArray:
+        return self._grown(self._plant.of(self._errors.pose[cases]), cases, factor)
+
+    def _worst(self, growths: FloatArray) -> npt.NDArray[np.intp]:
+        return np.argsort(growths)[-_HARDEST:]
+
+
+def _first(holds: Callable[[float], bool], step: float) -> float | None:
+    """The first of step, step^2, ... for which something holds."""
+    x = step
+    while 1.0 / _FARTHEST < x < _FARTHEST:
+        if holds(x):
+            return x
+        x *= step
+    return None
+
+
+def _edge(unstable: Callable[[float], bool], start: float, step: float) -> float:
+    """How far from start all is stable, going up with a step above 1, else down.
+
+    The farthest there is, or 0, where nothing is unstable.
+    """
+    beyond = _first(lambda x: unstable(start * x), step)
+    if beyond is None:
+        return start * _FARTHEST if step > 1.0 else 0.0
+    inside, outside = start * beyond / step, start * beyond
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (inside + outside)
+        inside, outside = (inside, middle) if unstable(middle) else (middle, outside)
+    return inside

@@ -1,0 +1,222 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What tuning finds, as parameters of dynamics_node: each value with unit and reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.control.tuning.refusal import conditions
+from kron_dynamics.control.tuning.result import Tuning
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.typing import FloatArray
+
+# Stands for a joint's name in the name of a parameter.
+JOINT = '<joint>'
+
+
+@dataclass(frozen=True, slots=True)
+class TunedParameter:
+    """A parameter, or that of every joint.
+
+    Attributes:
+        name: of the parameter; with `JOINT` in place of the joint's.
+        values: one, or one for each joint.
+        notes: unit and reason of each value.
+        reason: of all of them; empty where another parameter of the group has it.
+    """
+
+    name: str
+    values: tuple[float | str, ...]
+    notes: tuple[str, ...]
+    reason: str = ''
+
+
+def tuned_parameters(tuning: Tuning) -> dict[str, TunedParameter]:
+    """Return the parameters of dynamics_node that follow from bandwidth and rate, by name.
+
+    Args:
+        tuning: of a robot; values are in rad or m, N m or N, and s, as of the parameters.
+    """
+    found = [*_of_the_node(tuning), *_of_the_joints(tuning)]
+    return {parameter.name: parameter for parameter in found}
+
+
+def stability_report(tuning: Tuning) -> list[str]:
+    """Return what is stable, what is not and why, as paragraphs.
+
+    Args:
+        tuning: of a robot, in Hz and s.
+    """
+    f, low, high = tuning.bandwidth, tuning.stable_from, tuning.stable_to
+    under = conditions(tuning.rate, tuning.delay, tuning.model_error)
+    exact = ''
+    if tuning.model_error:
+        exact = f'; with an exact model above {_bandwidths(tuning, tuning.exact_to)}'
+    lag = 1e3 * (tuning.delay + 0.5 / tuning.rate)
+    text = [
+        f'Stable with {under}: seen in {tuning.poses} poses over the position limits, about rest. '
+        f'Friction and damping of the joints, which help, are left out; so are the drives.',
+        f'Unstable above {_bandwidths(tuning, high)}{exact}: efforts act {lag:.3g} ms after their '
+        f'state on average, the delay and half a period, which uses up the phase margin.',
+    ]
+    if tuning.lowest_mode < np.inf:
+        single = tuning.single_to
+        text.append(
+            f'With stiff links it would be {single:.3g} Hz for each joint alone. With the joints '
+            f'held the links vibrate from {tuning.lowest_mode:.3g} Hz on, {_ratio(tuning)} times '
+            f'the largest bandwidth; a joint moves against less than the stiff inertia at first.'
+        )
+    if (low > 0.1 * f).any():
+        text.append(
+            f'Unstable below {_bandwidths(tuning, low)}: what sampling, delay and the model leave '
+            f'of the weight is more than the position gain can hold.'
+        )
+    text.append(
+        f'These gains need joint states at {tuning.least_rate:.3g} Hz at least, with the delay in '
+        f'proportion; at {tuning.rate:g} Hz efforts may be {1e3 * tuning.longest_delay:.3g} ms '
+        f'late at most.'
+    )
+    return text + [f'Warning: {warning}.' for warning in tuning.warnings]
+
+
+def _of_the_node(tuning: Tuning) -> list[TunedParameter]:
+    period = 1.0 / tuning.rate
+    pd = 'What the gains are made for: pd has no model, neither of weight nor of coupling.'
+    if tuning.pd_unstable > 0.0:
+        pd = (
+            f'What the gains are made for. With pd, which has no model, they are unstable in '
+            f'{100.0 * tuning.pd_unstable:.3g} % of the poses: it takes each joint by itself, and '
+            f'the eigenvalues of M^-1 diag(M) reach {tuning.pd_inertia_ratio:.3g}.'
+        )
+    hold = tuning.hold
+    w = np.sqrt(tuning.kp)
+    slowest = 1.0 / float(w.min())
+    return [
+        _one('control_law', 'computed_torque', 'or pd', pd),
+        _one(
+            'state_period',
+            period,
+            's',
+            f'Joint states at {tuning.rate:g} Hz; fault_action hold_gravity and vibration_damping '
+            f'count on it.',
+        ),
+        _one(
+            'state_timeout',
+            tuning.state_timeout,
+            's, wall time',
+            f'{tuning.state_timeout * tuning.rate:.3g} joint states that do not come. The last '
+            f'effort stays that long; at 50 ms at least, as computers are busy at times.',
+        ),
+        _one(
+            'following_error_time',
+            tuning.tolerances.time,
+            's',
+            f'A time constant of the slowest joint, {slowest:.3g} s, and 0.1 s at least: what the '
+            f'loop mends by itself is no fault.',
+        ),
+        _one(
+            'goal_time',
+            tuning.tolerances.goal_time,
+            's',
+            'Ten time constants of the slowest joint, and 1 s at least.',
+        ),
+        _one(
+            'hold_damping',
+            tuning.hold_damping,
+            '1/s',
+            f'How quickly fault_action hold_gravity takes speed out. Stable from '
+            f'{hold.lowest:.3g} to {hold.highest:.3g} 1/s at this state_period; this is the '
+            f'geometric mean.',
+        ),
+    ]
+
+
+def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
+    n = len(tuning.joint_names)
+    kinds = list(map(joint_kind, tuning.joint_types))
+    position = [kind.unit('position') for kind in kinds]
+    effort = [kind.unit('effort') for kind in kinds]
+    z, tolerances = tuning.damping_ratio, tuning.tolerances
+    damped = 'critically damped' if z == 1.0 else f'damping ratio {z:g}'
+    return [
+        TunedParameter(
+            'gains.<joint>.kp',
+            tuple(tuning.kp.tolist()),
+            tuple(
+                f'1/s^2, {f:.4g} Hz; a step of {step:.3g} {unit} takes all of an effort limit'
+                for f, step, unit in zip(
+                    tuning.bandwidth, tuning.saturating_step, position, strict=True
+                )
+            ),
+            'With an exact model the error e of each joint obeys edd + kd ed + kp e = 0. '
+            'kp = (2 pi f)^2 with the bandwidth f, kd = 2 z 2 pi f with the damping ratio z. The '
+            'step is the smallest one, over the poses, for which the gains ask for more effort '
+            'than there is beside the weight.',
+        ),
+        TunedParameter('gains.<joint>.kd', tuple(tuning.kd.tolist()), (f'1/s, {damped}',) * n),
+        _each(
+            'reference_start_tolerance.<joint>',
+            tuning.start_tolerance,
+            position,
+            'A tenth of the step that takes all of an effort limit, half of following_error at '
+            'most, and not less than three times what friction leaves.',
+        ),
+        _each(
+            'effort_limit.<joint>',
+            tuning.effort_limit,
+            effort,
+            'Of the URDF, or given. To stay below what trips the drives: effort_limit_scale.',
+        ),
+        _each(
+            'effort_rate_limit.<joint>',
+            tuning.effort_rate_limit,
+            [f'{unit}/s' for unit in effort],
+            'All of the effort limit in a tenth of the time constant 1 / sqrt(kp): no step leaves '
+            'at once, and feedback is not held up.',
+        ),
+        _each(
+            'following_error.<joint>',
+            tolerances.position,
+            position,
+            'A fault: an error that asks for half of the effort limit where the inertia is '
+            'largest, or that is more than a time constant at the velocity limit; and not less '
+            'than three times what friction leaves.',
+        ),
+        _each(
+            'following_error_velocity.<joint>',
+            tolerances.velocity,
+            [f'{unit}/s' for unit in position],
+            'A fault: sqrt(kp) times following_error, and half of the velocity limit at least.',
+        ),
+        _each(
+            'goal_tolerance.<joint>',
+            tolerances.goal,
+            position,
+            'A fault after goal_time: half of following_error, and not less than three times what '
+            'friction leaves.',
+        ),
+    ]
+
+
+def _one(name: str, value: float | str, note: str, reason: str) -> TunedParameter:
+    return TunedParameter(name, (value,), (note,), reason)
+
+
+def _each(name: str, values: FloatArray, units: list[str], reason: str) -> TunedParameter:
+    return TunedParameter(name, tuple(values.tolist()), tuple(units), reason)
+
+
+def _bandwidths(tuning: Tuning, values: FloatArray) -> str:
+    """A bandwidth, or those of the joints with their names."""
+    shown = [f'{value:.3g} Hz' for value in values]
+    if (tuning.bandwidth == tuning.bandwidth[0]).all():
+        return shown[0]
+    each = (f'{name} {text}' for name, text in zip(tuning.joint_names, shown, strict=True))
+    return f'{", ".join(each)} in this proportion'
+
+
+def _ratio(tuning: Tuning) -> str:
+    return f'{tuning.lowest_mode / float(tuning.bandwidth.max()):.3g}'

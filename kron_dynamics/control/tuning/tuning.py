@@ -1,0 +1,197 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains, limits and tolerances of a robot from the bandwidth that is wanted of its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kron_dynamics.arguments import real_number
+from kron_dynamics.control.gravity_hold import GravityHold
+from kron_dynamics.control.supervision.tolerances import default_rate_limit
+from kron_dynamics.control.tuning.effort_use import (
+    independent_joints,
+    saturating_steps,
+    tolerances_over_range,
+)
+from kron_dynamics.control.tuning.linear_machine import (
+    ModelErrors,
+    linear_machine,
+    lowest_mode,
+    model_errors,
+)
+from kron_dynamics.control.tuning.loop_limits import SampledLoops
+from kron_dynamics.control.tuning.refusal import ROOM, conditions, little_room, refusal
+from kron_dynamics.control.tuning.result import Tuning
+from kron_dynamics.control.tuning.sampled_loop import single_joint_limit
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.robot import Robot
+
+_TURN = 2.0 * np.pi
+# States that may fail to come before it is a fault, and the least time that they are given: a
+# busy computer is no fault of the machine.
+_MISSED, _SHORTEST = 10.0, 0.05
+# Of the step that saturates the efforts: a reference may start that far off.
+_START = 0.1
+
+
+def tune(
+    robot: Robot,
+    bandwidth: float | Mapping[str, float],
+    rate: float,
+    *,
+    delay: float | None = None,
+    damping_ratio: float = 1.0,
+    model_error: float = 0.2,
+    effort_limit: Mapping[str, float] | None = None,
+) -> Tuning:
+    r"""Return gains for a bandwidth, seen to be stable at a rate of the joint states.
+
+    With an exact model computed torque leaves each joint a double integrator under
+    ``kp e + kd ed``. Here it is sampled: a state's efforts act after the delay and are held until
+    the next ones act. The loop is linearised about rest in 300 poses over the position limits,
+    the change of the weight between samples and flexible links included, and discretised exactly;
+    it must be stable with the exact model and with inertias and masses that are too large or too
+    small by `model_error`. With equal gains no model with eigenvalues of M^-1 M_hat between
+    1 -+ model_error is worse; with different gains such models are drawn, too. Friction and
+    viscous damping of the joints are left out, which help; so are dynamics of drives and motion
+    far from rest.
+
+    Args:
+        robot: the machine; with flexible links they are part of the machine, and the law is that
+            of stiff ones.
+        bandwidth: natural frequency of the error, Hz; one for all joints or by name for each.
+        rate: of the joint states, Hz.
+        delay: from a state until its efforts act, s; None for a period.
+        damping_ratio: of the error.
+        model_error: share by which inertias and masses of the model may be off, below 1.
+        effort_limit: by joint, N m or N, where the URDF has none or a larger one.
+
+    Raises:
+        ParameterError: the loop is unstable, the message names the joint and what would be
+            stable; or an argument, or a joint's effort limit, cannot be used.
+        ModelError: flexible links give way under their weight.
+    """
+    flexible, robot = (robot, robot.rigid) if robot.model.is_flexible else (None, robot)
+    names = robot.joint_names
+    f = _bandwidths(bandwidth, names)
+    rate = _positive(rate, 'rate of the joint states', 'Hz')
+    period = 1.0 / rate
+    delay = period if delay is None else real_number(delay, 'delay')
+    if not 0.0 <= delay < np.inf:
+        raise ParameterError(f'delay is {delay:g} s, expected 0 or more')
+    damping_ratio = _positive(damping_ratio, 'damping ratio', '')
+    model_error = real_number(model_error, 'model error')
+    if not 0.0 <= model_error < 1.0:
+        raise ParameterError(f'model error is {model_error:g}, expected 0 to below 1')
+    limit = _effort_limits(robot, effort_limit or {})
+    machine = linear_machine(robot, flexible)
+    mode = lowest_mode(machine) / _TURN
+    w = _TURN * f
+
+    def loops(errors: ModelErrors) -> SampledLoops:
+        return SampledLoops(machine, errors, w, damping_ratio, period, delay)
+
+    coupled = bool((f != f[0]).any())
+    single = single_joint_limit(period, delay, damping_ratio) / _TURN
+    exact_loops = loops(model_errors(machine, 0.0, coupled=coupled))
+    real_loops = loops(model_errors(machine, model_error, coupled=coupled))
+    bounds = real_loops.stable_range()
+    if not real_loops.stable():
+        fastest = int(f.argmax())
+        joint = fastest if f[fastest] > single else real_loops.fastest_joint()
+        raise ParameterError(
+            refusal(
+                names[joint],
+                float(f[joint]),
+                conditions(rate, delay, model_error),
+                bounds,
+                single,
+                mode,
+            )
+        )
+    assert bounds is not None
+    exact = exact_loops.stable_range()
+    kp, kd = w**2, 2.0 * damping_ratio * w
+    hold = GravityHold(robot, period=period, flexible=flexible)
+    tolerances, friction = tolerances_over_range(robot, kp, limit)
+    step, overloaded = saturating_steps(machine, robot, kp, limit)
+    pd, ratio = independent_joints(machine)
+    tuning = Tuning(
+        joint_names=names,
+        joint_types=robot.model.joint_types,
+        bandwidth=f,
+        kp=kp,
+        kd=kd,
+        damping_ratio=damping_ratio,
+        rate=rate,
+        delay=delay,
+        model_error=model_error,
+        poses=len(machine.q),
+        stable_from=f * bounds[0],
+        stable_to=f * bounds[1],
+        exact_to=f * (bounds if exact is None else exact)[1],
+        single_to=single,
+        least_rate=real_loops.least_rate(),
+        longest_delay=real_loops.longest_delay(),
+        lowest_mode=mode,
+        saturating_step=step,
+        overloaded=overloaded,
+        effort_limit=limit,
+        effort_rate_limit=default_rate_limit(kp, limit),
+        start_tolerance=np.maximum(np.minimum(_START * step, 0.5 * tolerances.position), friction),
+        tolerances=tolerances,
+        hold=hold.range,
+        hold_damping=hold.damping,
+        state_timeout=max(_MISSED * period, _SHORTEST),
+        pd_inertia_ratio=ratio,
+        pd_unstable=float((loops(pd).growth() >= 1.0).mean()),
+        warnings=(),
+    )
+    return replace(tuning, warnings=little_room(tuning, real_loops.least_rate(1.0 / ROOM)))
+
+
+def _positive(value: float, name: str, unit: str) -> float:
+    number = real_number(value, name)
+    if not 0.0 < number < np.inf:
+        raise ParameterError(f'{name} is {number:g} {unit}'.rstrip() + ', expected more than 0')
+    return number
+
+
+def _bandwidths(bandwidth: float | Mapping[str, float], names: tuple[str, ...]) -> FloatArray:
+    if not isinstance(bandwidth, Mapping):
+        return np.full(len(names), _positive(bandwidth, 'bandwidth', 'Hz'))
+    _known(bandwidth, names, 'a bandwidth')
+    if missing := [name for name in names if name not in bandwidth]:
+        raise ParameterError(f'no bandwidth is given for {", ".join(map(repr, missing))}')
+    return np.array(
+        [_positive(bandwidth[name], f"bandwidth of joint '{name}'", 'Hz') for name in names]
+    )
+
+
+def _known(given: Mapping[str, float], names: tuple[str, ...], what: str) -> None:
+    for name in given:
+        if name not in names:
+            raise ParameterError(
+                f"{what} is given for joint '{name}', expected one of {', '.join(names)}"
+            )
+
+
+def _effort_limits(robot: Robot, given: Mapping[str, float]) -> FloatArray:
+    names = robot.joint_names
+    _known(given, names, 'an effort limit')
+    limit = np.minimum(robot.model.effort_limit, [given.get(name, np.inf) for name in names])
+    for name, value in zip(names, limit, strict=True):
+        if not 0.0 < value < np.inf:
+            raise ParameterError(
+                f"joint '{name}' has effort limit {value:g}, expected a positive one in the URDF "
+                'or as an argument'
+            )
+    return np.asarray(limit, dtype=float)
