@@ -48,7 +48,7 @@ setup(
     extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout'], 'xacro': ['xacro']},
     entry_points={
         'console_scripts': [
-            'kron_dynamics = kron_dynamics.cli:main',
+            'kron_dynamics = kron_dynamics.start:command',
             'dynamics_node = kron_dynamics.ros.start:dynamics_node',
             'simulator_node = kron_dynamics.ros.start:simulator_node',
         ],
