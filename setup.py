@@ -30,6 +30,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/config', files_of('config')),
+        (f'share/{PACKAGE}/examples', files_of('examples')),
         (f'share/{PACKAGE}/launch', files_of('launch')),
         (f'share/{PACKAGE}/urdf', files_of('urdf')),
     ],
