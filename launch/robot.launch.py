@@ -195,8 +195,13 @@ def _refuse_unknown(argv: list[str], known: list[str]) -> None:
     Only where the file that was launched is one of this folder: one that includes them may have
     arguments of its own.
     """
-    own = {path.name for path in Path(__file__).parent.glob('*.launch.py')}
-    if own.isdisjoint(Path(word).name for word in sys.argv):
+    folder = Path(__file__).resolve().parent
+    own = {path.name for path in folder.glob('*.launch.py')}
+    by_package = 'kron_dynamics' in sys.argv and not own.isdisjoint(sys.argv)
+    by_path = any(
+        word.endswith('.launch.py') and Path(word).resolve().parent == folder for word in sys.argv
+    )
+    if not by_package and not by_path:
         return
     for name in (word.partition(':=')[0] for word in argv if ':=' in word):
         if name not in known:

@@ -222,9 +222,15 @@ def test_wrong_arguments_start_nothing(launch: Launch, path: Path, name: str, va
 @pytest.mark.parametrize(
     ('started', 'argument', 'said'),
     [
-        ('robot.launch.py', 'namspace:=m1', "'namspace' does not exist: did you mean 'namespace'"),
-        ('/ws/launch/demo.launch.py', 'speed:=2', "'speed' does not exist: there are namespace,"),
-        ('bringup.launch.py', 'namspace:=m1', None),  # may be an argument of that file
+        (
+            'kron_dynamics robot.launch.py',
+            'namspace:=m1',
+            "'namspace' does not exist: did you mean 'namespace'",
+        ),
+        (str(DEMO), 'speed:=2', "'speed' does not exist: there are namespace,"),
+        # May be an argument of that file, which includes this one.
+        ('my_robot robot.launch.py', 'namspace:=m1', None),
+        ('/ws/robot.launch.py', 'namspace:=m1', None),
     ],
 )
 def test_arguments_that_do_not_exist(
@@ -234,7 +240,7 @@ def test_arguments_that_do_not_exist(
     without_launch: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', started, argument])
+    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', *started.split(), argument])
     if said is None:
         assert stand_ins.run(ROBOT, {}, [argument])
     else:
