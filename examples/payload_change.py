@@ -11,9 +11,10 @@ import sys
 import rclpy
 from geometry_msgs.msg import Point
 from kron_dynamics_msgs.srv import EquationsOfMotion, SetPayload
+from rclpy.node import Node
 
 
-def call(node: rclpy.node.Node, kind: type, name: str, **request: object) -> object:
+def call(node: Node, kind: type, name: str, **request: object) -> object:
     """Return the answer of a service; end the program where it was refused."""
     client = node.create_client(kind, f'dynamics_node/{name}')
     if not client.wait_for_service(timeout_sec=60.0):
@@ -26,7 +27,7 @@ def call(node: rclpy.node.Node, kind: type, name: str, **request: object) -> obj
     return answer
 
 
-def weight(node: rclpy.node.Node) -> dict[str, float]:
+def weight(node: Node) -> dict[str, float]:
     """Return the efforts that hold the machine in one pose, N m or N."""
     answer = call(node, EquationsOfMotion, 'equations_of_motion', position=[100.0, 0.5, 0.0])
     return dict(zip(answer.joint_names, answer.gravity_vector, strict=True))

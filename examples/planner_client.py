@@ -9,9 +9,10 @@ python planner_client.py
 import numpy as np
 import rclpy
 from kron_dynamics_msgs.srv import FrameKinematics, InverseDynamics
+from rclpy.node import Node
 
 
-def call(node: rclpy.node.Node, kind: type, name: str, **request: object) -> object:
+def call(node: Node, kind: type, name: str, **request: object) -> object:
     """Return the answer of a service; end the program where it was refused."""
     client = node.create_client(kind, f'dynamics_node/{name}')
     if not client.wait_for_service(timeout_sec=60.0):
