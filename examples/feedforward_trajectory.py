@@ -8,31 +8,29 @@ python feedforward_trajectory.py [joint_trajectory_controller]
 
 import sys
 
+import numpy as np
 import rclpy
 from builtin_interfaces.msg import Duration
 from kron_dynamics_msgs.srv import AnnotateTrajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-STILL = [0.0, 0.0, 0.0]
-MOTION = {  # s: positions in m and rad
-    0: [100.0, 0.5, 0.0],
-    30: [101.0, 0.6, 0.02],
-    60: [101.0, 0.7, 0.04],
-}
+JOINTS = ['travel', 'slew', 'luff']
+start, goal, duration = np.array([100.0, 0.5, 0.0]), np.array([101.0, 0.6, 0.03]), 60.0
+s = np.linspace(0.0, 1.0, 61)  # a point per second, from rest to rest
+position = start + np.outer(10 * s**3 - 15 * s**4 + 6 * s**5, goal - start)
 
 controller = sys.argv[1] if len(sys.argv) > 1 else 'joint_trajectory_controller'
 rclpy.init()
 node = rclpy.create_node('planner')
-trajectory = JointTrajectory(joint_names=['travel', 'slew', 'luff'])
-for seconds, positions in MOTION.items():
-    point = JointTrajectoryPoint(positions=positions, velocities=STILL, accelerations=STILL)
-    point.time_from_start = Duration(sec=seconds)
-    trajectory.points.append(point)
-
 client = node.create_client(AnnotateTrajectory, 'dynamics_node/annotate_trajectory')
 if not client.wait_for_service(timeout_sec=60.0):
     raise SystemExit(f'{client.srv_name} is not offered: is dynamics_node running?')
-request = AnnotateTrajectory.Request(trajectory=trajectory, include_friction=True)
+request = AnnotateTrajectory.Request(
+    joint_names=JOINTS,
+    time_from_start=(duration * s).tolist(),
+    position=position.ravel().tolist(),
+    include_friction=True,
+)
 future = client.call_async(request)
 rclpy.spin_until_future_complete(node, future)
 answer = future.result()
@@ -40,12 +38,18 @@ if not answer.success:
     raise SystemExit(answer.message)
 for sentence in answer.violations:
     print('not possible:', sentence)
-for point in answer.trajectory.points:
-    print(f'{point.time_from_start.sec:4d} s', [f'{effort:.4g}' for effort in point.effort])
 
+trajectory = JointTrajectory(joint_names=answer.joint_names)
+rates = (np.reshape(x, position.shape) for x in (answer.velocity, answer.acceleration))
+effort = np.reshape(answer.effort, position.shape)
+for t, q, qd, qdd, tau in zip(duration * s, position, *rates, effort, strict=True):
+    point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd, effort=tau)
+    point.time_from_start = Duration(sec=int(t), nanosec=round(1e9 * (t % 1.0)))
+    trajectory.points.append(point)
+for joint, efforts in zip(JOINTS, effort.T, strict=True):
+    print(f'{joint:<8} effort from {efforts.min():.4g} to {efforts.max():.4g}')
 if not answer.violations:
-    topic = f'{controller}/joint_trajectory'
-    publisher = node.create_publisher(JointTrajectory, topic, 1)
-    publisher.publish(answer.trajectory)
+    publisher = node.create_publisher(JointTrajectory, f'{controller}/joint_trajectory', 1)
+    publisher.publish(trajectory)
     print(f'sent to {publisher.topic_name}')
 rclpy.shutdown()

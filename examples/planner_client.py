@@ -46,6 +46,7 @@ for joint, efforts in zip(answer.joint_names, tau.T, strict=True):
     print(f'{joint:<8} effort from {efforts.min():.4g} to {efforts.max():.4g}')
 
 answer = call(node, FrameKinematics, 'frame_kinematics', **states)  # of the node's tip_frame
-speed = [np.hypot(twist.linear.x, twist.linear.y) for twist in answer.twist]
-print(f'{answer.frame} moves at {max(speed):.3f} m/s at most, over ground')
+J = np.reshape(answer.jacobian, (len(q), 6, q.shape[1]))
+speed = np.hypot(*np.einsum('kij,kj->ik', J[:, :2], qd))
+print(f'{answer.frame} moves at {speed.max():.3f} m/s at most, over ground')
 rclpy.shutdown()

@@ -84,12 +84,14 @@ def test_feedforward_trajectory(machine):
     offered(machine, 'annotate_trajectory')
     printed = run('feedforward_trajectory')
     assert 'sent to /joint_trajectory_controller/joint_trajectory' in printed
-    told = [numbers(line, r"'(\S+)'") for line in printed.splitlines() if ' s [' in line]
-    rest = np.zeros((3, 3))
-    q = np.array([[100.0, 0.5, 0.0], [101.0, 0.6, 0.02], [101.0, 0.7, 0.04]])
-    np.testing.assert_allclose(
-        told, kd.load(STACKER).inverse_dynamics(q, rest, rest), rtol=1e-3, atol=1.0
-    )
+    # It is slow: the efforts are those that carry the weight, nearly.
+    poses = [[100.0, 0.5, 0.0], [101.0, 0.6, 0.03]]
+    weight = kd.load(STACKER).gravity_vector(poses)[:, 2]
+    ((low, high),) = re.findall(r'luff +effort from (\S+) to (\S+)', printed)
+    np.testing.assert_allclose(float(low), weight.min(), rtol=0.01)
+    assert float(high) > weight.max()
+    (_, most), _, _ = re.findall(r'effort from (\S+) to (\S+)', printed)
+    assert float(most) > 1e3  # travel: inertia and friction
 
 
 def test_payload_change(machine):
