@@ -56,6 +56,7 @@ def pairs(ros, tmp_path):
                     [sys.executable, '-c', script, *arguments, '-r', f'__ns:=/{namespace}', *more],
                     stdout=output,
                     stderr=subprocess.STDOUT,
+                    cwd=ROOT,  # which comes before the path
                     env={**os.environ, 'PYTHONPATH': str(ROOT)},
                     start_new_session=True,
                 )

@@ -37,6 +37,7 @@ def interrupted(
     script = f'import sys; from {module} import {function}; sys.exit({function}())'
     process = subprocess.Popen(
         [sys.executable, '-c', script, *arguments],
+        cwd=ROOT,  # which comes before the path
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'RCUTILS_COLORIZED_OUTPUT': '0'},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
