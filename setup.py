@@ -30,6 +30,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/config', files_of('config')),
+        (f'share/{PACKAGE}/examples', files_of('examples')),
         (f'share/{PACKAGE}/launch', files_of('launch')),
         (f'share/{PACKAGE}/urdf', files_of('urdf')),
     ],
@@ -48,7 +49,7 @@ setup(
     extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout'], 'xacro': ['xacro']},
     entry_points={
         'console_scripts': [
-            'kron_dynamics = kron_dynamics.cli:main',
+            'kron_dynamics = kron_dynamics.start:command',
             'dynamics_node = kron_dynamics.ros.start:dynamics_node',
             'simulator_node = kron_dynamics.ros.start:simulator_node',
         ],

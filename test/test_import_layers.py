@@ -34,6 +34,7 @@ LAYERS = (
     ('control', 'bag', 'modes', 'simulation'),
     ('demo',),
     ('ros', 'cli'),
+    ('start',),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # The ways up: the command that starts the demo looks for ROS only when it is asked to, and the

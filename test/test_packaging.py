@@ -26,6 +26,8 @@ EMAIL = re.compile(
 )
 # Import names whose rosdep key is not the name itself or python3-<name>.
 ROSDEP_KEYS = {'urdf_parser_py': 'urdfdom_py'}
+# Of data files.
+FOLDERS = ('config', 'examples', 'launch', 'urdf')
 PINNED = re.compile(r'([a-z0-9-]+)==[a-z0-9.]+( ; [^/:]+)?')
 
 
@@ -116,9 +118,9 @@ def test_files_beside_the_modules_are_package_data(setup_arguments: dict[str, An
 def test_data_files_are_installed(setup_arguments: dict[str, Any]) -> None:
     installed = {name for _, names in setup_arguments['data_files'] for name in names}
 
-    paths = [path for name in ('config', 'launch', 'urdf') for path in (ROOT / name).rglob('*.*')]
+    paths = [path for name in FOLDERS for path in (ROOT / name).rglob('*.*')]
     files = {path.relative_to(ROOT).as_posix() for path in paths if path.suffix != '.pyc'}
-    expected = {'package.xml', 'resource/kron_dynamics', *files} - {'launch/__pycache__'}
+    expected = {'package.xml', 'resource/kron_dynamics', *files}
 
     assert installed == expected
 

@@ -26,6 +26,7 @@ from kron_dynamics.ros.joint_parameters import armature_parameters
 from kron_dynamics.ros.parameters import ParameterSet
 
 ALLOWED = 'allowed_model_warnings'
+XACRO_ARGS = 'xacro_args'
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -39,11 +40,17 @@ def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
     Raises:
         ModelError: a description is unusable, or they do not fit together; the message names the
             file of flexible links where that is at fault.
+        ParameterError: arguments of xacro cannot be read, or have no file to go to.
     """
     text, path = _description(parameters)
+    arguments = _xacro_arguments(parameters)
+    if arguments and (text or not path):
+        raise ParameterError(
+            f"parameter '{XACRO_ARGS}' is {arguments}, and no robot_description_file is read"
+        )
     if text:
         return robot_from_text(parameters, text)
-    return _robot(parameters, partial(load, path)) if path else None
+    return _robot(parameters, partial(load, path, xacro_args=arguments)) if path else None
 
 
 def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
@@ -81,6 +88,14 @@ def _armature(
 def _description(parameters: ParameterSet) -> list[str]:
     """URDF text and file that the parameters give, either may be empty."""
     return [parameters.value(f'robot_description{suffix}') for suffix in ('', '_file')]
+
+
+def _xacro_arguments(parameters: ParameterSet) -> dict[str, str]:
+    words = [word for word in parameters.value(XACRO_ARGS) if word]
+    for word in words:
+        if word.find(':=') < 1:
+            raise ParameterError(f"parameter '{XACRO_ARGS}' has '{word}', expected name:=value")
+    return {name: value for name, _, value in (word.partition(':=') for word in words)}
 
 
 def _options(parameters: ParameterSet) -> dict[str, Any]:

@@ -238,8 +238,8 @@ class DynamicsNode(LifecycleNode):
         assert assembler is not None  # the node is configured
         assert supervision is not None
         now = time.monotonic()
-        if not assembler.state(now).ready:
-            return self.resolve_topic_name('joint_states')
+        if (problem := assembler.state(now).problem()) is not None:
+            return f'{self.resolve_topic_name("joint_states")}: {problem}'
         if self._simulated_time_forbidden():
             return 'allow_commands_in_sim_time, as use_sim_time is set'
         return supervision.problem(now)

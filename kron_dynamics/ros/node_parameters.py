@@ -17,7 +17,12 @@ DESCRIPTION = read_once(
     Parameter(
         'robot_description_file',
         '',
-        'Path of a URDF file, used where robot_description is empty.',
+        'Path of a URDF or xacro file, used where robot_description is empty.',
+    ),
+    Parameter(
+        'xacro_args',
+        [''],
+        'Arguments of a robot_description_file in xacro: name:=value each.',
     ),
     Parameter(
         'flexible_description_file',

@@ -23,8 +23,11 @@ def simulator_node() -> int:
 
 def _start(name: str) -> int:
     # Nothing has to be left in order yet; `run_node` has handlers of its own.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
         signal.signal(number, lambda *_: os._exit(0))
+    # Who starts the process may hold them back while Python itself cannot answer them yet.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
     # Modules make many objects, which stay: looking for garbage among them is in vain.
     gc.disable()
     try:

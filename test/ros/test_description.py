@@ -47,6 +47,11 @@ BAD = {
 WRONG = {
     'unknown kind': ({'allowed_model_warnings': ['limits']}, 'allowed_model_warnings'),
     'another kind': ({'allowed_model_warnings': ['zero_limit']}, 'limits_reversed'),
+    'no assignment': ({'xacro_args': ['joint']}, "'joint', expected name:=value"),
+    'nothing to give it to': (
+        {'xacro_args': ['joint:=swivel']},
+        "'xacro_args' is {'joint': 'swivel'}, and no robot_description_file is read",
+    ),
 }
 FLOATING = spoilt(
     '</robot>',
@@ -130,6 +135,20 @@ def test_allowed_warnings_are_logged_and_a_base_is_held(start, connect):
     for kind in allowed:
         assert f'[{kind}]' in simulator.output
     simulator.stop()
+
+
+def test_a_file_in_xacro_takes_arguments(start, connect, tmp_path):
+    pytest.importorskip('xacro')
+    file = tmp_path / 'arm.urdf.xacro'
+    tag = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '
+    text = GOOD.replace('<robot ', tag, 1).replace('"shoulder"', '"$(arg joint)"')
+    file.write_text(text.replace('<link', '<xacro:arg name="joint" default="x"/><link', 1))
+    arguments = ['joint:=swivel']
+    start('simulator_node', 'xacro', robot_description_file=str(file), xacro_args=arguments)
+    client = connect('xacro')
+    states = client.hear(JointState, 'joint_states')
+    client.wait_for(lambda: states, 'joint states')
+    assert list(states[0].name) == ['swivel', 'elbow']
 
 
 @pytest.mark.parametrize('node', NODES)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import rclpy
 from rclpy.signals import SignalHandlerOptions
@@ -74,11 +75,12 @@ def _make_runs(
     chosen: Mapping[str, Scenario], urdf: str, arguments: argparse.Namespace, output: Path
 ) -> dict[str, list[Done]]:
     """Carry all runs through, recorded into one bag."""
-    # rclpy's own handlers would take the topics away under a run that is to be stopped.
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     with _Signals() as signals:
+        # rclpy's own handlers would take the topics away under a run that is to be stopped.
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         try:
-            node = rclpy.create_node('demo')
+            # Of its own: another demonstration may run in this domain.
+            node = rclpy.create_node('demo', namespace=f'demo_{os.getpid()}')
             recorder = BagRecorder(node, output / 'bag')
 
             def make(scenario: Scenario, setting: Setting) -> Done:
@@ -105,18 +107,18 @@ class _Signals:
 
     def __init__(self) -> None:
         self._number: int | None = None
-        self._put_off = False
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Signals:
-        self._put_off = True
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # Whoever started this process may have told it to ignore one.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._on_signal)
+                self._before[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._put_off = False
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         if kind is None:
             self.look()
 
@@ -129,8 +131,6 @@ class _Signals:
 
     def _on_signal(self, number: int, _: object) -> None:
         self._number = number
-        if not self._put_off:
-            self.look()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -32,13 +32,13 @@ class BagRecorder:
         self._connections: dict[str, Any] = {}
         self._subscriptions: list[Any] = []
 
-    def record(self, message_type: Any, topic: str, qos: QoSProfile | int) -> None:
-        """Record a topic from now on."""
-        connection = self._connections.get(topic)
+    def record(self, message_type: Any, topic: str, recorded: str, qos: QoSProfile | int) -> None:
+        """Record a topic from now on, in the bag under another name."""
+        connection = self._connections.get(recorded)
         if connection is None:
             package, name = message_type.__module__.split('.')[0], message_type.__name__
-            connection = self._connections[topic] = self._writer.add_connection(
-                topic, f'{package}/msg/{name}', typestore=self._store
+            connection = self._connections[recorded] = self._writer.add_connection(
+                recorded, f'{package}/msg/{name}', typestore=self._store
             )
 
         def write(data: bytes) -> None:

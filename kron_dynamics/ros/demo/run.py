@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -44,18 +45,19 @@ class DemoError(KronDynamicsError, RuntimeError):
 
 
 class DemoRun:
-    """One setting of the two nodes, in the namespace of its name."""
+    """One setting of the two nodes, in a namespace of its own below that of a node."""
 
     def __init__(self, node: Node, name: str, urdf: str, look: Callable[[], None]) -> None:
         """Publish the machine's description and listen.
 
         Args:
             node: sends and listens for the demonstration.
-            name: of the run, also the namespace.
+            name: of the run, also of its namespace.
             urdf: text of the machine's description.
             look: called again and again; raises to end the run.
         """
         self.name = name
+        self._namespace = f'{node.get_namespace().rstrip("/")}/{name}'
         self.model = load_model(urdf)
         self._look = look
         self._node = node
@@ -68,31 +70,42 @@ class DemoRun:
         self._fault: str | None = None
         self._processes: list[NodeProcess] = []
         self._entities = [
-            node.create_subscription(JointState, f'/{name}/joint_states', self._on_state, 10),
+            node.create_subscription(
+                JointState, f'{self._namespace}/joint_states', self._on_state, 10
+            ),
             node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10),
         ]
         self._reference = node.create_publisher(
-            JointTrajectory, f'/{name}/dynamics_node/reference', 1
+            JointTrajectory, f'{self._namespace}/dynamics_node/reference', 1
         )
-        self._description = node.create_publisher(String, f'/{name}/robot_description', LATCHED)
+        self._description = node.create_publisher(
+            String, f'{self._namespace}/robot_description', LATCHED
+        )
         self._description.publish(String(data=urdf))
 
     def record(self, recorder: BagRecorder) -> None:
-        """Record the run's topics; those of flexible links are empty where there are none."""
-        node = f'/{self.name}/dynamics_node'
+        """Record the run's topics, in the bag below its name alone.
+
+        Those of flexible links are empty where there are none.
+        """
         for message_type, topic in (
-            (JointState, f'/{self.name}/joint_states'),
-            (JointState, f'{node}/command_state'),
-            (JointState, f'/{self.name}/simulator_node/modal_states'),
-            (JointState, f'{node}/deflection'),
-            (Float64MultiArray, f'{node}/commands'),
-            (AccelStamped, f'{node}/tip_acceleration'),
-            (JointTrajectory, f'{node}/reference'),
-            (Clock, '/clock'),
-            (DiagnosticArray, '/diagnostics'),
+            (JointState, 'joint_states'),
+            (JointState, 'dynamics_node/command_state'),
+            (JointState, 'simulator_node/modal_states'),
+            (JointState, 'dynamics_node/deflection'),
+            (Float64MultiArray, 'dynamics_node/commands'),
+            (AccelStamped, 'dynamics_node/tip_acceleration'),
+            (JointTrajectory, 'dynamics_node/reference'),
+            (Clock, 'clock'),
         ):
-            recorder.record(message_type, topic, _DEPTH)
-        recorder.record(String, f'/{self.name}/robot_description', LATCHED)
+            self._record(recorder, message_type, topic, _DEPTH)
+        self._record(recorder, String, 'robot_description', LATCHED)
+        recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', _DEPTH)
+
+    def _record(
+        self, recorder: BagRecorder, message_type: Any, topic: str, qos: QoSProfile
+    ) -> None:
+        recorder.record(message_type, f'{self._namespace}/{topic}', f'/{self.name}/{topic}', qos)
 
     def start(
         self,
@@ -109,7 +122,8 @@ class DemoRun:
             controller_parameters: of dynamics_node, beside those.
             logs: folder for their output.
         """
-        common = ['--params-file', str(parameters), '-r', f'__ns:=/{self.name}']
+        common = ['--params-file', str(parameters), '-r', f'__ns:={self._namespace}']
+        common += ['-r', '/clock:=clock']
         simulator = [
             *common,
             *('-r', '~/commands:=dynamics_node/commands'),
@@ -175,7 +189,7 @@ class DemoRun:
             if self._fault is not None:
                 raise DemoError(f'dynamics_node ({self.name}) reports: {self._fault}')
             if time.monotonic() - self._heard > _SILENCE_TIMEOUT:
-                raise DemoError(f'no joint states on /{self.name} for {_SILENCE_TIMEOUT:g} s')
+                raise DemoError(f'no joint states of {self.name} for {_SILENCE_TIMEOUT:g} s')
         return start
 
     def stop(self) -> None:
@@ -213,7 +227,7 @@ class DemoRun:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name == f'{self.name}/dynamics_node: control':
+            if f'/{status.name}' == f'{self._namespace}/dynamics_node: control':
                 healthy = status.level == DiagnosticStatus.OK
                 values = {item.key: item.value for item in status.values}
                 refused = values.get('last refused reference')

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
 
 from kron_dynamics.bag import analyze_bag, read_bag
 
@@ -35,14 +36,15 @@ def begin(ros):
         'from kron_dynamics.cli import main; sys.exit(main())'
     )
 
-    def start(folder):
+    def start(folder, domain=None):
+        own = {} if domain is None else {'ROS_DOMAIN_ID': domain}
         return subprocess.Popen(
             [sys.executable, '-c', script, 'demo']
             + ['--output', str(folder), '--real-time-factor', '8'],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env={**environment, **own},
         )
 
     return start
@@ -147,33 +149,43 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.parametrize(
-    ('number', 'expected'),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143)],
-    ids=['SIGINT', 'SIGTERM'],
-)
-def test_interrupted_in_the_middle_it_leaves_no_process_behind(begin, tmp_path, number, expected):
-    folder = tmp_path / 'output'
-    process = begin(folder)
-    log = folder / 'computed_torque_dynamics_node.log'
+def test_two_in_one_domain_keep_apart_and_interrupted_leave_no_process_behind(begin, tmp_path):
+    client = rclpy.create_node('observer')
+    numbers = {signal.SIGINT: 130, signal.SIGTERM: 143}
+    folders = {number: tmp_path / number.name for number in numbers}
+    domain = os.environ['ROS_DOMAIN_ID']
+    processes = {number: begin(folder, domain) for number, folder in folders.items()}
+    logs = [folder / 'computed_torque_dynamics_node.log' for folder in folders.values()]
     deadline = time.monotonic() + PATIENCE
     try:
-        while not (log.exists() and 'following a reference' in log.read_text()):
+        while not all(log.exists() and 'following a reference' in log.read_text() for log in logs):
             assert time.monotonic() < deadline
-            assert process.poll() is None
+            assert all(process.poll() is None for process in processes.values())
             time.sleep(0.05)
-        nodes = children_of(process.pid)
-        assert len(nodes) == 2
-        process.send_signal(number)
-        printed, errors = process.communicate(timeout=PATIENCE)
+        topics = {name for name, _ in client.get_topic_names_and_types()}
+        nodes = {number: children_of(process.pid) for number, process in processes.items()}
+        ends = {}
+        for number, process in processes.items():
+            assert len(nodes[number]) == 2
+            process.send_signal(number)
+            ends[number] = process.communicate(timeout=PATIENCE)
     finally:
-        end_with_its_nodes(process)
-    assert process.returncode == expected
-    assert errors == ''
-    assert 'computed_torque  starting' in printed
-    assert not [pid for pid in nodes if Path(f'/proc/{pid}').exists()]
-    # What was recorded so far can be read.
-    assert read_bag(folder / 'bag').joint_states['/computed_torque/joint_states']
+        for process in processes.values():
+            end_with_its_nodes(process)
+        client.destroy_node()
+    for number, expected in numbers.items():
+        printed, errors = ends[number]
+        assert processes[number].returncode == expected
+        assert errors == ''
+        assert 'computed_torque  starting' in printed
+        assert not [pid for pid in nodes[number] if Path(f'/proc/{pid}').exists()]
+        # What was recorded so far can be read, and nothing of the other one is among it.
+        recorded = read_bag(folders[number] / 'bag').joint_states['/computed_torque/joint_states']
+        assert recorded
+        times = np.array([message.stamp for message in recorded])
+        assert (np.diff(times) > 0).all()
+        assert f'/demo_{processes[number].pid}/computed_torque/clock' in topics
+    assert '/clock' not in topics
 
 
 def test_the_true_bending_is_in_the_bag(demo):

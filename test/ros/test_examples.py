@@ -1,0 +1,123 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The examples that talk to nodes, each beside the nodes that it names."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pinocchio_oracle import example_robots
+
+import kron_dynamics as kd
+
+pytestmark = pytest.mark.ros
+
+ROOT = Path(__file__).parents[2]
+STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
+FILES = [ROOT / 'config' / 'stacker_reclaimer.yaml']
+PATIENCE = 240.0
+
+
+def run(name, *arguments):
+    """Run an example; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / 'examples' / f'{name}.py'), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ''
+    return done.stdout
+
+
+def numbers(text, pattern):
+    return np.array([float(found) for found in re.findall(pattern, text)])
+
+
+@pytest.fixture(scope='module')
+def machine(launcher, connect):
+    """dynamics_node of the stacker-reclaimer, that services are asked of: without a namespace."""
+    process = launcher(
+        'dynamics_node', '', remap={'__ns': '/'}, files=FILES, robot_description_file=str(STACKER)
+    )
+    client = connect('')
+    client.wait_for(lambda: 'kernels' in process.output, 'configured node')
+    yield client
+    process.stop()
+
+
+def offered(client, name):
+    """Skip a test unless the node offers a service."""
+    services = {service for service, _ in client.node.get_service_names_and_types()}
+    if f'/dynamics_node/{name}' not in services:
+        pytest.skip(f'dynamics_node does not offer {name} yet')
+
+
+def test_planner_client(machine):
+    printed = run('planner_client')
+    robot = kd.load(STACKER)
+    start, goal, duration = np.array([[100.0, 0.5, 0.0], [102.0, 0.7, 0.05], [60.0] * 3])
+    s = np.linspace(0.0, 1.0, 200)
+    shape = np.poly1d([6, -15, 10, 0, 0, 0])
+    q, qd, qdd = (
+        start * (k == 0) + np.outer(shape.deriv(k)(s), goal - start) / duration**k
+        for k in range(3)
+    )
+    tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+    for joint, wanted in zip(robot.joint_names, tau.T, strict=True):
+        ((low, high),) = re.findall(rf'{joint} +effort from (\S+) to (\S+)', printed)
+        np.testing.assert_allclose([float(low), float(high)], [wanted.min(), wanted.max()], 1e-3)
+    (speed,) = numbers(printed, r'bucket_wheel moves at (\S+) m/s')
+    velocity = robot.frame('bucket_wheel').velocity(q, qd)
+    np.testing.assert_allclose(speed, np.hypot(*velocity[:, :2].T).max(), atol=1e-3)
+
+
+def test_feedforward_trajectory(machine):
+    offered(machine, 'annotate_trajectory')
+    printed = run('feedforward_trajectory')
+    assert 'sent to /joint_trajectory_controller/joint_trajectory' in printed
+    # It is slow: the efforts are those that carry the weight, nearly.
+    poses = [[100.0, 0.5, 0.0], [101.0, 0.6, 0.03]]
+    weight = kd.load(STACKER).gravity_vector(poses)[:, 2]
+    ((low, high),) = re.findall(r'luff +effort from (\S+) to (\S+)', printed)
+    np.testing.assert_allclose(float(low), weight.min(), rtol=0.01)
+    assert float(high) > weight.max()
+    (_, most), _, _ = re.findall(r'effort from (\S+) to (\S+)', printed)
+    assert float(most) > 1e3  # travel: inertia and friction
+
+
+def test_payload_change(machine):
+    offered(machine, 'set_payload')
+    printed = run('payload_change', 'bucket_wheel', 5000)
+    expected = kd.load(STACKER, payload={'bucket_wheel': 5000.0}).gravity_vector([100.0, 0.5, 0.0])
+    (loaded,) = numbers(printed, r'luff +\S+ +(\S+) with 5000 kg at bucket_wheel')
+    np.testing.assert_allclose(loaded, expected[2], rtol=1e-3)
+    (again,) = numbers(printed, r"put down again: .*'luff': '(\S+)'")
+    empty = kd.load(STACKER).gravity_vector([100.0, 0.5, 0.0])
+    np.testing.assert_allclose(again, empty[2], rtol=1e-3)
+
+
+@pytest.mark.parametrize('robot', ['ur5_robot', 'panda'])
+def test_arm_in_simulation(robot, start, tmp_path):
+    urdf = next((path for path in example_robots().values() if path.stem == robot), None)
+    if urdf is None:
+        pytest.skip('example-robot-data is not installed')
+    (tmp_path / 'arm.yaml').write_text(run('arm_in_simulation', urdf, '--params'))
+    both = {'files': [tmp_path / 'arm.yaml'], 'robot_description_file': str(urdf)}
+    start('simulator_node', 'arm', remap={'~/commands': 'dynamics_node/commands'}, **both)
+    # A busy computer is no reason to fail.
+    start('dynamics_node', 'arm', state_timeout=5.0, following_error_time=10.0, **both)
+    printed = run('arm_in_simulation', urdf)
+    off = numbers(printed, r'(\S+) mrad off')
+    assert off.size == kd.load(urdf).n
+    assert (off < 20.0).all(), printed
+    moved = numbers(printed, r' at +(-?\d\S*),')
+    assert np.abs(moved).max() > 0.2

@@ -1,0 +1,58 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that are interrupted at some moment of their lives."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 240.0
+
+
+def _hold_back() -> None:
+    # Before Python has started it answers an interrupt by a traceback of its own. And tests that
+    # run in the background of a shell hand an ignored SIGINT down to their children.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def interrupted(
+    entry: str, arguments: list[str], moment: float, whole_group: bool = False
+) -> tuple[int, str, str]:
+    """Start an entry point of the package and interrupt it; return exit code, output, errors.
+
+    Args:
+        entry: module and function, with a colon between.
+        arguments: of the command line.
+        moment: time after the start, s.
+        whole_group: interrupt the children, too, as a terminal does.
+    """
+    module, function = entry.split(':')
+    script = f'import sys; from {module} import {function}; sys.exit({function}())'
+    process = subprocess.Popen(
+        [sys.executable, '-c', script, *arguments],
+        cwd=ROOT,  # which comes before the path
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'RCUTILS_COLORIZED_OUTPUT': '0'},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_hold_back,
+    )
+    try:
+        time.sleep(moment)
+        if process.poll() is None:
+            (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return process.returncode, output, errors
