@@ -49,7 +49,8 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
             Parameter(
                 f'reference_start_tolerance.{joint}',
                 0.01,
-                'Distance allowed between measured position and start of a reference, rad or m.',
+                'Distance allowed between the reference followed and the first point of a new one '
+                'that begins at once, rad or m.',
                 0.0,
                 NO_LIMIT,
             ),

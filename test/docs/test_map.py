@@ -1,0 +1,23 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page that says where things are names files that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_file_and_name_of_the_map_exists() -> None:
+    text = (ROOT / 'docs' / 'map.md').read_text(encoding='utf-8')
+    files = re.findall(r'`([\w/]+\.(?:py|c))`', text)
+    assert len(files) > 25
+    for name in files:
+        assert (ROOT / 'kron_dynamics' / name).is_file(), name
+    for page in re.findall(r'\]\((\w+\.md)\)', text):
+        assert (ROOT / 'docs' / page).is_file(), page
+    code = '\n'.join((ROOT / 'kron_dynamics' / name).read_text(encoding='utf-8') for name in files)
+    for name in re.findall(r'`(\w{5,})`', text):
+        assert re.search(rf'\b{name}\b', code), name
