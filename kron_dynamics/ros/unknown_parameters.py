@@ -62,7 +62,7 @@ def refuse_unknown_parameters(node: Node) -> None:
     refused = []
     for name in unknown:
         near, likeness = nearest(name, known)
-        needed = _ALIKE if _group(near) == _group(name) else _MISSPELT
+        needed = _ALIKE if _group(near) == _group(name) != '' else _MISSPELT
         if name in for_anyone and (likeness < needed or near in given):
             continue
         refused.append(f"'{name}'{_hint(name, near if likeness >= _ALIKE else None, known)}")
