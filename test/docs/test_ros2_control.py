@@ -63,7 +63,7 @@ def test_what_the_page_names_exists(files: list[dict[str, Any]]) -> None:
     control, own = files
     for controllers in re.findall(r'spawner (.*)', PAGE):
         assert set(controllers.split()) <= set(control['controller_manager'])
-    for parameter in ('state_period', 'state_timeout', 'fault_action', 'compensate_friction'):
+    for parameter in ('state_period', 'state_timeout', 'fault_action'):
         assert f'`{parameter}' in PAGE
         assert parameter in own['dynamics_node']
     launch = (ROOT / 'launch' / 'robot.launch.py').read_text(encoding='utf-8')
@@ -73,7 +73,7 @@ def test_what_the_page_names_exists(files: list[dict[str, Any]]) -> None:
         assert (ROOT / 'launch' / file).exists()
         for name in re.findall(r'(\w+):=', arguments):
             assert f"'{name}'" in launch
-    for service in set(re.findall(r'`~/(\w+)`', PAGE)) - {'commands', 'command_state'}:
+    for service in set(re.findall(r'`~/(\w+)`', PAGE)) - {'commands', 'command_state', 'terms'}:
         title = ''.join(part.capitalize() for part in service.split('_'))
         known = (ROOT / 'kron_dynamics_msgs' / 'srv' / f'{title}.srv').exists()
         assert known or service == 'clear_fault', service
