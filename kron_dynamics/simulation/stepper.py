@@ -71,7 +71,7 @@ class Stepper:
     def after(
         self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, qd and qdd after some steps, as `Motion.after` does."""
+        """Return q, qd and qdd, shape (n,) each, after some steps, as `Motion.after` does."""
         if effort is not None:
             self._effort[:] = effort
         self._q[:], self._qd[:] = q, qd
