@@ -49,13 +49,12 @@ def make_controller(
     guided = parameters.value('control_law') == 'gravity'
     kp, kd = (_gains(parameters, joints, gain, needed=not guided) for gain in ('kp', 'kd'))
     effort_limit = effort_limits(parameters, robot)
-    rate_limit = parameters.per_joint('effort_rate_limit.{joint}', joints)
     settings = ControlSettings(
         kp=kp,
         kd=kd,
         ki=parameters.per_joint('gains.{joint}.ki', joints),
         effort_limit=effort_limit,
-        rate_limit=np.where(rate_limit > 0.0, rate_limit, default_rate_limit(kp, effort_limit)),
+        rate_limit=effort_rate_limits(parameters, robot),
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         resolution=parameters.per_joint('position_resolution.{joint}', joints),
         period=parameters.value('state_period'),
@@ -207,6 +206,20 @@ def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
                 f'or in parameter effort_limit.{name}'
             )
     return limit
+
+
+def effort_rate_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
+    """Return how quickly commanded efforts may change, shape (n,), N m/s or N/s.
+
+    Where the parameter is 0, as quickly as position gain and effort limit say.
+    """
+    given, kp = (
+        parameters.per_joint(pattern, robot.joint_names)
+        for pattern in ('effort_rate_limit.{joint}', 'gains.{joint}.kp')
+    )
+    return np.where(
+        given > 0.0, given, default_rate_limit(kp, known_effort_limits(parameters, robot))
+    )
 
 
 def known_effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:

@@ -13,7 +13,7 @@ from kron_dynamics.control import annotate_trajectory
 from kron_dynamics.exceptions import ShapeError
 from kron_dynamics.ros.batch import check_size, flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import known_effort_limits
+from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
@@ -58,7 +58,7 @@ def annotate(
         held=dict(zip(request.held_joint_names, request.held_position, strict=True)),
         friction=request.include_friction,
         effort_limit=known_effort_limits(parameters, robot),
-        effort_rate_limit=parameters.per_joint('effort_rate_limit.{joint}', robot.joint_names),
+        effort_rate_limit=effort_rate_limits(parameters, robot),
     )
     response.joint_names = names
     response.velocity = flat(annotated.velocities)
