@@ -118,7 +118,7 @@ class Compiled(Generic[P, R]):
         call.__doc__ = self.__doc__
         call.__signature__ = self._signature
         call.equation = functools.partial(self._equation, instance)
-        call.lengths = specification.lengths(instance.model)
+        call.lengths = specification.lengths(instance._kernels.model)
         # A class that overrides the method and comes here through super() keeps its own.
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)

@@ -15,11 +15,14 @@ from pinocchio_oracle import example_robots
 import kron_dynamics as kd
 from kron_dynamics.control import ComputedTorque
 from kron_dynamics.control.poses import poses_within_limits
+from kron_dynamics.control.terms import TERMS, EffortTerms
 from kron_dynamics.control.tuning.linear_machine import linear_machine, model_errors
 from kron_dynamics.control.tuning.loop_limits import SampledLoops
 from kron_dynamics.control.tuning.tuning import tune
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.simulation import Plant
+
+WITHOUT_FRICTION = EffortTerms(frozenset(TERMS) - {'friction'})
 
 ROOT = Path(__file__).parents[3]
 STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
@@ -48,7 +51,7 @@ def speeds(plant, rigid, pose, bandwidth, rate, delay, *, scale=1.0, count=300, 
     Efforts act `delay` after their state and saturate.
     """
     w = 2.0 * np.pi * np.broadcast_to(bandwidth, rigid.n)
-    law = ComputedTorque(rigid, w**2, 2.0 * w, compensate_friction=False)
+    law = ComputedTorque(rigid, w**2, 2.0 * w, terms=WITHOUT_FRICTION)
     limit, still, period = rigid.model.effort_limit, np.zeros(rigid.n), 1.0 / rate
     reference = (pose + size, still, still)
     whole, rest = divmod(round(delay / period, 9), 1)
