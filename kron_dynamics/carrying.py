@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from kron_dynamics.dynamics.composite import Inertia
 from kron_dynamics.dynamics.payload import parameters_of_inertia, placed
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.exceptions import ModelError, ParameterError
-from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.messages import clipped, named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.findings import Findings
@@ -24,6 +24,9 @@ from kron_dynamics.model.payload import Payload, RigidPayload, look_at_payload, 
 from kron_dynamics.payload_kernels import PayloadKernels
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.flexible import FlexibleModel
 
 
 class CarryingRobot(Robot):
@@ -198,7 +201,7 @@ class PayloadChange:
 
 def tree_of(model: RobotModel) -> RobotModel:
     """Return the tree of bodies that the equations go through."""
-    return model.skeleton if isinstance(model, FlexibleModel) else model
+    return cast('FlexibleModel', model).skeleton if model.is_flexible else model
 
 
 def can_carry(model: RobotModel, link: str) -> bool:
@@ -220,7 +223,7 @@ def carrier_of(model: RobotModel, link: str) -> str:
     """
     instance(link, str, 'link', 'the name of a link')
     model.frame(link)
-    if isinstance(model, FlexibleModel) and link in {bent.link for bent in model.flexible_links}:
+    if model.is_flexible and link in model.flexible_link_names:
         raise ModelError(
             f"payload: link '{clipped(link)}' bends, expected a link that is fixed or jointed to "
             f'it: a payload rides on one section of the beam'

@@ -133,21 +133,6 @@ class ReferenceFollower:
             return -np.inf
         return time - present.start - present.followed.duration
 
-    def values(self) -> dict[str, str]:
-        """Return which reference is followed and which one waits, as texts."""
-        present, waiting, stamp = self._present, self._next, self._stamp
-        told = {}
-        if present is None or present is self._held:
-            told['active reference'] = 'none: the position is held'
-        elif stamp is not None:
-            done = min(max(stamp - present.start, 0.0), present.followed.duration)
-            told['active reference'] = f'{done:.3g} s of {present.followed.duration:.3g} s'
-        if waiting is not None and stamp is not None:
-            told['waiting reference'] = (
-                f'{waiting.followed.duration:.3g} s, starts in {waiting.start - stamp:.3g} s'
-            )
-        return told
-
     def hold(self, q: FloatArray) -> None:
         """Follow a position, shape (n,), from now on; drop all that was asked for before."""
         self._stops += 1

@@ -97,8 +97,8 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
 
 
 def _tracking_values(controller: TrackingController, joint_names: Sequence[str]) -> dict[str, str]:
-    """How far each joint is off its reference, what is allowed, and which reference it is."""
-    values = controller.references.values()
+    """How far each joint is off its reference, and what is allowed."""
+    values: dict[str, str] = {}
     errors = controller.errors
     if errors is None:
         return values

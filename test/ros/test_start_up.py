@@ -26,6 +26,7 @@ BENT = [
 PROCESS = """
 import json, sys, time
 import rclpy
+from rclpy.serialization import serialize_message
 from rclpy.lifecycle import TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -72,11 +73,12 @@ for k, velocities in enumerate(([], [0.0] * 3)):
         for j in range(2)
     ]
     reference.points = points
-    node._on_reference(reference)
-    while node._references._waiting or node._references._under_way:
+    node._references._on_bytes(serialize_message(reference))
+    while node._references._input._waiting or node._references._input._under_way:
         cycles(1)
     cycles(20)
-followed = node._references.values()
+followed = {key: text for key, text in node._references.values().items() if 'refused ' in key}
+followed.pop('reference points followed, limited, refused, stops', None)
 node._fault(node._controller, 'a test', time.monotonic())
 cycles(3, (5.0 * node._configured.robot.model.velocity_limit).tolist())
 node._publish_diagnostics()

@@ -58,7 +58,8 @@ REFUSED = {
         'dynamics_node',
         {OWN: {**MACHINE, 'gains.a7.kp': 2.0}},
         [],
-        "'gains.a7.kp' (expected one of gains.luff.kd, gains.luff.kp, gains.slew.kd",
+        "'gains.a7.kp' (expected one of gains.luff.kd, gains.luff.ki, gains.luff.kp, "
+        'gains.slew.kd',
     ),
     'argument': (
         'dynamics_node',

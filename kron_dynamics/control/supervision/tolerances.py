@@ -13,6 +13,9 @@ from kron_dynamics.typing import FloatArray
 
 # Share of the effort limit that the position gain may ask for before an error is a fault.
 _SHARE = 0.5
+# Time constants of the position loop at the velocity limit: what a reference and a model that is
+# not exact, a payload for instance, may make of an error.
+_LAG = 3.0
 # Friction stops a joint that far off its goal, times this.
 _FRICTION = 3.0
 # Time constants of the slowest joint after which a goal is reached or missed, and seconds.
@@ -60,9 +63,9 @@ def tracking_tolerances(
     """Return tolerances that follow from what a machine is told to do.
 
     With m the inertia at a joint: an error of effort_limit / (2 kp m) asks for half of the effort
-    that there is. Where the law has a model, the reference needs no more than the joint makes in
-    a time constant 1 / sqrt(kp) at its velocity limit, which is often less. Friction f stops a
-    joint f / (kp m) off its goal: three times that is allowed in any case.
+    that there is. Where the law has a model, an error is small beside what the joint makes in
+    three time constants 1 / sqrt(kp) at its velocity limit, which is often less. Friction f stops
+    a joint f / (kp m) off its goal: three times that is allowed in any case.
 
     Args:
         robot: the machine.
@@ -78,7 +81,7 @@ def tracking_tolerances(
     frequency = np.sqrt(kp)
     limit = np.where(model.velocity_limit > 0.0, model.velocity_limit, np.inf)
     if with_model:
-        position = np.minimum(position, limit / frequency)
+        position = np.minimum(position, _LAG * limit / frequency)
     friction = _FRICTION * model.friction / stiffness
     position = np.maximum(position, friction)
     return TrackingTolerances(

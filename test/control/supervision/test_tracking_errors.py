@@ -91,7 +91,7 @@ def test_tolerances_follow_from_gains_and_limits(name: str, machine: Any) -> Non
     friction = 3 * model.friction / (kp * inertia)
     assert (found.position <= loose.position).all()
     assert (found.position >= np.minimum(friction, loose.position)).all()
-    least = np.maximum(model.velocity_limit / 2.0, friction)
+    least = np.maximum(3.0 * model.velocity_limit / 2.0, friction)
     np.testing.assert_allclose(found.position, np.minimum(loose.position, least))
     # At the loose tolerance the position gain asks for half of the effort, or friction holds it.
     asked = kp * inertia * loose.position
