@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test test-long fuzz mutants bench lint colcon lock clean
+.PHONY: help setup demo test test-long fuzz faults mutants bench lint colcon lock clean
 
 help:
 	@echo 'make setup      Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test       lint, then all tests; ARGS goes to pytest'
 	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
 	@echo 'make fuzz       random descriptions and calls by the thousand (30 minutes); ARGS: --seed 2 --only urdf'
+	@echo 'make faults     hostile joint states and killed processes against dynamics_node (5 minutes); ARGS: --only ur5'
 	@echo 'make mutants    small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
 	@echo 'make bench      times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
 	@echo 'make lint       format, style and types'
@@ -47,6 +48,9 @@ test-long: lint
 # Prints the seed, and for everything found the command that repeats it.
 fuzz: setup
 	@$(BIN)/python test/fuzz/campaign.py $(ARGS)
+
+faults: setup
+	@$(BIN)/python test/faults/campaign.py $(ARGS)
 
 # The same seed gives the same errors; those that change nothing that matters are in
 # test/mutation/reviewed.yaml.
