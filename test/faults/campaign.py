@@ -64,7 +64,11 @@ class Node:
             'robot_description': text,
             'state_period': 0.01,
             'diagnostics_period': 0.1,
-            'allowed_model_warnings': ['triangle_inequality', 'massless_joint', 'unknown_attribute'],
+            'allowed_model_warnings': [
+                'triangle_inequality',
+                'massless_joint',
+                'unknown_attribute',
+            ],
             'gains': {
                 joint: {'kp': frequency**2, 'kd': 2.0 * frequency} for joint in robot.joint_names
             },
