@@ -182,8 +182,8 @@ def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
             tolerances.position,
             position,
             'A fault: an error that asks for half of the effort limit where the inertia is '
-            'largest, or that is more than three time constants at the velocity limit; and not less '
-            'than three times what friction leaves.',
+            'largest, or that is more than three time constants at the velocity limit; and not '
+            'less than three times what friction leaves.',
         ),
         _each(
             'following_error_velocity.<joint>',
