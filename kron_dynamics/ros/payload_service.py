@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +26,7 @@ from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import checked_fault_hold, effort_limits
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.worker import Worker
 
 # Time between two steps of a change, s, and how many of them one may make up for: where the
 # executor was busy, the effort must not leap either.
@@ -94,7 +94,7 @@ class PayloadService:
         self._node = node
         self._parameters = parameters
         self._present = present
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='payload')
+        self._worker = Worker(node, 'payload')
         self._change: PayloadChange | None = None
         self._hold: GravityHold | None = None
         self._in_effect: Future[str] | None = None
@@ -133,11 +133,7 @@ class PayloadService:
             return response
         self._busy = True
         try:
-            job = self._worker.submit(self._prepared, request)
-            looked_at: Future[None] = Future(executor=self._node.executor)
-            job.add_done_callback(lambda _: self._wake(looked_at))
-            await looked_at
-            configured, change, hold = job.result()
+            configured, change, hold = await self._worker.run(self._prepared, request)
             if self._present()[0] is not configured:
                 raise ModelError('the node has been cleaned up meanwhile')
             self._start(change, hold)
@@ -225,12 +221,6 @@ class PayloadService:
         waiting, self._in_effect = self._in_effect, None
         if waiting is not None:
             waiting.set_result('')
-
-    def _wake(self, finished: Future[None]) -> None:
-        """Tell the executor that the worker is done; it may be asleep."""
-        finished.set_result(None)
-        if self._node.executor is not None:
-            self._node.executor.wake()
 
 
 def _payload(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from kron_dynamics_msgs.srv import (
 )
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.task import Future
 
 from kron_dynamics.dynamics.forward import rounding_of_mass, smallest_mass
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError
@@ -31,6 +29,7 @@ from kron_dynamics.ros.frame_service import frame_kinematics
 from kron_dynamics.ros.linearize_service import linearize
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.trajectory_service import annotate
+from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray
 
 Compute = Callable[[ConfiguredRobot, int, Any, Any], None]
@@ -49,7 +48,7 @@ def provide_services(
         parameters: of dynamics_node.
         configured: what the node is about, or None as long as it is not configured.
     """
-    worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='services')
+    worker = Worker(node, 'services')
 
     def annotate_trajectory(
         present: ConfiguredRobot, largest: int, request: Any, response: Any
@@ -75,11 +74,7 @@ def provide_services(
                 return type(response)(success=False, message=f'unexpected error: {error!r}')
 
         async def callback(request: Any, response: Any) -> Any:
-            finished: Future[None] = Future(executor=node.executor)
-            job = worker.submit(answer, request, response)
-            job.add_done_callback(lambda _: _finish(node, finished))
-            await finished
-            return job.result()
+            return await worker.run(answer, request, response)
 
         return callback
 
@@ -91,13 +86,6 @@ def provide_services(
         # Not the group of the joint states: a request under way must not hold them up.
         group = ReentrantCallbackGroup()
         node.create_service(kind, f'~/{name}', answering(compute), callback_group=group)
-
-
-def _finish(node: Node, finished: Future[None]) -> None:
-    """Tell the executor that a worker is done; it may be asleep."""
-    finished.set_result(None)
-    if node.executor is not None:
-        node.executor.wake()
 
 
 def _inverse_dynamics(present: ConfiguredRobot, largest: int, request: Any, response: Any) -> None:
