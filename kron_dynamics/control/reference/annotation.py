@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint, reorder
+from kron_dynamics.control.reference.polynomials import spline_velocities
 from kron_dynamics.control.reference.waypoints import checked_points
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 from kron_dynamics.messages import listed
@@ -174,10 +175,7 @@ def _filled(
     if t.size == 1:  # it stands there
         return (np.zeros_like(p) if v is None else v), (np.zeros_like(p) if a is None else a)
     if v is None:
-        from scipy.interpolate import CubicSpline  # takes long to import
-
-        spline = CubicSpline(t, p, bc_type='clamped')
-        return spline(t, 1), spline(t, 2)
+        v = spline_velocities(t, p, np.zeros(p.shape[1]))
     if a is not None:
         return v, a
     h = np.diff(t)[:, None]
