@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from interrupts import interrupted
+from interrupts import every_moment, interrupted
 
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
@@ -41,9 +41,5 @@ def test_interrupt_at_some_moments(name: str, kernel_cache: Path) -> None:
 def test_interrupt_at_every_moment(
     name: str, whole_group: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for k in range(60):
-        if k % 10 == 0:  # kernels are compiled once more
-            folder = tmp_path / str(k)
-            folder.mkdir(mode=0o700)
-            monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
-        check(name, 0.05 * k, whole_group)
+    for moment in every_moment(tmp_path, monkeypatch):
+        check(name, moment, whole_group)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +23,6 @@ from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, Trajec
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-if TYPE_CHECKING:
-    pass
 
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.
@@ -131,7 +127,7 @@ class ReferenceFollower:
         present = self._followed()
         if present is self._held:
             return -np.inf
-        return time - present.start - present.followed.duration
+        return time - present.end
 
     def hold(self, q: FloatArray) -> None:
         """Follow a position, shape (n,), from now on; drop all that was asked for before."""

@@ -79,16 +79,6 @@ def linearized_model(
     )
 
 
-def twist(values: FloatArray) -> Twist:
-    """Return [v; omega], shape (6,), as a twist."""
-    return Twist(linear=_vector(values[:3]), angular=_vector(values[3:]))
-
-
-def accel(values: FloatArray) -> Accel:
-    """Return [a; alpha], shape (6,), as an accel."""
-    return Accel(linear=_vector(values[:3]), angular=_vector(values[3:]))
-
-
 def fill_motion(message: Twist | Accel, values: FloatArray) -> None:
     """Put [v; omega] or [a; alpha], shape (6,), into a message."""
     first, second = message.linear, message.angular

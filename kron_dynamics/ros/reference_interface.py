@@ -6,21 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kron_dynamics.control import AssembledState, ReferenceBounds
-from kron_dynamics.control.goal_tolerances import GoalTolerances
 from kron_dynamics.control.reference_stream import ReferenceStream
 from kron_dynamics.control.tracking import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
 from kron_dynamics.ros.reference_points import points_from_bytes
-from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
+
+if TYPE_CHECKING:
+    from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
 _WARN_PERIOD = 5.0
 # About how many bytes a point has in a message: counts and time, and two numbers a joint.
@@ -33,26 +34,6 @@ def reference_bounds(parameters: ParameterSet, joints: Sequence[str]) -> Referen
         start_delay=parameters.value('reference_start_delay'),
         duration=parameters.value('reference_duration'),
         acceleration=parameters.per_joint('acceleration_limit.{joint}', joints),
-    )
-
-
-def _goal_settings(parameters: ParameterSet, joints: Sequence[str]) -> GoalSettings:
-    def none_where_zero(values: Any) -> Any:
-        return np.where(np.asarray(values) > 0.0, values, np.inf)
-
-    path, goal = (
-        none_where_zero(parameters.per_joint(f'constraints.{{joint}}.{which}', joints))
-        for which in ('trajectory', 'goal')
-    )
-    stopped = none_where_zero(parameters.value('constraints.stopped_velocity_tolerance'))
-    return GoalSettings(
-        GoalTolerances(
-            path=np.stack((path, np.full(len(joints), np.inf))),
-            goal=np.stack((goal, np.full(len(joints), stopped))),
-            goal_time=float(none_where_zero(parameters.value('constraints.goal_time'))),
-        ),
-        partial=parameters.value('allow_partial_joints_goal'),
-        feedback_period=1.0 / parameters.value('action_monitor_rate'),
     )
 
 
@@ -92,6 +73,7 @@ class ReferenceInterface:
             self._logger.info('no action ~/follow_joint_trajectory: control_msgs is not installed')
             return None
         from kron_dynamics.ros.goal_server import GoalServer
+        from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
         server = GoalServer(
             node, FollowJointTrajectory, '~/follow_joint_trajectory', self._on_goal
@@ -110,8 +92,10 @@ class ReferenceInterface:
             self._parameters.value('reference_point_reach'),
         )
         if self._goals is not None:
+            from kron_dynamics.ros.goal_settings import goal_settings
+
             joints = controller.references.robot.joint_names
-            self._goals.settings = _goal_settings(self._parameters, joints)
+            self._goals.settings = goal_settings(self._parameters, joints)
 
     def drop(self, reason: str) -> None:
         """End all that was asked for: it must not move the machine later.

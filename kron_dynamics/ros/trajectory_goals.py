@@ -8,7 +8,6 @@ The types of messages come from outside: this module works without control_msgs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,26 +32,12 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.ros.conversions import stamp_from
+from kron_dynamics.ros.goal_settings import GoalSettings
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
 from kron_dynamics.ros.reference_points import IndexArray
 from kron_dynamics.typing import FloatArray
 
 _CANCELLED = 'the goal was cancelled: the machine stopped on its path and holds'
-
-
-@dataclass(frozen=True, slots=True)
-class GoalSettings:
-    """What goals are judged by.
-
-    Attributes:
-        tolerances: where a goal says nothing.
-        partial: whether a goal may be for some of the joints.
-        feedback_period: s of the states' clock.
-    """
-
-    tolerances: GoalTolerances
-    partial: bool
-    feedback_period: float
 
 
 class _Goal:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rclpy.node import Node
 
 from kron_dynamics.exceptions import ParameterError
@@ -79,6 +77,8 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, float]:
     Names of a group that is known, such as gains, are compared without it, and only with others of
     the group: another joint is not alike because its group has a long name.
     """
+    from difflib import SequenceMatcher  # seldom needed, and the node is to start soon
+
     group = _group(name)
     of_group = [other for other in known if group and _group(other) == group]
     matcher = SequenceMatcher(b=name.removeprefix(group) if of_group else name, autojunk=False)
@@ -121,6 +121,8 @@ def given_to_anyone(node: str, files: Iterable[Path]) -> set[str]:
 
 
 def _content(file: Path) -> Any:
+    import yaml  # seldom needed, and the node is to start soon
+
     try:
         return yaml.safe_load(file.read_text(encoding='utf-8'))
     except (OSError, ValueError, yaml.YAMLError):

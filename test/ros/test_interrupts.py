@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from interrupts import interrupted
+from interrupts import every_moment, interrupted
 
 pytestmark = pytest.mark.ros
 
@@ -48,9 +48,5 @@ def test_interrupt_at_some_moments(name: str, tmp_path: Path) -> None:
 def test_interrupt_at_every_moment(
     name: str, whole_group: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for k in range(60):
-        if k % 10 == 0:  # kernels are compiled once more
-            folder = tmp_path / f'kernels_{k}'
-            folder.mkdir(mode=0o700)
-            monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
-        check(name, 0.05 * k, whole_group, tmp_path)
+    for moment in every_moment(tmp_path, monkeypatch):
+        check(name, moment, whole_group, tmp_path)

@@ -22,8 +22,9 @@ with contextlib.suppress(ImportError):  # then these tests are not collected
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
     from kron_dynamics.ros.conversions import stamp_from
+    from kron_dynamics.ros.goal_settings import GoalSettings
     from kron_dynamics.ros.reference_input import ReferenceInput
-    from kron_dynamics.ros.trajectory_goals import GoalSettings, TrajectoryGoals
+    from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
 pytestmark = pytest.mark.ros
 

@@ -9,7 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 240.0
@@ -56,3 +59,13 @@ def interrupted(
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     return process.returncode, output, errors
+
+
+def every_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    """Yield moments of the first 3 s of a process; each tenth has its kernels to compile."""
+    for k in range(60):
+        if k % 10 == 0:
+            folder = tmp_path / f'kernels_{k}'
+            folder.mkdir(mode=0o700)
+            monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(folder))
+        yield 0.05 * k

@@ -44,15 +44,20 @@ def model() -> RobotModel:
     return load_model(TEXT)
 
 
-@pytest.fixture
-def gate(model: RobotModel) -> StateGate:
-    """One that has believed a state at rest at 100 s."""
-    made = StateGate(
+def default_gate(model: RobotModel) -> StateGate:
+    """A gate with the margins that the node has by default."""
+    return StateGate(
         model,
         position_margin=position_margins(model),
         position_jump=position_jumps(model),
         velocity_factor=1.5,
     )
+
+
+@pytest.fixture
+def gate(model: RobotModel) -> StateGate:
+    """One that has believed a state at rest at 100 s."""
+    made = default_gate(model)
     assert made.judge(Q, REST, 100.0) == (True, None)
     return made
 
@@ -147,12 +152,7 @@ def test_no_limits_no_problem(model: RobotModel) -> None:
         position_upper=np.full(3, np.inf),
         velocity_limit=np.full(3, np.inf),
     )
-    gate = StateGate(
-        endless,
-        position_margin=position_margins(endless),
-        position_jump=position_jumps(endless),
-        velocity_factor=1.5,
-    )
+    gate = default_gate(endless)
     rng = np.random.default_rng(1)
     for k in range(20):
         assert gate.judge(*rng.normal(size=(2, 3)) * 1e3, float(k)) == (True, None)
@@ -165,12 +165,7 @@ ROBOTS = ['stacker_reclaimer', 'ur5_robot.urdf', 'panda.urdf']
 def test_machines_that_move_as_they_may_are_believed(name: str, machine: Any) -> None:
     """Full speed, to and fro, with jitter of half a period, lost states and noise."""
     model = machine(name).model
-    gate = StateGate(
-        model,
-        position_margin=position_margins(model),
-        position_jump=position_jumps(model),
-        velocity_factor=1.5,
-    )
+    gate = default_gate(model)
     rng = np.random.default_rng(7)
     lower = np.where(np.isfinite(model.position_lower), model.position_lower, -3.0)
     upper = np.where(np.isfinite(model.position_upper), model.position_upper, 3.0)
