@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-.PHONY: help setup demo test test-long fuzz faults mutants bench lint colcon lock clean
+.PHONY: help setup demo test test-long fuzz faults soak mutants bench lint colcon lock clean
 
 help:
 	@echo 'make setup      Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
@@ -25,6 +25,7 @@ help:
 	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
 	@echo 'make fuzz       random descriptions and calls by the thousand (30 minutes); ARGS: --seed 2 --only urdf'
 	@echo 'make faults     hostile joint states and killed processes against dynamics_node (5 minutes); ARGS: --only ur5'
+	@echo 'make soak       dynamics_node through 1000 transitions, then for half an hour with service calls, on three machines; ARGS: --only ur5'
 	@echo 'make mutants    small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
 	@echo 'make bench      times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
 	@echo 'make lint       format, style and types'
@@ -51,6 +52,9 @@ fuzz: setup
 
 faults: setup
 	@$(BIN)/python test/faults/campaign.py $(ARGS)
+
+soak: setup
+	@$(BIN)/python test/faults/soak.py $(ARGS)
 
 # The same seed gives the same errors; those that change nothing that matters are in
 # test/mutation/reviewed.yaml.

@@ -16,7 +16,7 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.flexible import Beam
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.modes import joint_map, joint_range, most_influential_joint, payload_map, pose
-from kron_dynamics.modes.tracking import Vibrations
+from kron_dynamics.modes.mode_tracking import Vibrations
 
 ROOT = Path(__file__).parents[1]
 STACKER = str(ROOT / 'urdf' / 'stacker_reclaimer.urdf')

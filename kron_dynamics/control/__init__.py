@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         PointViolations,
         annotate_trajectory,
     )
+    from kron_dynamics.control.reference.follower import ReferenceFollower
     from kron_dynamics.control.reference.limits import (
         LimitViolation,
         check_trajectory,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     )
     from kron_dynamics.control.reference.point_to_point import point_to_point
     from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
-    from kron_dynamics.control.reference_follower import ReferenceFollower
     from kron_dynamics.control.safety import CommandGuard
     from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
     from kron_dynamics.control.shaping.shape import shape_trajectory
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from kron_dynamics.control.vibration.damper import GainSchedule, VibrationDamper
     from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
     from kron_dynamics.control.vibration.flexible_torque import FlexibleTorque
+    from kron_dynamics.control.vibration.gain_schedule import damping_schedule
     from kron_dynamics.control.vibration.kalman import NoiseModel
     from kron_dynamics.control.vibration.lqg import DampingGains, LqrWeights
-    from kron_dynamics.control.vibration.schedule import damping_schedule
 
 __all__ = [
     'AnnotatedTrajectory',
@@ -168,6 +168,7 @@ _MODULES = {
         'PointViolations',
         'annotate_trajectory',
     ),
+    'reference.follower': ('ReferenceFollower',),
     'reference.limits': (
         'LimitViolation',
         'check_trajectory',
@@ -184,7 +185,6 @@ _MODULES = {
         'Extrema',
         'Trajectory',
     ),
-    'reference_follower': ('ReferenceFollower',),
     'safety': ('CommandGuard',),
     'shaping.clamped_modes': ('ClampedJointModes',),
     'shaping.shape': ('shape_trajectory',),
@@ -210,7 +210,7 @@ _MODULES = {
         'DampingGains',
         'LqrWeights',
     ),
-    'vibration.schedule': ('damping_schedule',),
+    'vibration.gain_schedule': ('damping_schedule',),
 }
 
 

@@ -21,7 +21,7 @@ from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.terms import EffortTerms, in_order
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
@@ -157,7 +157,7 @@ def _law(
         from kron_dynamics.control.vibration.damped_torque import DampedTorque
         from kron_dynamics.control.vibration.damper import VibrationDamper
         from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-        from kron_dynamics.control.vibration.schedule import damping_schedule
+        from kron_dynamics.control.vibration.gain_schedule import damping_schedule
 
         schedule = damping_schedule(
             flexible, kp, effort_limit, settings.resolution, settings.period

@@ -20,4 +20,4 @@ def load_solvers() -> None:
     import scipy.optimize  # noqa: F401
 
     import kron_dynamics.control.shaping.shape
-    import kron_dynamics.control.vibration.schedule  # noqa: F401
+    import kron_dynamics.control.vibration.gain_schedule  # noqa: F401

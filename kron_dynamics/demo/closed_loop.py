@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.demo.motion import RATED_ACCELERATION, VELOCITY_SHARE
 from kron_dynamics.demo.residual import EXCITED
 from kron_dynamics.exceptions import ParameterError, TrajectoryError

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.flexible.link_modes import CrossSection, PlaneModes
-from kron_dynamics.model.beam_section import PLANES
+from kron_dynamics.model.beam_properties import PLANES
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.typing import FloatArray
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
-from kron_dynamics.model.beam_section import PLANES, beam_properties
+from kron_dynamics.model.beam_properties import PLANES, beam_properties
 from kron_dynamics.model.entries import Entries, Kind, read_yaml
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray

@@ -21,7 +21,7 @@ from kron_dynamics.exceptions import ModelWarning, ParameterError
 from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
-from kron_dynamics.model.beam_section import PLANES
+from kron_dynamics.model.beam_properties import PLANES
 from kron_dynamics.model.entries import read_yaml
 from kron_dynamics.model.flexible_description import read_flexible
 from kron_dynamics.modes.mode_map import pose

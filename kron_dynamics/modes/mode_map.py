@@ -17,7 +17,7 @@ from kron_dynamics.flexible import DeflectionCheck
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.modes.tracking import Vibrations
+from kron_dynamics.modes.mode_tracking import Vibrations
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 

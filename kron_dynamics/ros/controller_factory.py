@@ -19,7 +19,7 @@ from kron_dynamics.control.supervision.tolerances import (
     tracking_tolerances,
 )
 from kron_dynamics.control.terms import EffortTerms
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet

@@ -14,7 +14,7 @@ from rclpy.node import Node
 
 from kron_dynamics.control import IntegralAction, JointStateAssembler
 from kron_dynamics.control.terms import in_order
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 

@@ -25,7 +25,7 @@ from kron_dynamics.control import (
     load_solvers,
     watch_period,
 )
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.autostart import Autostart

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
 from kron_dynamics.control.external_effort.tip_wrench import TipWrench
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
 from kron_dynamics.ros.conversions import joint_state, wrench_stamped

@@ -13,7 +13,7 @@ from rclpy.clock import Clock
 from rclpy.lifecycle import LifecycleNode
 
 from kron_dynamics.control import AssembledState
-from kron_dynamics.control.tracking import Command
+from kron_dynamics.control.tracking_controller import Command
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.linearized import LinearizedModel, Modes

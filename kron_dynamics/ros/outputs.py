@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from kron_dynamics.control import AssembledState
 from kron_dynamics.control.acceleration import AccelerationEstimator
-from kron_dynamics.control.tracking import Command
+from kron_dynamics.control.tracking_controller import Command
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.batch import flat
 from kron_dynamics.ros.configured_robot import ConfiguredRobot

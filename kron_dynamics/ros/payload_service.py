@@ -18,7 +18,7 @@ from rclpy.task import Future
 from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
 from kron_dynamics.control import JointStateAssembler
 from kron_dynamics.control.gravity_hold import GravityHold
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ModelError, ParameterError, ShapeError
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.robot import Robot

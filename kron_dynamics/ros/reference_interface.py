@@ -13,8 +13,8 @@ from rclpy.lifecycle import LifecycleNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kron_dynamics.control import AssembledState, ReferenceBounds
-from kron_dynamics.control.reference_stream import ReferenceStream
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.reference.stream import ReferenceStream
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender

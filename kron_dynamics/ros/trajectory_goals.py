@@ -22,7 +22,7 @@ from kron_dynamics.control.goal_tolerances import (
     GoalTolerances,
     JointTolerance,
 )
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.control.turns import whole_turns
 from kron_dynamics.exceptions import (
     JointNamesError,

@@ -5,9 +5,9 @@
 Usage: python test/faults/campaign.py [--only MACHINE ...] [--seconds 5] [--seed 1]
 
 For the stacker, a UR5 and a Panda: states spoiled in every way of `spoilers`, two sources, a
-machine that is killed or held, a node that is killed or held. The node must never end, never send
-a command that is not finite, within its limits and near the last one, and it must be cleared when
-the states are right again. Prints a line a case; the exit code is 1 if one failed.
+machine that is silent or pushed, a node that is killed or held. The node must never end, never
+send a command that is not finite, within its limits and near the last one, and it must be cleared
+when the states are right again. Prints a line a case; the exit code is 1 if one failed.
 """
 
 from __future__ import annotations
@@ -16,103 +16,19 @@ import argparse
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-import yaml
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / 'test' / 'support'), str(Path(__file__).parent)]
-DOMAIN = '61'
-os.environ |= {'ROS_DOMAIN_ID': DOMAIN, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+os.environ |= {'ROS_DOMAIN_ID': '61', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 import rclpy  # noqa: E402
 from machine import BadCommandError, Machine  # noqa: E402
 from spoilers import CASES  # noqa: E402
-
-import kron_dynamics  # noqa: E402
-from kron_dynamics import Robot  # noqa: E402
-
-MACHINES = ('stacker', 'ur5', 'panda')
-FREQUENCY = {'stacker': 1.0, 'ur5': 6.0, 'panda': 6.0}  # rad/s of the position loops
-PATIENCE = 180.0
-
-
-def description(name: str) -> str:
-    """Return the URDF text of a machine."""
-    if name == 'stacker':
-        return (ROOT / 'urdf' / 'stacker_reclaimer.urdf').read_text(encoding='utf-8')
-    from pinocchio_oracle import arm_text
-
-    return str(arm_text({'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}[name]))
-
-
-class Node:
-    """The node in a process of its own, which is started again where it was killed."""
-
-    def __init__(self, name: str, text: str, robot: Robot, folder: Path) -> None:
-        frequency = FREQUENCY[name]
-        self.rate_limit = 10.0 * frequency * robot.model.effort_limit
-        parameters = {
-            'robot_description': text,
-            'state_period': 0.01,
-            'diagnostics_period': 0.1,
-            'allowed_model_warnings': [
-                'triangle_inequality',
-                'massless_joint',
-                'unknown_attribute',
-            ],
-            'gains': {
-                joint: {'kp': frequency**2, 'kd': 2.0 * frequency} for joint in robot.joint_names
-            },
-        }
-        file = folder / f'{name}.yaml'
-        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}), 'utf-8')
-        command = [sys.executable, '-m', 'kron_dynamics.ros.dynamics_node', '--ros-args']
-        self._command = [*command, '--params-file', str(file), '-r', f'__ns:=/{name}']
-        self.log = folder / f'{name}.log'
-        self.start()
-
-    def start(self) -> None:
-        """Start it, once more where it has ended."""
-        with open(self.log, 'a', encoding='utf-8') as log:
-            self.process = subprocess.Popen(
-                self._command, stdout=log, stderr=log, start_new_session=True
-            )
-
-    def alive(self) -> bool:
-        """Whether it runs, and has never told of an error of its own."""
-        return self.process.poll() is None and 'Traceback' not in self.log.read_text('utf-8')
-
-
-def wait_until(machine: Machine, condition: Callable[[], bool], what: str) -> None:
-    """Let the machine run until something holds."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f'{what}: not within {PATIENCE:g} s; fault: {machine.fault}')
-        machine.run(0.2)
-
-
-def recover(machine: Machine) -> None:
-    """Send right states until the node commands without a fault."""
-    machine.run(0.5)
-    wait_until(machine, lambda: machine.active, 'active')
-
-    def healthy() -> bool:
-        return machine.fault is None or (machine.clear() and machine.fault is None)
-
-    wait_until(machine, healthy, 'cleared')
-    before = machine.commands
-    machine.run(0.5)
-    assert machine.commands > before + 10, 'too few commands after the recovery'
+from supervised import MACHINES, Node, recover, standing  # noqa: E402
 
 
 def spoiled(machine: Machine, name: str, seconds: float, random_: random.Random) -> str:
@@ -153,6 +69,22 @@ def two_sources(machine: Machine) -> str:
     return reason
 
 
+def pushed(machine: Machine) -> str:
+    """Something stronger than the drive of the second joint moves it."""
+    machine.push[1] = 2.0 * machine.robot.model.effort_limit[1]
+    for _ in range(100):
+        machine.run(0.05)
+        if machine.fault is not None:
+            break
+    machine.push[:] = 0.0
+    reason = machine.fault
+    assert reason is not None, 'no fault'
+    assert machine.robot.joint_names[1] in reason, reason
+    machine.stand()
+    recover(machine)
+    return reason
+
+
 def held(machine: Machine, node: Node) -> str:
     """The node's process is stopped for a second and goes on."""
     os.kill(node.process.pid, signal.SIGSTOP)
@@ -177,25 +109,6 @@ def killed(machine: Machine, node: Node) -> str:
     return f'commands again after {time.monotonic() - begin:.1f} s'
 
 
-@contextmanager
-def standing(name: str, folder: Path) -> Iterator[tuple[Machine, Node]]:
-    """A machine at rest under its node."""
-    text = description(name)
-    robot = kron_dynamics.loads(text)
-    model = robot.model
-    middle = (model.position_lower + model.position_upper) / 2
-    q = np.where(np.isfinite(middle), middle, 0.0) + 0.01
-    node = Node(name, text, robot, folder)
-    machine = Machine(robot, q, name, node.rate_limit)
-    try:
-        yield machine, node
-    finally:
-        machine.close()
-        if node.process.poll() is None:
-            os.killpg(node.process.pid, signal.SIGKILL)
-        node.process.wait()
-
-
 def main() -> int:
     """Run the campaign; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -218,6 +131,7 @@ def main() -> int:
                     for case in CASES
                 }
                 runs['two sources'] = partial(two_sources, machine)
+                runs['pushed'] = partial(pushed, machine)
                 runs['node held'] = partial(held, machine, node)
                 runs['node killed'] = partial(killed, machine, node)
                 for case, run in runs.items():

@@ -20,7 +20,6 @@ from std_srvs.srv import Trigger
 from kron_dynamics import Robot
 from kron_dynamics.simulation import Plant
 
-RATE = 100.0  # Hz
 # What a state is turned into before it is sent: messages, in the order of their sending.
 Spoiler = Callable[[JointState], list[JointState]]
 
@@ -30,13 +29,22 @@ class BadCommandError(AssertionError):
 
 
 class Machine:
-    """Plays a machine that obeys the commands of a dynamics_node, at 100 Hz of wall time."""
+    """Plays a machine that obeys the commands of a dynamics_node, in wall time."""
 
     def __init__(
-        self, robot: Robot, q: np.ndarray, namespace: str, rate_limit: np.ndarray
+        self,
+        robot: Robot,
+        q: np.ndarray,
+        namespace: str,
+        rate_limit: np.ndarray,
+        rate: float = 100.0,
     ) -> None:
+        """Stand at q, shape (n,); tell states at a rate, Hz."""
         self.robot = robot
+        self.rate = rate
         self.plant = Plant(robot, q)
+        self._start = q
+        self.push = np.zeros(robot.n)  # of the surroundings, N m or N
         self.node = rclpy.create_node('machine', namespace=namespace)
         self._states = self.node.create_publisher(
             JointState, 'joint_states', qos_profile_sensor_data
@@ -53,6 +61,7 @@ class Machine:
         self._effort = robot.gravity_vector(q)
         self._last: tuple[float, np.ndarray] | None = None
         self.commands = 0
+        self.longest_gap = 0.0  # between two commands, s
         self.fault: str | None = None
         self.active = False
         self.bad: list[str] = []
@@ -65,6 +74,10 @@ class Machine:
     def forget_command(self) -> None:
         """The next command is another process's: it need not go on from the last."""
         self._last = None
+
+    def stand(self) -> None:
+        """Be where it was at first, at rest: somebody has moved it back."""
+        self.plant = Plant(self.robot, self._start)
 
     def state(self, offset: float = 0.0) -> JointState:
         """The machine's true state, stamped now or by an offset, s."""
@@ -90,11 +103,12 @@ class Machine:
                 far from the one before.
         """
         begin = time.monotonic()
-        for k in range(round(seconds * RATE)):
-            while (wait := begin + k / RATE - time.monotonic()) > 0.0:
+        period = 1.0 / self.rate
+        for k in range(round(seconds * self.rate)):
+            while (wait := begin + k * period - time.monotonic()) > 0.0:
                 self._executor.spin_once(timeout_sec=wait)
             self._executor.spin_once(timeout_sec=0.0)
-            self.plant.advance(self._effort, 1.0 / RATE, 1.0 / RATE / 4)
+            self.plant.advance(self._effort + self.push, period, period / 4)
             for message in spoil(self.state()):
                 self.publish(message)
         if self.bad:
@@ -117,6 +131,7 @@ class Machine:
         if (np.abs(effort) > self._limit * (1.0 + 1e-9)).any():
             self.bad.append(f'command {effort} beyond the limits {self._limit}')
         if self._last is not None:
+            self.longest_gap = max(self.longest_gap, now - self._last[0])
             # The node's clock and this one's differ by what messages take; it grants a command
             # 0.1 s of change at most.
             step = np.abs(effort - self._last[1])

@@ -13,7 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, ReferenceShaping
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import TrajectoryError
 
 pytestmark = pytest.mark.ros

@@ -153,7 +153,7 @@ class SampledPlant:
         energies = np.abs(shape[: self.n]) ** 2 + np.abs(shape[self.n :]) ** 2
         return self.names[int(energies.argmax())]
 
-    def noise(self, disturbances: NoiseModel) -> FloatArray:
+    def noise(self, noise_model: NoiseModel) -> FloatArray:
         """Return the covariance that a period adds to the scaled state.
 
         Van Loan's integral, shape (2n + n_j, 2n + n_j).
@@ -161,11 +161,11 @@ class SampledPlant:
         from scipy.linalg import expm
 
         n, size = self.n, len(self._rates)
-        pushes = np.concatenate((disturbances.joint_effort, disturbances.modal_force))
+        pushes = np.concatenate((noise_model.joint_effort, noise_model.modal_force))
         noise_input = self._forces * pushes
         density = np.zeros((size, size))
         density[n : 2 * n, n : 2 * n] = noise_input @ noise_input.T
-        density[2 * n :, 2 * n :] = np.diag((disturbances.drift / self.effort_scale) ** 2)
+        density[2 * n :, 2 * n :] = np.diag((noise_model.drift / self.effort_scale) ** 2)
         zero = np.zeros((size, size))
         both = expm(np.block([[-self._rates, density], [zero, self._rates.T]]) * self.period)
         covariance: FloatArray = both[size:, size:].T @ both[:size, size:]
@@ -195,22 +195,22 @@ class KalmanFilter:
     poles: ComplexArray
 
     @classmethod
-    def of(cls, plant: SampledPlant, disturbances: NoiseModel) -> KalmanFilter:
+    def of(cls, plant: SampledPlant, noise_model: NoiseModel) -> KalmanFilter:
         """Return the filter with the least mean square error.
 
         Raises:
-            ModelError: there is none; with checked disturbances that is a model that numbers of
+            ModelError: there is none; with a checked noise model that is a model that numbers of
                 this length cannot hold.
         """
         size, n_j = len(plant.state_scale), plant.n_joints
-        places, noise = np.arange(n_j), disturbances.resolution / np.sqrt(12.0)
-        if disturbances.rate_noise is not None:
+        places, noise = np.arange(n_j), noise_model.resolution / np.sqrt(12.0)
+        if noise_model.rate_noise is not None:
             places = np.concatenate((places, plant.n + places))
-            noise = np.concatenate((noise, disturbances.rate_noise))
+            noise = np.concatenate((noise, noise_model.rate_noise))
         scale = plant.state_scale[places]
         # Measured in standard deviations of their noise.
         C = np.eye(size)[places] * (scale / noise)[:, np.newaxis]
-        P = riccati(plant.transition.T, C.T, plant.noise(disturbances), 'filter')
+        P = riccati(plant.transition.T, C.T, plant.noise(noise_model), 'filter')
         L = np.linalg.solve(C @ P @ C.T + np.eye(len(C)), C @ P).T
         correction = np.eye(size) - L @ C
         covariance = correction @ P @ correction.T + L @ L.T  # Joseph's form stays positive

@@ -86,7 +86,7 @@ class LqrWeights:
         doubled = (M[:n_j] * rate**2)[coupling.argmax(axis=1)]
         return cls(position, rate, np.sqrt(doubled / K[n_j:]), np.sqrt(doubled / M[n_j:]), effort)
 
-    def disturbances(
+    def noise_model(
         self, model: LinearizedModel, resolution: ArrayLike, *, part: float = 0.02
     ) -> NoiseModel:
         """Return the noise of the Kalman filter, of a size that goes with the weights.
@@ -167,7 +167,7 @@ class DampingGains:
         model: LinearizedModel,
         period: float,
         scales: LqrWeights,
-        disturbances: NoiseModel,
+        noise_model: NoiseModel,
     ) -> DampingGains:
         """Solve for the gains: two Riccati equations, too long for the control cycle.
 
@@ -185,7 +185,7 @@ class DampingGains:
             positive_per_joint('scale of deflection_rate', scales.deflection_rate, modes),
         )
         effort = positive_per_joint('scale of effort', scales.effort, joints)
-        disturbances = disturbances.checked(joints, modes)
+        noise_model = noise_model.checked(joints, modes)
         plant = SampledPlant(model, period, np.concatenate(states), effort)
         A, B = plant.transition[: 2 * n, : 2 * n], plant.input[: 2 * n]
         P = riccati(A, B, np.eye(2 * n), 'regulator')
@@ -198,7 +198,7 @@ class DampingGains:
             plant.transition * S / S.T,
             plant.input * S / effort,
             effort[:, np.newaxis] * np.hstack((K, np.eye(n_j))) / S.T,
-            KalmanFilter.of(plant, disturbances),
+            KalmanFilter.of(plant, noise_model),
             poles,
             plant.undampable_modes,
         )

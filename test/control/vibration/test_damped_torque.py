@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import control
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.control.vibration.feedforward import FollowedLinks
 from kron_dynamics.exceptions import ModelError
 

@@ -40,7 +40,7 @@ def stacker(frequency=FIRST_MODE, damping_ratio=0.01, weight=1.0):
 
 def design(model, period=PERIOD):
     scales = LqrWeights.of(model, LIMIT)
-    return DampingGains.of(model, period, scales, scales.disturbances(model, [STEP]))
+    return DampingGains.of(model, period, scales, scales.noise_model(model, [STEP]))
 
 
 class Machine:
@@ -166,7 +166,7 @@ def test_places_of_several_joints_and_modes_are_kept_apart():
     names, zero = ('slew', 'luff', 'boom/v1', 'boom/v2', 'boom/w1'), [np.zeros(5)] * 4
     model, limit = LinearizedModel(names, M, 0.001 * K, K, *zero), np.array([20.0, 30.0])
     scales = LqrWeights.of(model, limit)
-    gains = DampingGains.of(model, PERIOD, scales, scales.disturbances(model, [1e-4, 2e-4]))
+    gains = DampingGains.of(model, PERIOD, scales, scales.noise_model(model, [1e-4, 2e-4]))
     damper, rates = VibrationDamper(gains, limit), np.zeros((12, 12))
     rates[:5, 5:10] = np.eye(5)
     rates[5:10, :10] = -np.linalg.solve(M, np.hstack((K, 0.001 * K)))
@@ -230,7 +230,7 @@ def test_steady_push_is_found_and_taken_off():
 def test_measured_rates_are_used_where_their_noise_is_known():
     model = stacker()
     scales = LqrWeights.of(model, LIMIT)
-    quiet = scales.disturbances(model, [STEP])
+    quiet = scales.noise_model(model, [STEP])
     noisy = replace(quiet, rate_noise=np.array([1e-4]))
     damper = VibrationDamper(DampingGains.of(model, PERIOD, scales, noisy), LIMIT)
     machine = Machine(model)
@@ -371,7 +371,7 @@ def test_a_schedule_that_fails_keeps_the_former_gains():
 def test_a_reference_that_moves_is_met_by_measured_rates_that_are_its_own():
     model = stacker()
     scales = LqrWeights.of(model, LIMIT)
-    quiet = scales.disturbances(model, [STEP])
+    quiet = scales.noise_model(model, [STEP])
     gains = DampingGains.of(model, PERIOD, scales, replace(quiet, rate_noise=np.array([1e-4])))
     damper, rate = VibrationDamper(gains, LIMIT), np.array([0.01])
     for k in range(20):

@@ -193,7 +193,7 @@ def test_a_model_that_is_not_finite_is_refused():
         ('rate_noise', [0.0], "'hub'"),
     ],
 )
-def test_disturbances_are_checked(field, value, named):
+def test_noise_model_is_checked(field, value, named):
     wrong = replace(PUSHES, **{field: np.array(value)})
     with pytest.raises(ParameterError, match=f'{field}.*{named}'):
         wrong.checked(['hub'], ['boom/v1'])

@@ -28,8 +28,8 @@ def two_masses(damping=0.05, coupling=1.5, stiffness=16.0):
 
 def gains_of(machine, period=PERIOD, scales=SCALES, resolution=0.001):
     n_j = len(scales.effort)
-    disturbances = scales.disturbances(machine, np.full(n_j, resolution))
-    return DampingGains.of(machine, period, scales, disturbances)
+    noise_model = scales.noise_model(machine, np.full(n_j, resolution))
+    return DampingGains.of(machine, period, scales, noise_model)
 
 
 def sampled(machine, n_j=1, period=PERIOD):
@@ -109,7 +109,7 @@ def test_default_scales_hold_the_energy_of_the_joint_coupled_most():
 
 
 def test_disturbances_are_a_part_of_the_scales():
-    found = SCALES.disturbances(two_masses(), [0.001], part=0.1)
+    found = SCALES.noise_model(two_masses(), [0.001], part=0.1)
     assert found.joint_effort == pytest.approx([3.0])
     assert found.drift == pytest.approx([3.0])
     assert found.modal_force == pytest.approx([0.1 * 16.0 * 0.5])
@@ -156,21 +156,21 @@ def test_a_mode_that_nothing_holds_has_no_scale():
 @pytest.mark.parametrize('value', [0.0, np.nan])
 def test_scales_are_checked(field, value):
     wrong = replace(SCALES, **{field: np.array([value])})
-    disturbances = SCALES.disturbances(two_masses(), [0.001])
+    noise_model = SCALES.noise_model(two_masses(), [0.001])
     with pytest.raises(ParameterError, match=f'scale of {field} .*(hub|boom/v1)'):
-        DampingGains.of(two_masses(), PERIOD, wrong, disturbances)
+        DampingGains.of(two_masses(), PERIOD, wrong, noise_model)
 
 
 def test_errors_of_the_plant_come_through():
     with pytest.raises(ModelError, match='boom/v1'):
         gains_of(two_masses(0.0, 0.0))
-    disturbances = SCALES.disturbances(two_masses(), [0.001])
+    noise_model = SCALES.noise_model(two_masses(), [0.001])
     with pytest.raises(NonFiniteError, match='damping'):
-        DampingGains.of(two_masses(np.nan), PERIOD, SCALES, disturbances)
+        DampingGains.of(two_masses(np.nan), PERIOD, SCALES, noise_model)
     with pytest.raises(ParameterError, match='resolution'):
-        SCALES.disturbances(two_masses(), [0.0])
+        SCALES.noise_model(two_masses(), [0.0])
     with pytest.raises(ParameterError, match='part is -1'):
-        SCALES.disturbances(two_masses(), [0.001], part=-1.0)
+        SCALES.noise_model(two_masses(), [0.001], part=-1.0)
 
 
 def test_a_damped_mode_out_of_reach_is_left_alone():

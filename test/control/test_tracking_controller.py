@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, GravityHold
-from kron_dynamics.control.tracking import TrackingController
+from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 
 KP, KD = np.array([4.0, 9.0]), np.array([4.0, 6.0])

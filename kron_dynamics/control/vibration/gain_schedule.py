@@ -60,8 +60,8 @@ def damping_schedule(
             position=softness / kp,
             rate=softness / np.sqrt(kp),
         )
-        disturbances = scales.disturbances(linear, resolution)
-        disturbances = replace(disturbances, drift=_DRIFT * disturbances.drift)
-        return DampingGains.of(linear, period, scales, disturbances)
+        noise_model = scales.noise_model(linear, resolution)
+        noise_model = replace(noise_model, drift=_DRIFT * noise_model.drift)
+        return DampingGains.of(linear, period, scales, noise_model)
 
     return GainSchedule(linearize, design, tolerance, flexible.inertial_parameters)

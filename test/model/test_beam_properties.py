@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kron_dynamics import ModelError
-from kron_dynamics.model.beam_section import beam_properties
+from kron_dynamics.model.beam_properties import beam_properties
 from kron_dynamics.model.entries import Entries
 
 YOUNG, DENSITY = 2.1e11, 7850.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import ReferenceFollower
-from kron_dynamics.control.reference_stream import ReferenceStream
+from kron_dynamics.control.reference.stream import ReferenceStream
 from kron_dynamics.exceptions import TrajectoryError
 
 HELD = np.array([0.2, -0.3])

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kron_dynamics.control.law import JointReference
+from kron_dynamics.control.reference.follower import ReferenceFollower
 from kron_dynamics.control.reference.planning import Reference
 from kron_dynamics.control.reference.polynomials import derivative_of, quintic_pieces
 from kron_dynamics.control.reference.stop import STEEPEST
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.reference_follower import ReferenceFollower
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import FloatArray

@@ -1,0 +1,88 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls the services of a dynamics_node at random until it is terminated.
+
+Usage: python test/faults/calls.py NAMESPACE SEED; soak.py starts it. Every answer must succeed.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections import Counter
+
+import numpy as np
+import rclpy
+from geometry_msgs.msg import Point
+from kron_dynamics_msgs.srv import (
+    AnnotateTrajectory,
+    EquationsOfMotion,
+    ForwardDynamics,
+    FrameKinematics,
+    InverseDynamics,
+    Linearize,
+    SetPayload,
+)
+from supervised import description
+
+import kron_dynamics
+
+SERVICES = {
+    'inverse_dynamics': (InverseDynamics, ('position', 'velocity', 'acceleration')),
+    'forward_dynamics': (ForwardDynamics, ('position', 'velocity', 'effort')),
+    'equations_of_motion': (EquationsOfMotion, ('position', 'velocity')),
+    'frame_kinematics': (FrameKinematics, ('position', 'velocity', 'acceleration')),
+    'linearize': (Linearize, ('position', 'velocity', 'acceleration')),
+    'annotate_trajectory': (AnnotateTrajectory, ('position',)),
+    'set_payload': (SetPayload, ()),
+}
+MOST_STATES = 1000
+# Of a link that is light beside the machine; so that no tolerance is left.
+PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
+PAYLOAD['panda'] = ('panda_hand', 0.2)
+
+
+def ended(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def request(name: str, kind: type, fields: tuple[str, ...], machine: str, n: int, random_):
+    """Make a request of a random size."""
+    if name == 'set_payload':
+        link, mass = PAYLOAD[machine]
+        return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
+    count = int(random_.integers(2, MOST_STATES + 1))
+    values = {field: random_.uniform(-0.1, 0.1, count * n).tolist() for field in fields}
+    if name == 'annotate_trajectory':
+        values['time_from_start'] = np.arange(count, dtype=float).tolist()
+    return kind.Request(**values)
+
+
+def main() -> None:
+    """Call until terminated; print how many answers of each service came."""
+    machine, seed = sys.argv[1], int(sys.argv[2])
+    n = kron_dynamics.loads(description(machine)).n
+    random_ = np.random.default_rng(seed)
+    signal.signal(signal.SIGTERM, ended)
+    rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+    node = rclpy.create_node('caller', namespace=machine)
+    clients = {
+        name: node.create_client(kind, f'dynamics_node/{name}')
+        for name, (kind, _) in SERVICES.items()
+    }
+    answers: Counter[str] = Counter()
+    try:
+        while True:
+            name = str(random_.choice(list(SERVICES)))
+            kind, fields = SERVICES[name]
+            future = clients[name].call_async(request(name, kind, fields, machine, n, random_))
+            rclpy.spin_until_future_complete(node, future)
+            if not future.result().success:
+                sys.exit(f'{name}: {future.result().message}')
+            answers[name] += 1
+    except KeyboardInterrupt:
+        print(dict(answers))
+
+
+if __name__ == '__main__':
+    main()
