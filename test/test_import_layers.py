@@ -137,7 +137,7 @@ def test_imports_go_one_way() -> None:
         ('kron_dynamics.kernels.cache', 'import kron_dynamics'),
         ('kron_dynamics.kernels.cache', 'from kron_dynamics import robot'),
         ('kron_dynamics.robot', 'from .control import limits'),
-        ('kron_dynamics.control.safety', 'from kron_dynamics.bag import reader'),
+        ('kron_dynamics.control.command_guard', 'from kron_dynamics.bag import reader'),
         ('kron_dynamics.bag.reader', 'def f():\n    import rclpy'),
         ('kron_dynamics.robot', 'from sensor_msgs.msg import JointState'),
         ('kron_dynamics.robot', 'def f():\n    from kron_dynamics.ros import main'),

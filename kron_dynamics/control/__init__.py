@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kron_dynamics.control.assembly import ControlSettings, assembled_controller, fault_hold
+    from kron_dynamics.control.command_guard import CommandGuard
     from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
     from kron_dynamics.control.external_effort.momentum_observer import (
         MomentumObserver,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     )
     from kron_dynamics.control.reference.point_to_point import point_to_point
     from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
-    from kron_dynamics.control.safety import CommandGuard
     from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
     from kron_dynamics.control.shaping.shape import shape_trajectory
     from kron_dynamics.control.shaping.shapers import Shaper, convolved, residual_vibration, shaper
@@ -185,7 +185,7 @@ _MODULES = {
         'Extrema',
         'Trajectory',
     ),
-    'safety': ('CommandGuard',),
+    'command_guard': ('CommandGuard',),
     'shaping.clamped_modes': ('ClampedJointModes',),
     'shaping.shape': ('shape_trajectory',),
     'shaping.shapers': (

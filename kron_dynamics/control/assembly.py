@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.control.command_guard import CommandGuard
 from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
@@ -17,7 +18,6 @@ from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.integral_action import IntegralAction, integral_limit
 from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.control.reference.planning import ReferenceBounds, ReferenceShaping
-from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.terms import EffortTerms, in_order

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.control.command_guard import CommandGuard
 from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.reference.follower import ReferenceFollower
 from kron_dynamics.control.reference.planning import ReferenceBounds, ReferenceShaping
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.control.safety import CommandGuard
 from kron_dynamics.control.sample_period import SamplePeriod
 from kron_dynamics.control.supervision.state_gate import impossible
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances

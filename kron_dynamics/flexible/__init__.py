@@ -13,9 +13,9 @@ from kron_dynamics.flexible.beams.tapered import (
 )
 from kron_dynamics.flexible.beams.trial import TrialFunctions
 from kron_dynamics.flexible.flexible_body import FlexibleBody
-from kron_dynamics.flexible.flexible_link import FlexibleLink, LinearizedLink
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.load import load_flexible_model
+from kron_dynamics.flexible.single_link_manipulator import LinearizedLink, SingleLinkManipulator
 from kron_dynamics.flexible.validity import (
     LARGEST_DEFLECTION,
     WARNED_DEFLECTION,
@@ -33,7 +33,7 @@ __all__ = [
     'Deflection',
     'DeflectionCheck',
     'FlexibleBody',
-    'FlexibleLink',
+    'SingleLinkManipulator',
     'FlexibleModel',
     'LARGEST_DEFLECTION',
     'LinearizedLink',

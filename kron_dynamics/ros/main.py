@@ -23,13 +23,10 @@ from kron_dynamics.ros.unknown_parameters import note_arguments
 AnyNode = TypeVar('AnyNode', bound=Node)
 
 # How long a thread that computes something may keep the executor's from running, s. Python's own
-# 5 ms, several times in a cycle, are longer than the period of the joint states.
+# 5 ms, several times in a cycle, would be gaps in the commands.
 _SWITCH_INTERVAL = 0.0005
 # How long a signal may wait for an idle executor, s.
 _SIGNAL_LATENCY = 0.1
-# How long a cycle waits for the interpreter when another thread computes, s; Python's own 5 ms,
-# several times a cycle, would be gaps in the commands.
-_SWITCH_INTERVAL = 0.0005
 
 
 def run_node(

@@ -189,27 +189,27 @@ def copied_package(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ('text', 'module'),
     [
-        ('import kron_dynamics.control.safety', 'control.safety'),
-        ('import kron_dynamics.control.safety as s, os', 'control.safety'),
-        ('import os, kron_dynamics.control.safety', 'control.safety'),
-        ('from kron_dynamics.control import safety', 'control.safety'),
-        ('from kron_dynamics.control import faults, safety as s', 'control.safety'),
-        ('from kron_dynamics.control import (  # (\n  faults,  # a)\n safety)', 'control.safety'),
-        ('from kron_dynamics.control import faults, \\\n    safety', 'control.safety'),
-        ('if x: from kron_dynamics.control import safety; y = 1', 'control.safety'),
-        ('def f():\n    from kron_dynamics.control.safety import x', 'control.safety'),
-        ('from ..control import safety', 'control.safety'),
-        ('from ..control.safety import x', 'control.safety'),
+        ('import kron_dynamics.control.turns', 'control.turns'),
+        ('import kron_dynamics.control.turns as s, os', 'control.turns'),
+        ('import os, kron_dynamics.control.turns', 'control.turns'),
+        ('from kron_dynamics.control import turns', 'control.turns'),
+        ('from kron_dynamics.control import faults, turns as s', 'control.turns'),
+        ('from kron_dynamics.control import (  # (\n  faults,  # a)\n turns)', 'control.turns'),
+        ('from kron_dynamics.control import faults, \\\n    turns', 'control.turns'),
+        ('if x: from kron_dynamics.control import turns; y = 1', 'control.turns'),
+        ('def f():\n    from kron_dynamics.control.turns import x', 'control.turns'),
+        ('from ..control import turns', 'control.turns'),
+        ('from ..control.turns import x', 'control.turns'),
         ('from .. import control', 'control'),
         ('from . import emit', 'kernels.emit'),
         ('from .emit import x', 'kernels.emit'),
-        ('from kron_dynamics.control import *', 'control.safety'),
-        ('import_module("kron_dynamics.control.safety")', 'control.safety'),
-        ('import_module("..control.safety", __package__)', 'control.safety'),
-        ('import_module("kron_dynamics." + name)', 'control.safety'),
-        ('import_module(f"kron_dynamics.{name}")', 'control.safety'),
-        ('__import__(name)', 'control.safety'),
-        ('from importlib import import_module as i\ni(name)', 'control.safety'),
+        ('from kron_dynamics.control import *', 'control.turns'),
+        ('import_module("kron_dynamics.control.turns")', 'control.turns'),
+        ('import_module("..control.turns", __package__)', 'control.turns'),
+        ('import_module("kron_dynamics." + name)', 'control.turns'),
+        ('import_module(f"kron_dynamics.{name}")', 'control.turns'),
+        ('__import__(name)', 'control.turns'),
+        ('from importlib import import_module as i\ni(name)', 'control.turns'),
     ],
 )  # fmt: skip
 def test_imports_of_every_form_are_seen(text: str, module: str) -> None:
@@ -264,12 +264,12 @@ def user_module(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_users_own_equations_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = 'def f(model, q):\n    from kron_dynamics.control import safety\n    return q\n'
+    text = 'def f(model, q):\n    from kron_dynamics.control import turns\n    return q\n'
     module = user_module(tmp_path, 'users_equations', text, monkeypatch)
     model: Any = types.SimpleNamespace(n=2)
     specification = KernelSpecification('f', ('q',), module.f)
     first = sources_digest(*specification.origins(model))
-    assert 'kron_dynamics.control.safety' in closure(['users_equations'])
+    assert 'kron_dynamics.control.turns' in closure(['users_equations'])
     sources._module.cache_clear()
     sources._closure_digest.cache_clear()
     assert sources_digest(*specification.origins(model)) == first

@@ -14,7 +14,7 @@ import yaml
 
 import kron_dynamics as kd
 from kron_dynamics import ModelError
-from kron_dynamics.flexible import Beam, FlexibleLink
+from kron_dynamics.flexible import Beam, SingleLinkManipulator
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription, read_flexible
 
 ROOT = Path(__file__).parents[2]
@@ -305,7 +305,7 @@ def test_rigid_flexible_manipulator(q: float) -> None:
     np.testing.assert_allclose(robot.mass_matrix(at), [[inertia]], rtol=1e-14)
     # Equations (68) and (71) of the link, whose first row is the rigid one.
     beam = Beam(link.length, link.bending_stiffness['w'][0], of['rhoA'])
-    flexible = FlexibleLink(beam.modes(1), of['J_1'], of['m_E'], gravity=9.80665)
+    flexible = SingleLinkManipulator(beam.modes(1), of['J_1'], of['m_E'], gravity=9.80665)
     rigid = flexible.linearized(q, 0.0, 0.0)
     np.testing.assert_allclose(robot.mass_matrix(at)[0, 0], rigid.M[0, 0], rtol=1e-14)
     np.testing.assert_allclose(robot.gravity_vector(at)[0], -rigid.h[0], rtol=1e-12)

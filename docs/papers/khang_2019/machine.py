@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 
 import kron_dynamics as kd
-from kron_dynamics.flexible import Beam, FlexibleLink
+from kron_dynamics.flexible import Beam, SingleLinkManipulator
 from kron_dynamics.resources import resource_path
 from kron_dynamics.stability import FloquetAnalysis, motion_stability
 
@@ -47,7 +47,7 @@ def comparisons() -> list[Comparison]:
     """Return how the robot's linearization differs from the equations of the link."""
     # The numbers of the files, and (68)-(71) with one mode.
     modes = Beam(1.3, 14.0, 0.9).modes(1)
-    link = FlexibleLink(modes, hub_inertia=0.08, tip_mass=0.45, gravity=9.80665)
+    link = SingleLinkManipulator(modes, hub_inertia=0.08, tip_mass=0.45, gravity=9.80665)
     rows = []
     for keeps in (False, True):
         found = robot(keeps).linearize(*([number, 0.0] for number in STATE))

@@ -15,7 +15,7 @@ import scipy.linalg
 import sympy
 from tuan_2019.misprint import PAPER, Misprint
 
-from kron_dynamics.flexible import Beam, FlexibleLink, LinearizedLink
+from kron_dynamics.flexible import Beam, LinearizedLink, SingleLinkManipulator
 from kron_dynamics.typing import FloatArray
 
 from . import link as letters
@@ -43,12 +43,12 @@ class Case:
         with_tip = self.parameters['modes'] == 'clamped_tip'
         return 'the beam with its tip' if with_tip else 'the beam without a tip'
 
-    def link(self, modes: int) -> FlexibleLink:
+    def link(self, modes: int) -> SingleLinkManipulator:
         """Return the link with another number of modes."""
         p = self.parameters
         tip = (p['m_E'], p['J_E']) if p['modes'] == 'clamped_tip' else (0.0, 0.0)
         beam = Beam(p['l'], p['EI'], p['rhoA'], *tip)
-        return FlexibleLink(beam.modes(modes), p['J_1'], p['m_E'], p['J_E'], p['g'])
+        return SingleLinkManipulator(beam.modes(modes), p['J_1'], p['m_E'], p['J_E'], p['g'])
 
     def linearized(self, modes: int, geometric_stiffness: bool) -> LinearizedLink:
         """Return the equations at the state."""
@@ -129,7 +129,7 @@ def mode_rows(case: Case) -> list[tuple[int, float, float, float, float]]:
     return [(j, *map(float, row)) for j, row in enumerate(zip(*columns, strict=True), start=1)]
 
 
-def critical_speed(link: FlexibleLink, geometric_stiffness: bool) -> float | None:
+def critical_speed(link: SingleLinkManipulator, geometric_stiffness: bool) -> float | None:
     """Return the speed from which a horizontal link has no stiffness; None if it never does.
 
     K = K_0 - qd^2 R loses its definiteness at the largest eigenvalue of R v = K_0 v / qd^2.
@@ -140,13 +140,13 @@ def critical_speed(link: FlexibleLink, geometric_stiffness: bool) -> float | Non
     return 1 / sqrt(largest) if largest > 1e-12 else None
 
 
-def squared_frequency(link: FlexibleLink, qd: float, geometric_stiffness: bool) -> float:
+def squared_frequency(link: SingleLinkManipulator, qd: float, geometric_stiffness: bool) -> float:
     """Return the lowest omega^2 of a horizontal link whose hub keeps to its motion."""
     stiffness = _stiffness(link, qd, geometric_stiffness)
     inertia = link.linearized(0.0, qd, 0.0).M[1:, 1:]
     return float(scipy.linalg.eigh(stiffness, inertia, eigvals_only=True)[0])
 
 
-def _stiffness(link: FlexibleLink, qd: float, geometric_stiffness: bool) -> FloatArray:
+def _stiffness(link: SingleLinkManipulator, qd: float, geometric_stiffness: bool) -> FloatArray:
     # At q = 0 gravity is across the link and no part of this.
     return link.linearized(0.0, qd, 0.0, geometric_stiffness=geometric_stiffness).K[1:, 1:]

@@ -122,8 +122,9 @@ LEFT_SIDE = {
 NUMBERS = r"""
 ## In numbers
 
-The links of the public vectors, SI units, $\tau = 0$, from `kron_dynamics.flexible.FlexibleLink`;
-$n$ modes extend (68)-(71) entry by entry, and one mode is the upper left $2 \times 2$ block.
+The links of the public vectors, SI units, $\tau = 0$, from
+`kron_dynamics.flexible.SingleLinkManipulator`; $n$ modes extend (68)-(71) entry by entry, and
+one mode is the upper left $2 \times 2$ block.
 A tip inertia $J_E$, which [K] does not have, adds to $\mathbf{M}_L$ and $\mathbf{h}_L$.
 $\mathbf{D}_L = 0$. $\mathbf{K}_L^{printed}$ is (69) (`geometric_stiffness=False`), $\mathbf{K}_L$
 has the axial force.

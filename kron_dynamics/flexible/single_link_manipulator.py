@@ -23,7 +23,7 @@ from kron_dynamics.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlexibleLink:
+class SingleLinkManipulator:
     """A flexible link clamped to a hub that turns about a horizontal axis, with a body at its tip.
 
     Attributes:

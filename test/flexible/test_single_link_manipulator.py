@@ -13,7 +13,7 @@ import sympy
 from public_vectors import cases_of
 
 from kron_dynamics.exceptions import ModelError, NonFiniteError
-from kron_dynamics.flexible import Beam, FlexibleLink
+from kron_dynamics.flexible import Beam, SingleLinkManipulator
 from kron_dynamics.kronecker import khang_derivative
 from kron_dynamics.taylor import linearized_product
 
@@ -35,9 +35,9 @@ def beam_of(p: dict[str, Any]) -> Beam:
     return Beam(p['l'], p['EI'], p['rhoA'], *tip)
 
 
-def link_of(p: dict[str, Any]) -> FlexibleLink:
+def link_of(p: dict[str, Any]) -> SingleLinkManipulator:
     modes = beam_of(p).modes(p['n'])
-    return FlexibleLink(modes, p['J_1'], p['m_E'], p['J_E'], p['g'])
+    return SingleLinkManipulator(modes, p['J_1'], p['m_E'], p['J_E'], p['g'])
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case['id'])
@@ -100,7 +100,7 @@ def test_equations_68_to_71_as_printed() -> None:
         tau - M[0][0] * qdd - mE * g * L * cos(q) - mOE * g * L * cos(q) / 2,
         -M[1][0] * qdd - mE * g * X1 * cos(q) - mu * g * cos(q) * C1,
     ]
-    link = FlexibleLink(modes, J1, mE, gravity=g)
+    link = SingleLinkManipulator(modes, J1, mE, gravity=g)
     linear = link.linearized(q, qd, qdd, torque=tau, geometric_stiffness=False)
     close(linear.M, M, 1e-13)
     close(linear.D, np.zeros((2, 2)))
@@ -114,7 +114,7 @@ def test_linearization_of_the_nonlinear_equations(geometric: bool) -> None:
 
     Each point of the link is at (x - u, w) with the foreshortening u = 1/2 int w'^2, or u = 0.
     """
-    link = FlexibleLink(Beam(1.3, 14.0, 0.9, 0.45, 0.03).modes(2), 0.08, 0.45, 0.03)
+    link = SingleLinkManipulator(Beam(1.3, 14.0, 0.9, 0.45, 0.03).modes(2), 0.08, 0.45, 0.03)
     of, L, mu, g = link.integrals, 1.3, 0.9, 9.81
     q, e1, e2, qd, v1, v2 = sympy.symbols('q e1 e2 qd v1 v2')
     e, v = sympy.Matrix([e1, e2]), sympy.Matrix([v1, v2])
@@ -163,7 +163,7 @@ def test_linearization_of_the_nonlinear_equations(geometric: bool) -> None:
 
 def test_turning_stiffens_the_link_by_southwells_coefficient() -> None:
     """omega^2 = omega_0^2 + (S_11/m_11 - 1) qd^2 within the plane; the printed form softens."""
-    link = FlexibleLink(Beam(1.3, 14.0, 0.9).modes(1), 0.1, gravity=0.0)
+    link = SingleLinkManipulator(Beam(1.3, 14.0, 0.9).modes(1), 0.1, gravity=0.0)
     assert link.integrals.S[0, 0] / link.integrals.m[0, 0] == pytest.approx(1.19334, abs=5e-6)
     square = link.modes.natural_frequencies[0] ** 2
     for qd in (5.0, 20.0):
@@ -176,12 +176,12 @@ def test_turning_stiffens_the_link_by_southwells_coefficient() -> None:
 def test_impossible_links_and_states_are_refused() -> None:
     modes = Beam(1.0, 1.0, 1.0).modes(1)
     with pytest.raises(ModelError, match="root is 'pinned', expected 'clamped'"):
-        FlexibleLink(Beam(1.0, 1.0, 1.0, root='pinned').modes(1))
+        SingleLinkManipulator(Beam(1.0, 1.0, 1.0, root='pinned').modes(1))
     with pytest.raises(ModelError, match='hub_inertia is -1'):
-        FlexibleLink(modes, -1.0)
+        SingleLinkManipulator(modes, -1.0)
     with pytest.raises(ModelError, match='tip_mass is nan'):
-        FlexibleLink(modes, tip_mass=nan)
+        SingleLinkManipulator(modes, tip_mass=nan)
     with pytest.raises(ModelError, match='gravity is nan'):
-        FlexibleLink(modes, gravity=nan)
+        SingleLinkManipulator(modes, gravity=nan)
     with pytest.raises(NonFiniteError, match='qd is nan'):
-        FlexibleLink(modes).linearized(0.0, nan, 0.0)
+        SingleLinkManipulator(modes).linearized(0.0, nan, 0.0)
