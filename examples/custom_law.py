@@ -10,8 +10,7 @@ import sys
 import numpy as np
 
 import kron_dynamics as kd
-from kron_dynamics.control import Trajectory, point_to_point
-from kron_dynamics.control.law import JointReference, StatelessLaw
+from kron_dynamics.control import JointReference, StatelessLaw, Trajectory, point_to_point
 from kron_dynamics.simulation import Plant
 from kron_dynamics.typing import FloatArray
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         JointStateAssembler,
         SampleOutcome,
     )
-    from kron_dynamics.control.law import ControlLaw, LawState
+    from kron_dynamics.control.law import ControlLaw, JointReference, LawState, StatelessLaw
     from kron_dynamics.control.per_joint import reorder
     from kron_dynamics.control.reference.annotation import (
         AnnotatedTrajectory,
@@ -86,6 +86,7 @@ __all__ = [
     'GravityHold',
     'HandGuiding',
     'IntegralAction',
+    'JointReference',
     'JointStateAssembler',
     'LawState',
     'LimitViolation',
@@ -101,6 +102,7 @@ __all__ = [
     'ReferenceShaping',
     'SampleOutcome',
     'Shaper',
+    'StatelessLaw',
     'TipWrench',
     'Trajectory',
     'Tuning',
@@ -160,7 +162,9 @@ _MODULES = {
     'integral_action': ('IntegralAction', 'integral_limit'),
     'law': (
         'ControlLaw',
+        'JointReference',
         'LawState',
+        'StatelessLaw',
     ),
     'per_joint': ('reorder',),
     'reference.annotation': (

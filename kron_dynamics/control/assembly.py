@@ -29,6 +29,7 @@ from kron_dynamics.typing import FloatArray
 
 # Longer stamp gaps mean the clock was changed: s, beyond the time that a machine may be silent.
 _STEP_OF_CLOCK = 1.0
+LAWS = ('computed_torque', 'pd', 'gravity')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +142,8 @@ def _law(
     vibrating: bool,
 ) -> ControlLaw[Any]:
     """The control law, links `vibrating` along a shaped reference."""
+    if settings.law not in LAWS:
+        raise ParameterError(f'law is {settings.law!r}, expected one of {", ".join(LAWS)}')
     kp, kd, effort_limit, terms = settings.kp, settings.kd, settings.effort_limit, settings.terms
     ki = np.zeros(rigid.n) if settings.ki is None else settings.ki
     if settings.law == 'gravity':

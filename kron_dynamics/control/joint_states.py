@@ -145,7 +145,6 @@ class JointStateAssembler:
         *,
         stamp: float | None,
         now: float,
-        delay: float = 0.0,
     ) -> SampleOutcome:
         """Return what became of a sample, after merging what is usable of it.
 
@@ -157,17 +156,16 @@ class JointStateAssembler:
             stamp: time of measurement on the publisher's clock, in s; None if it gives none, and
                 then order and repetition cannot be checked.
             now: steady time of arrival, in s.
-            delay: how old the sample was on arrival, in s, where that is known.
         """
         given = (positions, velocities, efforts)
         columns = self._columns(names, given)
         if isinstance(columns, str):
             return self._reject(columns)
-        if not all(map(isfinite, (stamp or 0.0, now, delay))):
+        if not all(map(isfinite, (stamp or 0.0, now))):
             return self._reject('time not finite')
         source, target = columns
         if stamp is not None and len(target) == len(self.joint_names) and stamp > self._latest:
-            if self._all_taken(given, source, target, stamp, now - max(delay, 0.0)):
+            if self._all_taken(given, source, target, stamp, now):
                 return SampleOutcome.ACCEPTED
         data = np.full((len(given), len(source)), np.nan)
         for row, values in enumerate(given):
@@ -190,7 +188,7 @@ class JointStateAssembler:
             return SampleOutcome.REJECTED
         where = rows, target[kept]
         self._values[where] = data[rows, kept]
-        self._times[where] = now - max(delay, 0.0)
+        self._times[where] = now
         if stamp is not None:
             self._stamps[where] = stamp
             self._latest = max(stamp, self._latest)

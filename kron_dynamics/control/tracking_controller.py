@@ -21,12 +21,7 @@ from kron_dynamics.control.supervision.state_gate import impossible
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
 from kron_dynamics.control.supervision.tracking_errors import TrackingErrors
 from kron_dynamics.control.terms import EffortTerms
-from kron_dynamics.exceptions import (
-    ModelError,
-    NonFiniteError,
-    SpeedLimitError,
-    TrajectoryError,
-)
+from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -252,7 +247,7 @@ class TrackingController:
         try:
             effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
             state.set_applied_effort(effort)
-        except (NonFiniteError, ModelError, SpeedLimitError) as error:
+        except KronDynamicsError as error:  # whatever a law has to say
             self.latch.trip(str(error), now)
             return None
         self._references.answered(time)

@@ -44,7 +44,7 @@ def look_at_magnitudes(model: RigidModel, parsed: ParsedUrdf, findings: Findings
     _look_at_densities(parsed, _SMALL * model.total_mass, _SMALL * reach, findings)
     for body in model.bodies:
         _look_at_body(body, reach, findings)
-    # Of small things, the bodies are what is large.
+    # A robot is as large as its largest body at least.
     size = max(reach, *(_gyration(body) for body in model.bodies))
     heaviest = max(model.bodies, key=lambda body: body.mass)
     packed = model.total_mass / size / size / size

@@ -23,8 +23,8 @@ def assembler():
     return JointStateAssembler(NAMES, timeout=0.1)
 
 
-def feed(assembler, names=NAMES, q=Q, qd=QD, tau=TAU, *, stamp=None, now=0.0, delay=0.0):
-    return assembler.update(names, q, qd, tau, stamp=stamp, now=now, delay=delay)
+def feed(assembler, names=NAMES, q=Q, qd=QD, tau=TAU, *, stamp=None, now=0.0):
+    return assembler.update(names, q, qd, tau, stamp=stamp, now=now)
 
 
 def test_nothing_is_known_at_first(assembler):
@@ -125,15 +125,6 @@ def test_state_goes_stale_but_the_last_position_stays_known(assembler):
     np.testing.assert_array_equal(assembler.last_position, Q)
 
 
-def test_sample_that_was_old_on_arrival_is_as_old_as_that(assembler):
-    feed(assembler, now=5.0, delay=0.07)
-    assert assembler.state(5.02).ready
-    assert not assembler.state(5.04).ready
-    # Clocks that disagree may make a sample seem to come from the future.
-    feed(assembler, now=6.0, delay=-3.0)
-    assert assembler.state(6.0).ages[0, 0] == 0.0
-
-
 def test_repeated_stamp_is_not_a_sign_of_life(assembler):
     feed(assembler, stamp=1.0, now=0.0)
     for i in range(1, 20):
@@ -212,7 +203,6 @@ def test_reset_forgets_values_and_stamps_but_not_the_counts(assembler):
         ({'stamp': np.nan}, 'time not finite'),
         ({'stamp': np.inf}, 'time not finite'),
         ({'now': np.nan}, 'time not finite'),
-        ({'delay': np.nan}, 'time not finite'),
     ],
 )
 def test_malformed_sample_is_rejected_whole_and_counted(assembler, sample, reason):

@@ -52,6 +52,13 @@ def controller(robot, **changes):
         )
 
 
+def test_a_law_that_does_not_exist_is_refused(ur5):
+    with pytest.raises(
+        ParameterError, match="law is 'magic', expected one of computed_torque, pd"
+    ):
+        controller(ur5, law='magic')
+
+
 def test_each_term_is_there_or_not(ur5):
     rng = np.random.default_rng(0)
     q, qd = POSE['ur5'] + 0.1 * rng.standard_normal(6), rng.standard_normal(6)

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, GravityHold
+from kron_dynamics.control import (
+    CommandGuard,
+    ComputedTorque,
+    FaultAction,
+    GravityHold,
+    StatelessLaw,
+)
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
 
@@ -27,12 +33,18 @@ NOW = 1000.0  # on the steady clock, which has nothing to do with the stamps
 @pytest.fixture
 def make(make_arm):
     def build(
-        *, action=FaultAction.HOLD_GRAVITY, rate=np.inf, effort_limit=LIMIT, kinds=None, gap=1.0
+        *,
+        action=FaultAction.HOLD_GRAVITY,
+        rate=np.inf,
+        effort_limit=LIMIT,
+        kinds=None,
+        gap=1.0,
+        law=None,
     ):
         arm = make_arm(joint_types=kinds or ('revolute', 'revolute'))
         return TrackingController(
             arm,
-            ComputedTorque(arm, KP, KD),
+            law or ComputedTorque(arm, KP, KD),
             GravityHold(arm, DAMPING, period=0.02) if action is FaultAction.HOLD_GRAVITY else None,
             CommandGuard(LIMIT, np.full(2, rate), arm.joint_names),
             fault_action=action,
@@ -180,6 +192,18 @@ def test_what_cannot_be_followed_is_refused_and_changes_nothing(held, reference,
 def test_effort_limits_of_the_controller_count(held):
     with pytest.raises(TrajectoryError, match=r"'elbow': effort .* limit 5 N m"):
         refer(held(effort_limit=np.array([120.0, 5.0])), 11.0)
+
+
+def test_what_a_law_of_ones_own_raises_is_a_fault(make):
+    class OneEffort(StatelessLaw):
+        def effort(self, q, qd, reference):
+            return np.zeros(1)
+
+    controller = make(law=OneEffort())
+    controller.start(HELD, NAN)
+    assert controller.update(HELD, np.zeros(2), 10.0, NOW) is None
+    assert '(1,)' in controller.latch.reason
+    assert controller.fault_effort(HELD, np.zeros(2), 10.02, 0.02).shape == (2,)
 
 
 def test_a_continuous_joint_needs_no_turning_back(make):

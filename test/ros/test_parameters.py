@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kron_dynamics.control.assembly import LAWS
+from kron_dynamics.ros.node_parameters import DYNAMICS
+
 pytestmark = pytest.mark.ros
 
 STACKER = Path(__file__).parents[2] / 'urdf' / 'stacker_reclaimer.urdf'
@@ -67,3 +70,8 @@ def test_a_bad_value_at_start_ends_the_node_with_its_name(ends, key):
     # The node may have said before what it was about, and what is not installed; nothing else.
     said = [line for line in output.splitlines() if 'control_msgs is not installed' not in line]
     assert all(line.startswith(('[FATAL]', '[ERROR]')) for line in said)
+
+
+def test_the_laws_are_those_that_can_be_assembled():
+    (parameter,) = (declared for declared in DYNAMICS if declared.name == 'control_law')
+    assert parameter.choices == LAWS
