@@ -53,9 +53,7 @@ def controller(robot, **changes):
 
 
 def test_a_law_that_does_not_exist_is_refused(ur5):
-    with pytest.raises(
-        ParameterError, match="law is 'magic', expected one of computed"
-    ):
+    with pytest.raises(ParameterError, match="law is 'magic', expected one of computed"):
         controller(ur5, law='magic')
 
 

@@ -95,7 +95,8 @@ def test_each_simulator_obeys_the_node_beside_it(pairs):
     def obeyed():
         """Without the remap brakes hold the machine, and carry the weight: no command does."""
         return len(sent) == 2 and all(
-            np.allclose(states[name].effort, sent[name].effort, rtol=1e-6, atol=1.0)
+            name in states
+            and np.allclose(states[name].effort, sent[name].effort, rtol=1e-6, atol=1.0)
             and abs(sent[name].effort[2] - gravity[2]) < 0.5 * abs(gravity[2])
             for name in sent
         )
