@@ -22,6 +22,8 @@ from kron_dynamics.model import RobotModel, load_model
 
 PROJECT = Path(__file__).parents[1]
 ROBOTS = PROJECT / 'test' / 'robots'
+# Names a folder for the kernels of all parts of a run.
+KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
 LONGEST = (
@@ -112,9 +114,11 @@ def place_of(item: pytest.Item, shared: bool) -> tuple[int, ...]:
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cache that starts empty, serves the whole session and leaves the user's alone.
 
-    Processes that share the tests share it, too.
+    Processes that share the tests share it, too; so do the parts of tools/test.sh.
     """
-    if 'PYTEST_XDIST_WORKER' in os.environ:
+    if KERNELS in os.environ:
+        folder = Path(os.environ[KERNELS])
+    elif 'PYTEST_XDIST_WORKER' in os.environ:
         folder = tmp_path_factory.getbasetemp().parent / 'kernels'
         folder.mkdir(mode=0o700, exist_ok=True)
     else:

