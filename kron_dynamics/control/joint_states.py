@@ -20,6 +20,8 @@ _QUANTITIES = ('position', 'velocity', 'effort')
 # Publishers remembered by the names they send; one that never repeats itself must not fill memory.
 _REMEMBERED_LAYOUTS = 32
 
+# One for each name of a sample, or none.
+_Numbers = Sequence[float] | FloatArray
 _Columns = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 
@@ -139,9 +141,9 @@ class JointStateAssembler:
     def update(
         self,
         names: Sequence[str],
-        positions: Sequence[float],
-        velocities: Sequence[float],
-        efforts: Sequence[float],
+        positions: _Numbers,
+        velocities: _Numbers,
+        efforts: _Numbers,
         *,
         stamp: float | None,
         now: float,
@@ -196,7 +198,7 @@ class JointStateAssembler:
 
     def _all_taken(
         self,
-        given: tuple[Sequence[float], ...],
+        given: tuple[_Numbers, ...],
         source: npt.NDArray[np.intp],
         target: npt.NDArray[np.intp],
         stamp: float,
@@ -224,7 +226,7 @@ class JointStateAssembler:
         q, qd, effort = np.where(ages <= self._timeout, self._values, np.nan)
         return AssembledState(self.joint_names, q, qd, effort, ages, self._timeout)
 
-    def _columns(self, names: Sequence[str], given: tuple[Sequence[float], ...]) -> _Columns | str:
+    def _columns(self, names: Sequence[str], given: tuple[_Numbers, ...]) -> _Columns | str:
         """Return where the sample's values are and belong, or why it is refused."""
         lengths = {len(values) for values in given} - {0}
         if lengths != {len(names)}:

@@ -102,6 +102,7 @@ class DynamicsNode(LifecycleNode):
             'joint_states',
             self._on_joint_state,
             qos_profile_sensor_data,
+            raw=True,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
         if self._from_topic:
@@ -275,22 +276,22 @@ class DynamicsNode(LifecycleNode):
             )
         self._description = description
 
-    def _on_joint_state(self, message: JointState, info: Mapping[str, Any]) -> None:
+    def _on_joint_state(self, data: bytes, info: Mapping[str, Any]) -> None:
         started = time.perf_counter()
         now = time.monotonic()
         configured, outputs, supervision = self._configured, self._outputs, self._supervision
         if configured is None or outputs is None or supervision is None:
             return
-        present, stamp, problem = supervision.receive(message, info, now)
+        present, stamp, time_, problem = supervision.receive(data, info, now)
         controller = self._controller if self._active else None
         if problem is not None and controller is not None:
             self._fault(controller, problem, now)
-        self._time = stamp or self._time
+        self._time = time_ or self._time
         if present is None:
             return
         self._statistics.arrivals.append(now)
         command = None
-        collision = outputs.external.update(message.header.stamp, self._time, present, controller)
+        collision = outputs.external.update(stamp, self._time, present, controller)
         if collision is not None and controller is not None:
             self._fault(controller, collision, now)
         if controller is not None:
@@ -300,17 +301,15 @@ class DynamicsNode(LifecycleNode):
             if command is None:
                 self._report_fault(controller)
             else:
-                self._commands.publish(
-                    message.header.stamp, configured.robot.joint_names, command.effort
-                )
+                self._commands.publish(stamp, configured.robot.joint_names, command.effort)
                 self._last_command = now
                 self._statistics.compute.append(time.perf_counter() - started)
         if controller is not None and controller.latch.faulted:
             elapsed, age = now - self._last_command, float(present.ages[:2].max())
             q, qd = present.q, present.qd
             effort = controller.fault_effort(q, qd, self._time, elapsed, age)
-            self._send(effort, message.header.stamp)
-        outputs.publish(message.header.stamp, self._time, present, command)
+            self._send(effort, stamp)
+        outputs.publish(stamp, self._time, present, command)
 
     # Faults
 

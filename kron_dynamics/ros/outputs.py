@@ -25,6 +25,7 @@ from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray
 
 _DELIVERY = Duration(seconds=0.5)
@@ -38,19 +39,17 @@ class CommandOutput:
         self._bare = node.create_lifecycle_publisher(Float64MultiArray, '~/commands', 1)
         self._named = node.create_lifecycle_publisher(JointState, '~/command_state', 1)
         # Serialised when they are published, so that they serve for all commands.
-        self._efforts, self._state = Float64MultiArray(), JointState()
+        self._efforts, self._state = SerializedNumbers(), JointState()
         self._names: Sequence[str] = ()
 
     def publish(self, stamp: Time, names: Sequence[str], effort: FloatArray) -> None:
         """Send efforts, shape (n,), N m or N; the stamp is that of the state they answer."""
-        numbers = flat(effort)
-        self._efforts.data = numbers
-        self._bare.publish(self._efforts)
+        self._bare.publish(self._efforts.message(effort))
         if self._named.get_subscription_count() == 0:
             return
         if names is not self._names:
             self._names, self._state.name = names, list(names)
-        self._state.header.stamp, self._state.effort = stamp, numbers
+        self._state.header.stamp, self._state.effort = stamp, flat(effort)
         self._named.publish(self._state)
 
     def flush(self) -> None:

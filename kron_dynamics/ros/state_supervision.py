@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from kron_dynamics.control import AssembledState, JointStateAssembler, SampleOutcome
 from kron_dynamics.control.supervision.joint_sources import JointSources
@@ -22,6 +22,7 @@ from kron_dynamics.control.supervision.state_gate import (
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.declarations import NO_LIMIT
+from kron_dynamics.ros.joint_state_bytes import JointStateReader
 from kron_dynamics.ros.parameters import ParameterSet
 
 _WARN_PERIOD = 5.0
@@ -32,16 +33,16 @@ class Received(NamedTuple):
 
     Attributes:
         state: to be answered; None where there is none yet, or none that is believed.
-        time: its stamp, s, or that of its arrival where it has none; None where all was dropped.
+        stamp: as it was sent.
+        time: the same in s, or the time of its arrival where it has none; None where all was
+            dropped.
         problem: what is wrong with the states or the machine; None if nothing is.
     """
 
     state: AssembledState | None
+    stamp: Time
     time: float | None
     problem: str | None
-
-
-_DROPPED = Received(None, None, None)
 
 
 class StateSupervision:
@@ -62,6 +63,7 @@ class StateSupervision:
         self._robot = robot
         self._settings = settings
         self._sources = JointSources(robot.joint_names)
+        self._reader = JointStateReader()
         self._node = node
         self.take_up_settings()
         self._timeout = settings.value('state_timeout')
@@ -83,45 +85,39 @@ class StateSupervision:
             velocity_factor=np.inf if factor >= NO_LIMIT else factor,
         )
 
-    def receive(self, message: JointState, info: Mapping[str, Any], now: float) -> Received:
+    def receive(self, data: bytes, info: Mapping[str, Any], now: float) -> Received:
         """Take a message; tells the log of what is dropped or not believed.
 
         Args:
-            message: the joint states.
+            data: a serialized sensor_msgs/JointState.
             info: what the middleware says of it; older ones do not say who sent it.
             now: steady time, s.
         """
         source = info.get('publisher_gid')
-        self._sources.note(
-            message.name, message.position, None if source is None else source['data']
-        )
-        stamp = seconds(message.header.stamp)
+        names, position, velocity, effort, stamp = self._reader.read(data)
+        self._sources.note(names, position, None if source is None else source['data'])
+        told = seconds(stamp)
         outcome = self._assembler.update(
-            message.name,
-            message.position,
-            message.velocity,
-            message.effort,
-            stamp=stamp or None,
-            now=now,
+            names, position, velocity, effort, stamp=told or None, now=now
         )
         if outcome is SampleOutcome.REJECTED:
             self._node.get_logger().warning(
                 f'joint state dropped; so far: {dict(self._assembler.rejections)}',
                 throttle_duration_sec=_WARN_PERIOD,
             )
-            return _DROPPED
+            return Received(None, stamp, None, None)
         problem = None
         if outcome is SampleOutcome.RESTARTED:
             self._gate.reset()
             problem = 'stamps of joint_states stepped back'
-        time = stamp or self._node.get_clock().now().nanoseconds * 1e-9
+        time = told or self._node.get_clock().now().nanoseconds * 1e-9
         state = self._assembler.state(now)
         if not state.ready:
-            return Received(None, time, problem)
+            return Received(None, stamp, time, problem)
         verdict = self._judge(state, time, now)
         if not verdict.believed:
-            return Received(None, time, problem)
-        return Received(state, time, problem or verdict.problem)
+            return Received(None, stamp, time, problem)
+        return Received(state, stamp, time, problem or verdict.problem)
 
     def _judge(self, state: AssembledState, stamp: float, now: float) -> Verdict:
         verdict = self._gate.judge(state.q, state.qd, stamp)

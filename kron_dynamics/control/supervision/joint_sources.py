@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from kron_dynamics.typing import FloatArray
+
 # Messages of one publisher alone after which the other one is taken to be gone.
 _GONE = 50
 
@@ -39,7 +41,12 @@ class JointSources:
         """A joint that two publishers give now; None where each has one."""
         return next((name for name, joint in self._joints.items() if joint.doubled), None)
 
-    def note(self, names: Sequence[str], positions: Sequence[float], source: bytes | None) -> None:
+    def note(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float] | FloatArray,
+        source: bytes | None,
+    ) -> None:
         """Take a message: its joints, their positions, and who sent it, None where not known."""
         if source is None or len(positions) != len(names):
             return
