@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections import Counter
 
 import numpy as np
@@ -42,10 +43,6 @@ PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
 PAYLOAD['panda'] = ('panda_hand', 0.2)
 
 
-def ended(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def request(name: str, kind: type, fields: tuple[str, ...], machine: str, n: int, random_):
     """Make a request of a random size."""
     if name == 'set_payload':
@@ -63,7 +60,9 @@ def main() -> None:
     machine, seed = sys.argv[1], int(sys.argv[2])
     n = kron_dynamics.loads(description(machine)).n
     random_ = np.random.default_rng(seed)
-    signal.signal(signal.SIGTERM, ended)
+    # What a handler raises in the middle of a call of rclpy may come out as nothing at all.
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
     node = rclpy.create_node('caller', namespace=machine)
     clients = {
@@ -71,17 +70,17 @@ def main() -> None:
         for name, (kind, _) in SERVICES.items()
     }
     answers: Counter[str] = Counter()
-    try:
-        while True:
-            name = str(random_.choice(list(SERVICES)))
-            kind, fields = SERVICES[name]
-            future = clients[name].call_async(request(name, kind, fields, machine, n, random_))
-            rclpy.spin_until_future_complete(node, future)
+    while not ended.is_set():
+        name = str(random_.choice(list(SERVICES)))
+        kind, fields = SERVICES[name]
+        future = clients[name].call_async(request(name, kind, fields, machine, n, random_))
+        while not (future.done() or ended.is_set()):
+            rclpy.spin_once(node, timeout_sec=0.1)
+        if future.done():
             if not future.result().success:
                 sys.exit(f'{name}: {future.result().message}')
             answers[name] += 1
-    except KeyboardInterrupt:
-        print(dict(answers))
+    print(dict(answers))
 
 
 if __name__ == '__main__':
