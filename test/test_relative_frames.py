@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import sympy
 from pinocchio_oracle import ALIGNED, Oracle, arm_text, pin
+from uncompiled import OnFloats
 
 import kron_dynamics as kd
 from kron_dynamics import kinematics
@@ -89,7 +90,7 @@ def test_compiled_is_the_equation(name: str, assert_close: Any) -> None:
 @pytest.mark.parametrize('name', PLACES)
 def test_derivatives_are_those_that_the_observer_takes(name: str) -> None:
     """Along a motion, of the place that the poses in the base frame give."""
-    robot, (c, a, k) = robot_called(name), PLACES[name]
+    robot, (c, a, k) = OnFloats(robot_called(name).model), PLACES[name]
     q, qd, qdd, qddd = motion_of(robot, 1)[:, 0]
     in_a, in_k = (robot.frame(c).relative_to(a, axes=x, point=POINT) for x in (None, k))
 
@@ -163,7 +164,7 @@ def test_place_and_jacobian_are_pinocchios(name: str, assert_close: Any) -> None
 
 def test_seen_from_the_base_with_a_point_it_is_the_absolute_motion(assert_close: Any) -> None:
     """[T] (79), (85): a point fixed on the link."""
-    robot = robot_called('panda')
+    robot = OnFloats(robot_called('panda').model)
     model, link = robot.model, 'panda_hand'
     q, qd, qdd, qddd = motion_of(robot, 1)[:, 0]
     frame = robot.frame(link).relative_to(model.root_link, point=POINT)

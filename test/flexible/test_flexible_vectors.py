@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flexible_chain import chain_text, single_link
 from public_vectors import cases_of
+from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.linearized import LinearizedModel
@@ -59,7 +60,7 @@ def test_chains_of_flexible_links(case: dict[str, Any], assert_close: Callable[.
     flexible = {
         f'l{k}': beam_entry(link['beam']) for k, link in enumerate(links, 1) if 'beam' in link
     }
-    robot = kd.loads(
+    robot = uncompiled(
         chain_text(links, chain['payload']),
         flexible={'flexible_links': flexible},
         gravity=chain['gravity'],
