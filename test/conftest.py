@@ -27,11 +27,15 @@ KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
 LONGEST = (
-    *('test_reference_vectors.py', 'test_flexible_robot.py', 'test_loops.py'),
-    *('test_flexible_motion.py', 'test_kernel_conformance.py', 'test_cli_processes.py'),
-    *('test_symbolic.py', 'test_sources.py', 'test_flexible_links.py', 'test_conformance.py'),
-    *('test_gravity_hold.py', 'test_analyze_command.py', 'test_flexible_load.py'),
-    *('test_tuan_2019.py', 'test_robot.py', 'test_lanes.py', 'test_cache_folder.py'),
+    *('test_reference_vectors.py', 'test_tuned_loops.py', 'test_loops.py'),
+    *('test_pinocchio_oracle.py', 'test_analyze_command.py', 'test_sources.py'),
+    *('test_vibration_of_the_boom.py', 'test_tune_command.py', 'test_flexible_links.py'),
+    *('test_carrying.py', 'test_conformance.py', 'test_flexible_load.py', 'test_replay.py'),
+    *('test_segment_chain.py', 'test_flexible_robot.py', 'test_lanes.py', 'test_validity.py'),
+    *('test_large_bending.py', 'test_gravity_hold.py', 'test_flexible_motion.py'),
+    *('test_symbolic.py', 'test_momentum_observer.py', 'test_relative_frames.py'),
+    *('test_taylor_of_robots.py', 'test_tuan_2019.py', 'test_modes_command.py'),
+    *('test_cli_processes.py', 'test_robot.py', 'test_fuzz.py', 'test_beam.py'),
 )
 
 # The same examples in every run: a failure in CI is a failure on the desk.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from long_runs import some_of
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.dual import jacobian_of
@@ -52,19 +53,15 @@ WAYS = (on_floats, on_trace, on_sympy)
 ARMS = [
     (way, name)
     for way in WAYS
-    for name in ('rrp', 'branched', 'gripper')
+    for name in ('planar_2r', 'rrp', 'branched', 'gripper')
     if (way, name) != (on_sympy, 'branched')
 ]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if 'arm' in metafunc.fixturenames:
-        chosen = [pair for pair in ARMS if pair != (on_sympy, 'rrp')]
-        every = [
-            pair if pair in chosen else pytest.param(*pair, marks=pytest.mark.long)
-            for pair in ARMS
-        ]
-        metafunc.parametrize(('evaluate', 'arm'), every, indirect=['arm'])
+        chosen = [(way, name) for way, name in ARMS if (way is on_sympy) == (name == 'planar_2r')]
+        metafunc.parametrize(('evaluate', 'arm'), some_of(ARMS, chosen), indirect=['arm'])
     elif 'evaluate' in metafunc.fixturenames:
         metafunc.parametrize('evaluate', WAYS)
 

@@ -159,9 +159,12 @@ def test_what_is_no_robot_is_refused(robot: Any) -> None:
 
 
 def test_a_batch_is_balanced_as_its_motions_are_one_by_one(
-    stiff_crane: kd.Robot, rng: np.random.Generator, assert_close: Callable[..., None]
+    stiff_crane: kd.Robot,
+    rng: np.random.Generator,
+    assert_close: Callable[..., None],
+    request: pytest.FixtureRequest,
 ) -> None:
-    q, qd, qdd = rng.uniform(-0.8, 0.8, (3, 20, 2))
+    q, qd, qdd = rng.uniform(-0.8, 0.8, (3, 20 if request.config.getoption('--long') else 6, 2))
     each = [quasi_static_equilibrium(stiff_crane, *motion) for motion in np.stack([q, qd, qdd], 1)]
     assert_close(quasi_static_equilibria(stiff_crane, q, qd, qdd), each, rel=1e-11)
     each = [quasi_static_equilibrium(stiff_crane, state) for state in q]

@@ -22,11 +22,10 @@ from kron_dynamics.kernels.compiled import compiled_methods
 
 REL = 1e-12
 ROBOTS = example_robots()
-# The smallest, an arm with fingers on slides and a mimic joint, legs; others differ in numbers.
+# The smallest, an arm with fingers on slides and a mimic joint; others differ in numbers.
 SOME = (
     'asr_twodof_description/urdf/TwoDofs.urdf',
     'panda_description/urdf/panda.urdf',
-    'solo_description/robots/solo12.urdf',
 )
 
 

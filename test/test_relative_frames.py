@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from long_runs import some_of
 from pinocchio_oracle import ALIGNED, Oracle, arm_text, pin
+from uncompiled import OnFloats
 
 import kron_dynamics as kd
 from kron_dynamics import kinematics
@@ -86,10 +88,11 @@ def test_compiled_is_the_equation(name: str, assert_close: Any) -> None:
         np.testing.assert_array_equal(out, found)
 
 
+@pytest.mark.parametrize('kind', some_of([OnFloats, kd.Robot], [OnFloats]))
 @pytest.mark.parametrize('name', PLACES)
-def test_derivatives_are_those_that_the_observer_takes(name: str) -> None:
+def test_derivatives_are_those_that_the_observer_takes(name: str, kind: type[kd.Robot]) -> None:
     """Along a motion, of the place that the poses in the base frame give."""
-    robot, (c, a, k) = robot_called(name), PLACES[name]
+    robot, (c, a, k) = kind(robot_called(name).model), PLACES[name]
     q, qd, qdd, qddd = motion_of(robot, 1)[:, 0]
     in_a, in_k = (robot.frame(c).relative_to(a, axes=x, point=POINT) for x in (None, k))
 
@@ -161,9 +164,12 @@ def test_place_and_jacobian_are_pinocchios(name: str, assert_close: Any) -> None
     assert_close(frame.jacobian(q), expected, 1e-10, floor=1.0)
 
 
-def test_seen_from_the_base_with_a_point_it_is_the_absolute_motion(assert_close: Any) -> None:
+@pytest.mark.parametrize('kind', some_of([OnFloats, kd.Robot], [OnFloats]))
+def test_seen_from_the_base_with_a_point_it_is_the_absolute_motion(
+    assert_close: Any, kind: type[kd.Robot]
+) -> None:
     """[T] (79), (85): a point fixed on the link."""
-    robot = robot_called('panda')
+    robot = kind(robot_called('panda').model)
     model, link = robot.model, 'panda_hand'
     q, qd, qdd, qddd = motion_of(robot, 1)[:, 0]
     frame = robot.frame(link).relative_to(model.root_link, point=POINT)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from long_runs import some_of
+from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics import ShapeError, UnknownFrameError, dynamics, kinematics
@@ -131,14 +132,15 @@ def test_joint_friction_is_the_models(robot: kd.Robot, batch: Any, assert_close:
     assert_close(robot.joint_friction(batch.qd[0]), expected[0])
 
 
+@pytest.mark.parametrize('load', some_of([uncompiled, kd.loads], [uncompiled]))
 @pytest.mark.parametrize('name', some_of(['rail_boom', 'branched'], ['branched']))
 def test_joints_reorder_is_a_permutation(
-    name: str, robot_text: Any, rng: np.random.Generator, assert_close: Any
+    name: str, load: Any, robot_text: Any, rng: np.random.Generator, assert_close: Any
 ) -> None:
-    first = kd.loads(robot_text(name))
+    first = load(robot_text(name))
     p = rng.permutation(first.n)
     assert (p != np.arange(first.n)).any()
-    second = kd.loads(robot_text(name), joints=[first.joint_names[k] for k in p])
+    second = load(robot_text(name), joints=[first.joint_names[k] for k in p])
     assert second.joint_names == tuple(first.joint_names[k] for k in p)
     n, (q, qd, qdd) = first.n, rng.uniform(-1, 1, (3, first.n))
     tau = first.inverse_dynamics(q, qd, qdd)

@@ -101,7 +101,7 @@ def planar(robot_text: Any) -> SymbolicRobot:
     [
         ('planar_2r', 'numeric'),
         ('planar_2r', 'symbolic'),
-        ('gripper', 'symbolic'),
+        pytest.param('gripper', 'symbolic', marks=pytest.mark.long),
         pytest.param('screws', 'symbolic', marks=pytest.mark.long),
     ],
 )
@@ -182,11 +182,17 @@ def test_laws_hold_exactly_with_axes_and_frames_askew(robot_text: Any) -> None:
     frame, q, n = robot.frame(robot.model.tip_link), robot.q, robot.n
     R = frame.pose()[:3, :3]
     assert simplified(R * R.T) == sympy.eye(3)
-    H = sympy.Matrix(khang_derivative(frame.jacobian().tolist(), q))
-    assert simplified(frame.kinematic_hessian() - H) == sympy.zeros(6, n * n)
     V = robot.potential_energy()
     g = sympy.Matrix([V.diff(x) for x in q])
     assert simplified(robot.gravity_vector() - g) == sympy.zeros(n, 1)
+
+
+@pytest.mark.long  # test_tuan_2019 has a Hessian with an axis askew in exact numbers
+def test_hessian_is_exactly_the_derivative_with_axes_and_frames_askew(robot_text: Any) -> None:
+    robot = kd.loads(robot_text('spatial_3r')).symbolic
+    frame, n = robot.frame(robot.model.tip_link), robot.n
+    H = sympy.Matrix(khang_derivative(frame.jacobian().tolist(), robot.q))
+    assert simplified(frame.kinematic_hessian() - H) == sympy.zeros(6, n * n)
 
 
 def test_mdot_minus_2c_is_exactly_skew(robot_text: Any) -> None:

@@ -16,6 +16,8 @@ unset PYTHONDONTWRITEBYTECODE
 KRON_DYNAMICS_TEST_KERNELS=$(mktemp -d "${TMPDIR:-/tmp}/kron_dynamics_kernels.XXXXXX") || exit
 export KRON_DYNAMICS_TEST_KERNELS
 trap 'rm -rf -- "$KRON_DYNAMICS_TEST_KERNELS"' EXIT
+# Two processes of one thread each: those of linear algebra would only wait for each other.
+export OPENBLAS_NUM_THREADS=1
 readonly NO_TESTS=5 # pytest's exit code where arguments select none
 chosen=0
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from long_runs import some_of
 
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.report import format_report
@@ -72,7 +73,13 @@ def test_noise_is_not_taken_for_a_shift(make_bag, arm_urdf, arm_motion):
     assert run.replay.found_delay == 0.0
 
 
-@pytest.mark.parametrize(('old', 'new'), [('damping="1.5"', 'damping="4"'), ('"2"/>', '"2.4"/>')])
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    some_of(
+        [('damping="1.5"', 'damping="4"'), ('"2"/>', '"2.4"/>')],
+        [('damping="1.5"', 'damping="4"')],
+    ),
+)
 def test_wrong_model_is_not_taken_for_a_shift(shifted_bag, arm_urdf, tmp_path, old, new):
     assert old in arm_urdf
     wrong = tmp_path / 'wrong.urdf'

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from sampled_runs import PERIOD, POSE, ROBOTS, SampledRun, machine
 
 from kron_dynamics.control import CommandGuard, ComputedTorque, ProportionalDerivative
@@ -45,7 +46,7 @@ def settle(name, law, robot, duration, **changes):
     return run
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('name', some_of(ROBOTS, ['stacker', 'ur5']))
 def test_a_wrong_weight_is_made_up_for(models, name):
     """Masses 10 % up, and Coulomb friction that the model lacks; efforts a period late."""
     model, robot = models[name], machine(name, mass=1.1, coulomb=0.001)
@@ -73,20 +74,21 @@ def test_without_gains_nothing_changes(arm):
         np.testing.assert_array_equal(effort, law(REST, REST, target))  # the error has no gain
 
 
-def test_error_obeys_the_third_order_equation(arm):
+def test_error_obeys_the_third_order_equation(arm, request):
     """Whatever the coupling: a disturbance of one joint's acceleration leaves the other alone."""
     kp, kd, ki = np.array([12.0, 27.0]), np.array([6.0, 9.0]), np.array([8.0, 27.0])
     law = IntegralAction(ComputedTorque(arm, kp, kd), arm, ki, kd, np.full(2, 1e9))
     q, qd, h = np.array([0.3, -0.5]), REST, 1e-4
     state = law.start(q)
     target, disturbance = (q.copy(), REST, REST), np.array([2.0, 0.0])
-    for k in range(20000):
+    steps = 20000 if request.config.getoption('--long') else 10000
+    for k in range(steps):
         tau = law(q, qd, target, state, h if k else 0.0)
         state.set_applied_effort(tau)
         qdd = arm.forward_dynamics(q, qd, tau) + disturbance
         qd = qd + h * qdd
         q = q + h * qd
-        if k in (5000, 19999):
+        if k in (5000, 9999, 19999):
             # Triple pole at w: e = -d t^2/2 exp(-w t).
             t = (k + 1) * h
             expected = -2.0 * t**2 / 2.0 * np.exp(-2.0 * t)
@@ -123,7 +125,7 @@ def test_efforts_that_were_cut_off_do_not_wind_up(arm):
     assert wound_overshoot > 3.0 * overshoot
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('name', some_of(ROBOTS, ['stacker', 'ur5']))
 def test_a_machine_that_saturates_does_not_wind_up(models, name):
     """A step too large for the drives, friction, efforts a period late."""
     model = models[name]

@@ -217,7 +217,10 @@ def test_a_continuous_joint_needs_no_turning_back(make):
 
 
 # The fixture builds a new controller at every call.
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     st.lists(st.tuples(st.floats(0.0, 1.5), st.floats(-0.6, 0.6), st.floats(1.5, 4.0)), max_size=6)
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from long_runs import some_of
 from uncompiled import OnFloats
 
 import kron_dynamics as kd
@@ -91,9 +92,18 @@ def skew_on_floats(skew: kd.Robot) -> kd.Robot:
     return OnFloats(skew.model)
 
 
+@pytest.fixture(scope='session')
+def stacker_on_floats(stacker: kd.Robot) -> kd.Robot:
+    """The same without kernels."""
+    return OnFloats(stacker.model)
+
+
 @pytest.fixture(
-    params=['skew_on_floats', 'stacker', pytest.param('skew', marks=pytest.mark.long)],
-    ids=['skew', 'stacker', 'compiled skew'],
+    params=some_of(
+        ['skew_on_floats', 'stacker_on_floats', 'skew', 'stacker'],
+        ['skew_on_floats', 'stacker_on_floats'],
+    ),
+    ids=['skew', 'stacker', 'compiled skew', 'compiled stacker'],
 )
 def flexible_robot(request: pytest.FixtureRequest) -> kd.Robot:
     """Each of them in turn."""

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from flexible_chain import chain_text, single_link
+from long_runs import some_of
 from public_vectors import cases_of
+from uncompiled import uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.linearized import LinearizedModel
@@ -52,14 +54,17 @@ def terms(linear: LinearizedModel, order: list[int]) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.parametrize('load', some_of([uncompiled, kd.loads], [uncompiled]))
 @pytest.mark.parametrize('case', CHAINS, ids=lambda case: case['id'])
-def test_chains_of_flexible_links(case: dict[str, Any], assert_close: Callable[..., None]) -> None:
+def test_chains_of_flexible_links(
+    case: dict[str, Any], load: Any, assert_close: Callable[..., None]
+) -> None:
     chain, reference = case['inputs']['chain'], case['inputs']['reference']
     links = chain['links']
     flexible = {
         f'l{k}': beam_entry(link['beam']) for k, link in enumerate(links, 1) if 'beam' in link
     }
-    robot = kd.loads(
+    robot = load(
         chain_text(links, chain['payload']),
         flexible={'flexible_links': flexible},
         gravity=chain['gravity'],

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flexible_chain import chain_text, single_link
+from long_runs import some_of
 from scipy.linalg import eigh
 from segment_chain import Linear, SegmentBeam, SegmentChain, extrapolate
 
@@ -260,10 +261,16 @@ def check_linearization(
             assert error <= tolerance * np.abs(right[block]).max(), (name, part, error)
 
 
-@pytest.mark.parametrize('motion', STACKER_MOTIONS.values(), ids=list(STACKER_MOTIONS))
-@pytest.mark.parametrize('modes', [{'v': 1, 'w': 1}, {'w': 1}], ids=['both', 'vertical'])
-def test_the_stackers_linearization(motion: Any, modes: Any) -> None:
-    check_linearization(STACKER, {'boom': BOOM | {'modes': modes}}, motion, 1e-5)
+@pytest.mark.parametrize(
+    ('planes', 'name'),
+    some_of(
+        [(planes, name) for planes in ('vw', 'w') for name in STACKER_MOTIONS],
+        [('vw', 'rest'), ('vw', 'spinning'), ('w', 'fast')],
+    ),
+)
+def test_the_stackers_linearization(planes: str, name: str) -> None:
+    boom = BOOM | {'modes': dict.fromkeys(planes, 1)}
+    check_linearization(STACKER, {'boom': boom}, STACKER_MOTIONS[name], 1e-5)
 
 
 @pytest.mark.parametrize('motion', STACKER_MOTIONS.values(), ids=list(STACKER_MOTIONS))
@@ -311,9 +318,15 @@ def test_one_mode_in_each_plane_tells_the_first_frequencies(stacker: kd.Robot) -
     np.testing.assert_allclose(found, limit(frequencies), rtol=1e-4)
 
 
-@pytest.mark.parametrize('motion', ARM_MOTIONS.values(), ids=list(ARM_MOTIONS))
-@pytest.mark.parametrize('attachments', [{}, {'aside': 0.9}], ids=['there', 'elsewhere'])
-def test_two_links_that_stand_askew(motion: Any, attachments: Any) -> None:
+@pytest.mark.parametrize(
+    ('place', 'name'),
+    some_of(
+        [(place, name) for place in ('there', 'elsewhere') for name in ARM_MOTIONS],
+        [('there', 'rest'), ('elsewhere', 'moving')],
+    ),
+)
+def test_two_links_that_stand_askew(place: str, name: str) -> None:
+    motion, attachments = ARM_MOTIONS[name], {} if place == 'there' else {'aside': 0.9}
     alone = {'modes': {'v': 2, 'w': 2}, 'mode_shapes': 'clamped_free'}
     first = FIRST | alone | {'attachments': attachments}
     check_linearization(ARM, {'first': first, 'second': UNIFORM | alone}, motion, 1e-5, GRAVITY)

@@ -33,7 +33,10 @@ SEED = 9
 @pytest.mark.parametrize(
     ('kind', 'count'), [('urdf', 80), ('yaml', 15), ('api', 60), ('frames', 40)]
 )
-def test_nothing_is_found(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_found(
+    kind: str, count: int, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    count = count if request.config.getoption('--long') else count // 3
     monkeypatch.setattr(api_cases, 'ROBOTS', {'rrp': api_cases.ROBOTS['rrp']})
     assert campaign.run(kind, SEED, count) == []
 

@@ -62,7 +62,10 @@ def compiled_once(
 
 
 def test_no_flipped_bit_gives_a_wrong_number(
-    compiled_once: tuple[Path, list[str]], model: RobotModel, assert_close: Any
+    compiled_once: tuple[Path, list[str]],
+    model: RobotModel,
+    assert_close: Any,
+    request: pytest.FixtureRequest,
 ) -> None:
     library, asked = compiled_once
     records = [
@@ -71,7 +74,7 @@ def test_no_flipped_bit_gives_a_wrong_number(
         if library.stem.encode() in path.read_bytes()
     ]
     drawn = random.Random(20190301)
-    for _ in range(200):
+    for _ in range(200 if request.config.getoption('--long') else 50):
         whole = {file: file.read_bytes() for file in (library, *records)}
         file = drawn.choice((library, *records))
         content = bytearray(whole[file])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 
 import kron_dynamics
 from kron_dynamics import KernelBuildError, Robot
@@ -50,18 +51,21 @@ def test_the_first_batch_compiles_it_and_no_other(
     assert len(logging_compiler()) == 2  # found in the cache
 
 
+@pytest.mark.parametrize('name', some_of(['planar_2r', 'spatial_3r'], ['planar_2r']))
 def test_prepare_compiles_it_on_request(
-    robot: Robot, states: np.ndarray, logging_compiler: Compilations
+    name: str, own_cache: Path, robot_text: Any, states: np.ndarray, logging_compiler: Compilations
 ) -> None:
-    robot.prepare('hand')
+    robot = kron_dynamics.loads(robot_text(name))
+    link, states = robot.model.tip_link, states[:, :, : robot.n]
+    robot.prepare(link)
     without = len(logging_compiler())
-    robot.prepare('hand', batches=True)
+    robot.prepare(link, batches=True)
     prepared = len(logging_compiler())
     assert prepared > without
-    robot.prepare('hand', batches=True)
+    robot.prepare(link, batches=True)
     robot.inverse_dynamics(*states)
     robot.coriolis_matrix(*states[:2])
-    robot.frame('hand').jacobian(states[0])
+    robot.frame(link).jacobian(states[0])
     assert len(logging_compiler()) == prepared
 
 

@@ -235,7 +235,7 @@ def expected(expressions: Any, x: Any) -> Any:
 
 
 @given(expressions=LISTS, x=STATES)
-@settings(max_examples=300)
+@settings(max_examples=12 * settings.default.max_examples)
 def test_traced_expressions_give_exactly_the_floats(expressions: Any, x: Any) -> None:
     numbers = expected(expressions, x)
     trace = Trace(lambda v: compute_all(expressions, v), [3])
@@ -245,7 +245,7 @@ def test_traced_expressions_give_exactly_the_floats(expressions: Any, x: Any) ->
 
 
 @given(first=LISTS, second=LISTS, both=st.booleans(), x=STATES)
-@settings(max_examples=300)
+@settings(max_examples=12 * settings.default.max_examples)
 def test_what_is_left_after_another_trace_gives_exactly_the_floats(
     first: Any, second: Any, both: bool, x: Any
 ) -> None:

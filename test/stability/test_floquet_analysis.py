@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from long_runs import some_of
 from scipy.integrate import solve_ivp
 
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError, ShapeError
@@ -19,7 +20,9 @@ ZERO = np.zeros((1, 1))
 
 
 @pytest.mark.parametrize(
-    ('ratio', 'stable'), [(1.7, True), (0.85, False), (3.0, True)], ids=['held', 'falls', 'fast']
+    ('ratio', 'stable'),
+    some_of([(1.7, True), (0.85, False), (3.0, True)], [(1.7, True), (0.85, False)]),
+    ids=['held', 'falls', 'fast'],
 )
 def test_kapitzas_pendulum_grows_and_decays_by_its_largest_multiplier(
     ratio: float, stable: bool

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import kron_dynamics as kd
+from kron_dynamics.frame import RelativeFrame
 from kron_dynamics.kernels.compiled import Compiled, compiled_methods
 
 
@@ -21,8 +22,18 @@ def _evaluated(method: Compiled[Any, Any]) -> Callable[..., Any]:
     return call
 
 
+class RelativeFrameOnFloats(RelativeFrame):
+    """A link seen from another, by equations that are evaluated on floats."""
+
+
 class FrameOnFloats(kd.RobotFrame):
     """A link's frame whose equations are evaluated on floats, one state at a time."""
+
+    def relative_to(self, reference: str, **place: Any) -> RelativeFrameOnFloats:
+        seen = super().relative_to(reference, **place)
+        return RelativeFrameOnFloats(
+            seen.name, seen.reference, seen.axes, seen.point, seen.model, self._kernels
+        )
 
 
 class OnFloats(kd.Robot):
@@ -33,7 +44,11 @@ class OnFloats(kd.Robot):
         return FrameOnFloats(known.name, known.model, known._kernels)
 
 
-for _class, _parent in ((OnFloats, kd.Robot), (FrameOnFloats, kd.RobotFrame)):
+for _class, _parent in (
+    (OnFloats, kd.Robot),
+    (FrameOnFloats, kd.RobotFrame),
+    (RelativeFrameOnFloats, RelativeFrame),
+):
     for _name, _method in compiled_methods(_parent).items():
         setattr(_class, _name, _evaluated(_method))
 
