@@ -15,6 +15,7 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import joint_state, pose_stamped, vector_stamped
+from kron_dynamics.ros.listeners import Listeners
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
@@ -39,6 +40,7 @@ class DeflectionOutput:
         self._deflection = node.create_publisher(JointState, '~/deflection', 1)
         self._pose = node.create_publisher(PoseStamped, '~/tip_pose', 1)
         self._correction = node.create_publisher(Vector3Stamped, '~/tip_correction', 1)
+        self._heard = Listeners(self._deflection, self._pose, self._correction)
 
     def destroy(self) -> None:
         """Take the topics back."""
@@ -62,8 +64,7 @@ class DeflectionOutput:
             qdd: accelerations of the joints, shape (n_j,), or None for none.
             estimate: modal coordinates and their rates, shape (n_m,) each, or None.
         """
-        topics = self._deflection, self._pose, self._correction
-        if not any(publisher.get_subscription_count() for publisher in topics):
+        if not self._heard:
             return
         if estimate is not None:
             self._publish(stamp, state.q, *estimate)
