@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
-from kron_dynamics.model.rigid_model import rigid_tree
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -50,11 +50,30 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
         q: coordinates, shape (n,), rad or m.
     """
     tree = rigid_tree(model)
+    return _matrices(tree, q, [(k, body) for k, body in enumerate(tree.bodies)])
+
+
+def link_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
+    """Yield the matrices of every moving link that has inertia, those fixed to another too.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    tree = rigid_tree(model)
+    bodies = enumerate(tree.bodies)
+    return _matrices(tree, q, [(k, link) for k, body in bodies for link in body.parts or (body,)])
+
+
+def _matrices(
+    tree: RigidModel, q: ArrayLike, masses: Sequence[tuple[int, Body]]
+) -> Iterator[BodyMatrices]:
+    """Those of masses, each on the body of a number and in its frame."""
     bodies = body_placements(tree, q)
     origins = tree.table(np.zeros(3, dtype=int))
     for k, joint in tree.outward():
         origins[k] = origins[joint.parent] + bodies[k].offset
-    for k, body in enumerate(tree.bodies):
+    for k, body in masses:
         R = bodies[k].rotation
         arm = R @ body.center_of_mass
         columns = body_columns(tree, bodies, k, arm)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kron_dynamics.dual import derivatives_of
-from kron_dynamics.dynamics.body_matrices import body_matrices
+from kron_dynamics.dynamics.body_matrices import link_matrices
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross, kronecker
@@ -109,14 +109,15 @@ def field_forces(
 ) -> ScalarArray:
     """Return f_c = sum m J_v^T g(c_i), shape (n,), N m or N.  [P] eq. (27).
 
-    With g constant this is -`gravity_vector`. The potential of [P] eq. (26) is right for a
+    Every link counts for itself, also of those that are fixed to each other. With g constant
+    this is -`gravity_vector`. The potential of [P] eq. (26) is right for a
     constant g only; this holds for any field.
 
     Args:
         model: the robot; its own constant gravity has no part in this.
         q: coordinates, shape (n,), rad or m.
         field: the field.
-        extended: whether bodies are more than mass points, to second order: then the gravity
+        extended: whether links are more than mass points, to second order: then the gravity
             gradient's torque about the mass centre counts, integral of r x (dg/dc r) dm, and the
             force, half the integral of d^2 g/dc^2 (r (x) r) dm.
 
@@ -125,7 +126,7 @@ def field_forces(
         ParameterError: a mass centre is at the centre of a central field.
     """
     forces = zeros_like(q, (model.n,))
-    for body in body_matrices(model, q):
+    for body in link_matrices(model, q):
         forces = forces + body.mass * body.J_T.T @ field.acceleration(body.center)
         if extended:
             # Second moments of mass about the mass centre, the integral of r r^T dm.
@@ -142,21 +143,21 @@ def central_field_potential(
 ) -> Any:
     """Return V, J, whose derivative by q is -`field_forces`, a scalar.
 
-    ``-mu m/R``, and for extended bodies ``- mu/(2 R^3)(tr I - 3 c^T I c)`` besides, with c the
+    ``-mu m/R``, and for extended links ``- mu/(2 R^3)(tr I - 3 c^T I c)`` besides, with c the
     unit vector from the field's centre.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         field: the field.
-        extended: whether bodies are more than mass points, to second order.
+        extended: whether links are more than mass points, to second order.
 
     Raises:
         ModelError: a link of the robot bends.
         ParameterError: a mass centre is at the centre of the field.
     """
     total: Any = 0
-    for body in body_matrices(model, q):
+    for body in link_matrices(model, q):
         c, R = field.ray(body.center)
         total = total - field.mu * body.mass / R
         if extended:

@@ -28,7 +28,7 @@ class Wrench(NamedTuple):
         force: shape (3,), N.
         moment: shape (3,), N m.
         point: where the force acts, in the link's frame, shape (3,), m; None for the mass centre
-            of the body that the link belongs to.
+            of the link, and of its body where the link has no inertia.
         axes: link in whose axes force and moment are given; None for the link's own.
     """
 
@@ -67,9 +67,10 @@ def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -
             model, q, wrench.link, wrench.axes or wrench.link
         )
         force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
-        center = tree.bodies[frame.body].center_of_mass
-        if wrench.point is not None:
-            moment = moment + cross(frame.locate(wrench.point) - center, force)
+        body = tree.bodies[frame.body]
+        own = [part for part in body.parts if wrench.link in part.links] or [body]
+        place = own[0].center_of_mass if wrench.point is None else frame.locate(wrench.point)
+        moment = moment + cross(place - body.center_of_mass, force)
         n_b[frame.body] = n_b[frame.body] + moment
         f_b[frame.body] = f_b[frame.body] + force
     forces = zeros_like(q, (model.n,))

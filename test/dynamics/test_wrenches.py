@@ -46,6 +46,16 @@ def test_many_are_the_sum_of_each(data: Any, random_robots: Any, assert_close: A
     assert_close(wrench_forces(model, s.q, wrenches), sum(each), 1e-11, floor=1.0)
 
 
+def test_the_mass_centre_is_that_of_the_link_alone(robot_text: Any, assert_close: Any) -> None:
+    (case,) = cases_of('external_wrench')
+    model = load_model(case['inputs']['urdf'], joints=case['inputs']['joint_order'])
+    q, force = case['inputs']['state']['q'], [3.0, -2.0, 5.0]
+    # The camera is fixed on l3; places are those of their <inertial>.
+    for link, place in (('l3', (-0.097, 0.018, -0.016)), ('camera', (-0.016, -0.132, -0.097))):
+        expected = external_wrench(model, q, link, force, np.zeros(3), place)
+        assert_close(wrench_forces(model, q, [Wrench(link, force)]), expected, 1e-12)
+
+
 def test_none_are_no_force(model: Any, state: Any) -> None:
     assert wrench_forces(model, state.q, []).tolist() == [0.0] * model.n
 
