@@ -45,6 +45,7 @@ from kron_dynamics.dynamics.lagrange import (
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.reactions import joint_reactions
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 from kron_dynamics.dynamics.wrenches import Wrench, wrench_forces
 
@@ -74,6 +75,7 @@ __all__ = [
     'inertial_parameters',
     'inverse_dynamics',
     'joint_friction',
+    'joint_reactions',
     'kane_bodies',
     'kane_coriolis_matrix',
     'kane_energy_terms',

@@ -55,6 +55,32 @@ def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -
         UnknownFrameError: the model has no such link.
         ModelError: a link of the robot bends.
     """
+    n_b, f_b = body_wrenches(model, q, wrenches)
+    forces = zeros_like(q, (model.n,))
+    for body, n_i, f_i in zip(body_matrices(model, q), n_b, f_b, strict=True):
+        R_i = body.rotation
+        J_i = np.concatenate([R_i.T @ body.J_R, body.J_T])
+        forces = forces + J_i.T @ np.concatenate([n_i, R_i @ f_i])
+    return forces
+
+
+def body_wrenches(
+    model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]
+) -> tuple[ScalarArray, ScalarArray]:
+    """Return moments and forces on bodies about their mass centres, shape (bodies, 3) each.
+
+    In the axes of each body, N m and N.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        wrenches: any number of them, some on the same link too.
+
+    Raises:
+        ArgumentTypeError: one of them is no `Wrench`.
+        UnknownFrameError: the model has no such link.
+        ModelError: a link of the robot bends.
+    """
     tree = rigid_tree(model)
     n_b, f_b = (zeros_like(q, (len(tree.bodies), 3)) for _ in range(2))
     for wrench in wrenches:
@@ -73,9 +99,4 @@ def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -
         moment = moment + cross(place - body.center_of_mass, force)
         n_b[frame.body] = n_b[frame.body] + moment
         f_b[frame.body] = f_b[frame.body] + force
-    forces = zeros_like(q, (model.n,))
-    for body, n_i, f_i in zip(body_matrices(model, q), n_b, f_b, strict=True):
-        R_i = body.rotation
-        J_i = np.concatenate([R_i.T @ body.J_R, body.J_T])
-        forces = forces + J_i.T @ np.concatenate([n_i, R_i @ f_i])
-    return forces
+    return n_b, f_b

@@ -1,0 +1,477 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`ConstrainedRobot`: a robot with closed loops, gears, prescribed motions or wheels."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array, instance, real_number
+from kron_dynamics.constraints import equations
+from kron_dynamics.constraints.closing import close_positions, close_rates
+from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.pfaffian import Function, along_motion
+from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
+from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
+from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.dynamics import Wrench, joint_reactions
+from kron_dynamics.exceptions import ConstraintError, ParameterError, ShapeError
+from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.messages import listed, shown
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Relative to the terms it is made of: what accelerations may miss of the constraints.
+_ADMISSIBLE = 1e-7
+
+
+class ConstrainedMotion(NamedTuple):
+    """What forward dynamics gives.
+
+    Attributes:
+        qdd: accelerations, shape (n,), rad/s^2 or m/s^2.
+        multipliers: lambda of each condition, shape (k,): ``M qdd + c + g = tau + A^T lambda``.
+    """
+
+    qdd: FloatArray
+    multipliers: FloatArray
+
+
+class Reactions(NamedTuple):
+    """What constraints and joints carry in a state of motion.
+
+    Attributes:
+        multipliers: of each constraint by name, in N or N m, for its conditions in order.
+        wrenches: by constraint, [force; moment] on link a at the point of a, base axes, shape
+            (6,), N and N m; none of couplings and of what functions describe.
+        joints: [force; moment] from the parent on each joint's link, about its origin, base axes,
+            by joint name, shape (6,), N and N m; mimic joints included.
+    """
+
+    multipliers: Mapping[str, FloatArray]
+    wrenches: Mapping[str, FloatArray]
+    joints: Mapping[str, FloatArray]
+
+
+class ConstrainedRobot:
+    """A robot whose coordinates obey ``A(q, t) qd = b(q, t)``.
+
+    Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
+    in rad or m, efforts N m or N. They hold for q and qd that obey the constraints; `close` and
+    `close_rates` give such. What M, c and g are is the robot's affair, flexible links included
+    but for the reactions of joints.
+
+    Attributes:
+        robot: the robot without constraints.
+        constraints: as given.
+        rank: number of independent conditions.
+        actuated: names of the joints with an actuator.
+        start: closed coordinates to start from, shape (n,).
+        independent: names of the joints whose rates are the independent speeds u; numbers where
+            u are quasi-velocities.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        *,
+        start: ArrayLike | None = None,
+        time: float = 0.0,
+        independent: Sequence[str] | Function | None = None,
+        actuated: Sequence[str] | None = None,
+    ) -> None:
+        """Close the loops once, and see which conditions are independent.
+
+        Args:
+            robot: the robot.
+            constraints: any number, with different names.
+            start: coordinates near which the loops close, shape (n,), rad or m; 0 by default.
+            time: at the start, s.
+            independent: joints whose rates are the independent speeds; or quasi-velocities
+                u = U(q, t) qd, as the function U with values of shape (m, n); None to choose
+                those that determine the motion best at the start.
+            actuated: joints with an actuator; None for all.
+
+        Raises:
+            ArgumentTypeError: robot or a constraint is none.
+            UnknownFrameError: a constraint names a link that the robot does not have.
+            ConstraintError: a constraint does not fit the robot, cannot be met or contradicts
+                another; joints are unknown or too many or few.
+            SingularConstraintError: the start is at a singularity of the constraints, or the
+                independent speeds do not determine the motion there.
+            ShapeError: start has another shape.
+            NonFiniteError: start holds a NaN or an infinity.
+        """
+        instance(robot, Robot, 'robot', 'a Robot')
+        self.robot, self.constraints = robot, tuple(constraints)
+        self._system = ConstraintSystem(robot.model, self.constraints)
+        q = np.zeros(self.n) if start is None else self._array(start, 'start')
+        t = real_number(time, 'time')
+        held = self._numbers(independent, 'independent') if _are_names(independent) else ()
+        q = self._close(q, t, held)
+        if self._system.row_names:
+            self.rank, _ = generic_rank(self._system, self.terms, q, t)
+        else:
+            self.rank = 0
+        self.start = q
+        self.start.setflags(write=False)
+        terms = self.terms(q, np.zeros(self.n), t)
+        self._quasi = independent if callable(independent) else None
+        chosen: tuple[int, ...] = ()
+        if self._quasi is None:
+            named = _are_names(independent)
+            chosen = held if named else choose_independent(self._system, terms.A, self.rank)
+            if len(chosen) != self.degrees_of_freedom:
+                raise ConstraintError(
+                    f'independent has {len(chosen)} joints, expected {self.degrees_of_freedom}: '
+                    f'{self.n} coordinates with {self.rank} independent conditions'
+                )
+        self._chosen = chosen
+        names = robot.joint_names
+        self.independent = tuple(names[k] for k in chosen) or tuple(
+            f'u{k + 1}' for k in range(self.degrees_of_freedom)
+        )
+        self.actuated = names if actuated is None else tuple(actuated)
+        self._actuated = self._numbers(self.actuated, 'actuated')
+        close_rates(self._system, terms, np.zeros(self.n))
+        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.robot.n
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints: the order of the coordinates."""
+        return self.robot.joint_names
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number m of independent speeds."""
+        return self.n - self.rank
+
+    def _array(self, values: object, name: str, length: int | None = None) -> FloatArray:
+        array = finite_array(values, name)
+        length = self.n if length is None else length
+        if array.shape != (length,):
+            raise ShapeError(f'{name} has shape {array.shape}, expected ({length},)')
+        return array.astype(np.float64, copy=True)
+
+    def _numbers(self, joints: Any, name: str) -> tuple[int, ...]:
+        names = tuple(joints)
+        known = self.joint_names
+        wrong = [joint for joint in names if joint not in known]
+        if wrong or len(set(names)) < len(names):
+            what = f'no joints with a coordinate: {listed(map(shown, wrong))}' if wrong else 'twice'
+            raise ConstraintError(f'{name} names {what}; expected some of {listed(known)}, once')
+        return tuple(known.index(joint) for joint in names)
+
+    @functools.cached_property
+    def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
+        """The kernel of all constraints' geometry."""
+        description = self._system.description
+        if not self._system.geometric or description is None:
+            return self._system.geometry
+        function = self._system.geometry_function
+        name = f'constraints.{hashlib.sha256(description.encode()).hexdigest()[:16]}'
+        known = KernelSpecification(name, ('q', 'qd'), function, Geometry, has_loops=False)
+        call: Callable[[FloatArray, FloatArray], Geometry] = self.robot._kernels.get(known).call
+        return call
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the kernel."""
+        state = vars(self).copy()
+        state.pop('_geometry', None)
+        return state
+
+    def terms(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> ConstraintTerms:
+        """Return phi, A, b, dA/dt, db/dt of all conditions, shapes (k,) and (k, n).  [P] (6).
+
+        The unit of a condition is m or rad; `Constraint.units` has it.
+        """
+        state = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        if not self.constraints:
+            none, rows = np.zeros(0), np.zeros((0, self.n))
+            return ConstraintTerms(none, rows, none, rows, none)
+        return self._system.terms(*state, float(t), lambda a, b: self._geometry(a, b))
+
+    def residual(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return phi(q, t), shape (k,), m or rad: 0 where all is closed."""
+        return self.terms(self._array(q, 'q'), np.zeros(self.n), t).phi
+
+    def report(self, q: ArrayLike, t: float = 0.0) -> ConstraintReport:
+        """Return rank, redundant conditions and distance to the next singularity at q, (n,)."""
+        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
+        return report(self._system, A, self.rank)
+
+    def close(self, q: ArrayLike, t: float = 0.0, hold: Sequence[str] = ()) -> FloatArray:
+        """Return coordinates next to q that close the loops, shape (n,), rad or m.
+
+        The robot stays in its branch: steps are short.
+
+        Args:
+            q: where to start, shape (n,).
+            t: time, s.
+            hold: joints that stay as they are.
+
+        Raises:
+            ConstraintError: the loops cannot be closed from there; it names the constraints.
+        """
+        return self._close(self._array(q, 'q'), t, self._numbers(hold, 'hold'))
+
+    def _close(self, q: FloatArray, t: float, held: tuple[int, ...]) -> FloatArray:
+        return close_positions(self._system, self.terms, q, t, held)
+
+    def close_rates(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return rates next to qd that obey the constraints, shape (n,), 1/s.
+
+        Raises:
+            ConstraintError: the constraints contradict each other.
+        """
+        qd = self._array(qd, 'qd')
+        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd)
+
+    def choose_independent(
+        self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return joints whose rates determine the motion at q well, shape of names (m,).
+
+        A previous choice stays until another one is five times farther from its singularity.
+        """
+        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
+        before = None if previous is None else self._numbers(previous, 'previous')
+        chosen = choose_independent(self._system, A, self.rank, before)
+        return tuple(self.joint_names[k] for k in chosen)
+
+    def speeds(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: float = 0.0,
+        independent: Sequence[str] | None = None,
+    ) -> Speeds:
+        """Return B, d, gamma and dB/dt: ``qd = B u + d``, ``qdd = B du/dt + gamma``.  [P] (8).
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            t: time, s.
+            independent: joints whose rates are u; None for `independent`.
+
+        Raises:
+            SingularConstraintError: u does not determine the motion here.
+            ConstraintError: the conditions contradict each other.
+        """
+        q, qd = self._array(q, 'q'), self._array(qd, 'qd')
+        return self._speeds(q, qd, t, self.terms(q, qd, t), independent)
+
+    def _speeds(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        t: float,
+        terms: ConstraintTerms,
+        independent: Sequence[str] | None = None,
+    ) -> Speeds:
+        chosen, names = self._chosen, self.independent
+        if independent is not None:
+            chosen = self._numbers(independent, 'independent')
+            names = tuple(independent)
+        U, U_dot = np.eye(self.n)[list(chosen)], np.zeros((len(chosen), self.n))
+        if self._quasi is not None and independent is None:
+            shape = (self.degrees_of_freedom, self.n)
+            U, U_dot = along_motion('independent', self._quasi, q, qd, t, shape)
+        return solve_speeds(self._system, terms, qd, U, U_dot, listed(names))
+
+    def velocities(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return qd = B u + d, shape (n,), 1/s, of independent speeds, shape (m,).  [P] (8)."""
+        speeds = self.speeds(q, np.zeros(self.n), t)
+        qd: FloatArray = speeds.B @ self._array(u, 'u', self.degrees_of_freedom) + speeds.d
+        return qd
+
+    def accelerations(
+        self, q: ArrayLike, qd: ArrayLike, u_dot: ArrayLike, t: float = 0.0
+    ) -> FloatArray:
+        """Return qdd = B du/dt + gamma, shape (n,), of du/dt, shape (m,).
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            u_dot: shape (m,).
+            t: time, s.
+        """
+        speeds = self.speeds(q, qd, t)
+        u_dot = self._array(u_dot, 'u_dot', self.degrees_of_freedom)
+        qdd: FloatArray = speeds.B @ u_dot + speeds.gamma
+        return qdd
+
+    def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return M_u = B^T M B, shape (m, m), of the independent speeds."""
+        B = self.speeds(q, np.zeros(self.n), t).B
+        reduced: FloatArray = B.T @ self.robot.mass_matrix(q) @ B
+        return reduced
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return C_u = B^T (C B + M dB/dt), (m, m), in N m s or N s: dM_u/dt - 2 C_u is skew."""
+        M, C = self.robot.mass_matrix(q), self.robot.coriolis_matrix(q, qd)
+        return equations.reduced_coriolis(M, C, self.speeds(q, qd, t))
+
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, t: float = 0.0
+    ) -> ConstrainedMotion:
+        """Return qdd and lambda of ``M qdd + c + g = tau + A^T lambda``, without joint friction.
+
+        [P] eqs. (10), (42), (46). It does not depend on which speeds are independent.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            tau: efforts of all joints, shape (n,).
+            t: time, s.
+
+        Raises:
+            SingularConstraintError: the constraints are at a singularity.
+            ConstraintError: they contradict each other, or the robot moves without moving mass.
+        """
+        q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
+        terms = self.terms(q, qd, t)
+        refuse_singular(self._system, self._system.scaled(terms.A), self.rank)
+        names = self._chosen
+        best = choose_independent(self._system, terms.A, self.rank, names or None)
+        speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
+        M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)
+        u_dot = equations.independent_acceleration(M, speeds, tau - h)
+        qdd = speeds.B @ u_dot + speeds.gamma
+        forces = M @ qdd + h - tau
+        return ConstrainedMotion(
+            qdd, equations.multipliers(self._system, terms.A, forces, self.rank)
+        )
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        t: float = 0.0,
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> FloatArray:
+        """Return efforts, shape (n,), that cause a motion: 0 where a joint has no actuator.
+
+        With more actuators than degrees of freedom, the efforts with the least sum of weight
+        times effort squared.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            qdd: accelerations that obey them, shape (n,); `accelerations` gives such.
+            t: time, s.
+            weights: positive ones of actuated joints by name; 1 where none is given.
+
+        Raises:
+            ConstraintError: qdd does not obey the constraints, or the actuators cannot cause the
+                motion; it names constraints or joints.
+            ParameterError: a weight is not positive, or of no actuated joint.
+        """
+        q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
+        terms = self.terms(q, qd, t)
+        self._refuse_inadmissible(terms, qd, qdd)
+        force = self.robot.inverse_dynamics(q, qd, qdd)
+        best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
+        speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
+        efforts = np.zeros(self.n)
+        efforts[list(self._actuated)] = equations.actuator_efforts(
+            self._system, speeds, force, self._actuated, self._weights(weights)
+        )
+        return efforts
+
+    def _weights(self, given: Mapping[str, float] | None) -> FloatArray:
+        weights = dict.fromkeys(self.actuated, 1.0)
+        for joint, value in (given or {}).items():
+            if joint not in weights or not real_number(value, f'weight of {joint}') > 0.0:
+                raise ParameterError(
+                    f'weights has {shown(joint)}: {shown(value)}, expected a positive number of '
+                    f'one of {listed(self.actuated)}'
+                )
+            weights[joint] = float(value)
+        return np.array(list(weights.values()))
+
+    def _refuse_inadmissible(
+        self, terms: ConstraintTerms, qd: FloatArray, qdd: FloatArray
+    ) -> None:
+        if not len(terms.b):
+            return
+        error = np.abs(equations.acceleration_error(terms, qd, qdd)) / self._system.row_scale
+        parts = np.abs(terms.A) @ np.abs(qdd) + np.abs(terms.A_dot) @ np.abs(qd)
+        scale = float(((parts + np.abs(terms.b_dot)) / self._system.row_scale).max())
+        if error.max() > _ADMISSIBLE * (1.0 + scale):
+            name = self._system.row_names[int(error.argmax())]
+            raise ConstraintError(
+                f"constraint '{name}': qdd misses it by {error.max():.3g}, in rad/s^2 or robot's "
+                f'lengths/s^2; accelerations(q, qd, u_dot) gives what obeys the constraints'
+            )
+
+    def reactions(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, t: float = 0.0
+    ) -> Reactions:
+        """Return what constraints and joints carry while efforts tau cause qdd.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            qdd: accelerations that obey them, shape (n,).
+            tau: efforts of all joints, shape (n,).
+            t: time, s.
+
+        Raises:
+            ConstraintError: qdd does not obey the constraints.
+            ModelError: a link of the robot bends.
+        """
+        q, qd, qdd, tau = (
+            self._array(x, name)
+            for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
+        )
+        terms = self.terms(q, qd, t)
+        self._refuse_inadmissible(terms, qd, qdd)
+        forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
+        lam = equations.multipliers(self._system, terms.A, forces, self.rank)
+        found, wrenches, outside = {}, {}, []
+        for constraint, rows in self._system.rows():
+            found[constraint.name] = lam[rows]
+            wrench = self._wrench(constraint, q, qd, lam[rows])
+            if wrench is not None:
+                wrenches[constraint.name], acting = wrench
+                outside += acting
+        joints = joint_reactions(self.robot.model, q, qd, qdd, outside)
+        carried = {
+            joint.name: np.asarray(row, dtype=np.float64)
+            for joint, row in zip(self.robot.model.joints, joints, strict=True)
+        }
+        return Reactions(found, wrenches, carried)
+
+    def _wrench(
+        self, constraint: Constraint, q: FloatArray, qd: FloatArray, lam: FloatArray
+    ) -> tuple[FloatArray, list[Wrench]] | None:
+        """What a constraint does to its link a, and this with what it does to link b."""
+        links = constraint.links()
+        if links is None:
+            return None
+        N = np.asarray(constraint.geometry(self.robot.model, q, qd).N, dtype=np.float64)
+        force, moment = np.split(N.T @ lam, 2)
+        root = self.robot.model.root_link
+        acting = [Wrench(links[0], force, moment, constraint.point(), root)]
+        if links[1]:
+            place = constraint.point_on_b(self.robot.model, q)
+            acting.append(Wrench(links[1], -force, -moment, place, root))
+        return np.concatenate([force, moment]), acting
+
+
+def _are_names(independent: object) -> bool:
+    return independent is not None and not callable(independent)
