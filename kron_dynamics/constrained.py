@@ -82,6 +82,7 @@ class ConstrainedRobot:
         constraints: Sequence[Constraint],
         *,
         start: ArrayLike | None = None,
+        hold: Sequence[str] = (),
         time: float = 0.0,
         independent: Sequence[str] | Function | None = None,
         actuated: Sequence[str] | None = None,
@@ -92,6 +93,7 @@ class ConstrainedRobot:
             robot: the robot.
             constraints: any number, with different names.
             start: coordinates near which the loops close, shape (n,), rad or m; 0 by default.
+            hold: joints that stay as they are in `start` while the loops are closed.
             time: at the start, s.
             independent: joints whose rates are the independent speeds; or quasi-velocities
                 u = U(q, t) qd, as the function U with values of shape (m, n); None to choose
@@ -113,8 +115,7 @@ class ConstrainedRobot:
         self._system = ConstraintSystem(robot.model, self.constraints)
         q = np.zeros(self.n) if start is None else self._array(start, 'start')
         t = real_number(time, 'time')
-        held = self._numbers(independent, 'independent') if _are_names(independent) else ()
-        q = self._close(q, t, held)
+        q = self._close(q, t, self._numbers(hold, 'hold'))
         if self._system.row_names:
             self.rank, _ = generic_rank(self._system, self.terms, q, t)
         else:
@@ -124,9 +125,11 @@ class ConstrainedRobot:
         terms = self.terms(q, np.zeros(self.n), t)
         self._quasi = independent if callable(independent) else None
         chosen: tuple[int, ...] = ()
-        if self._quasi is None:
-            named = _are_names(independent)
-            chosen = held if named else choose_independent(self._system, terms.A, self.rank)
+        if not callable(independent):
+            if independent is None:
+                chosen = choose_independent(self._system, terms.A, self.rank)
+            else:
+                chosen = self._numbers(independent, 'independent')
             if len(chosen) != self.degrees_of_freedom:
                 raise ConstraintError(
                     f'independent has {len(chosen)} joints, expected {self.degrees_of_freedom}: '
@@ -139,7 +142,6 @@ class ConstrainedRobot:
         )
         self.actuated = names if actuated is None else tuple(actuated)
         self._actuated = self._numbers(self.actuated, 'actuated')
-        close_rates(self._system, terms, np.zeros(self.n))
         self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
 
     @property
@@ -471,7 +473,3 @@ class ConstrainedRobot:
             place = constraint.point_on_b(self.robot.model, q)
             acting.append(Wrench(links[1], -force, -moment, place, root))
         return np.concatenate([force, moment]), acting
-
-
-def _are_names(independent: object) -> bool:
-    return independent is not None and not callable(independent)

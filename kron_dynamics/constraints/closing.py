@@ -98,22 +98,21 @@ def _refuse_open(system: ConstraintSystem, phi: FloatArray, held: Sequence[int])
     error = np.abs(phi)
     if error.max() <= CLOSED:
         return
-    names = [name for name, held_row in zip(system.row_names, system.is_holonomic, strict=True)
-             if held_row]  # fmt: skip
-    units = system.row_scale[system.is_holonomic]
-    told = {}
+    holonomic = np.flatnonzero(system.is_holonomic)
+    names, units = [system.row_names[k] for k in holonomic], system.row_scale[holonomic]
+    told = dict[str, float]()
     for k in np.flatnonzero(error > 0.05 * error.max()):
         worst = told.get(names[k], 0.0)
         told[names[k]] = max(worst, float(error[k] * units[k]))
-    which = ', '.join(f"'{clipped(name)}' ({value:.3g} left)" for name, value in told.items())
+    which = ', '.join(f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in told.items())
     kept = ''
     if held:
         joints = listed(system.model.joint_names[k] for k in held)
         kept = f' with {joints} held'
     many = 'constraints cannot be met together' if len(told) > 1 else 'constraint cannot be met'
     raise ConstraintError(
-        f'{many}{kept}: {which}, in m or rad, where it is least near the start; start nearer to '
-        f'a closed position, or check frames, lengths and what is prescribed'
+        f'{many}{kept}: {which}, at best near this start; check frames, lengths and what is '
+        f'prescribed, or start nearer to a closed position'
     )
 
 
