@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,47 +15,17 @@ from kron_dynamics.arguments import finite_array, instance, real_number
 from kron_dynamics.constraints import equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.equations import ConstrainedMotion
 from kron_dynamics.constraints.pfaffian import Function, along_motion
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
+from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
 from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.dynamics import Wrench, joint_reactions
-from kron_dynamics.exceptions import ConstraintError, ParameterError, ShapeError
+from kron_dynamics.exceptions import ConstraintError, ShapeError
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import listed, shown
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# Relative to the terms it is made of: what accelerations may miss of the constraints.
-_ADMISSIBLE = 1e-7
-
-
-class ConstrainedMotion(NamedTuple):
-    """What forward dynamics gives.
-
-    Attributes:
-        qdd: accelerations, shape (n,), rad/s^2 or m/s^2.
-        multipliers: lambda of each condition, shape (k,): ``M qdd + c + g = tau + A^T lambda``.
-    """
-
-    qdd: FloatArray
-    multipliers: FloatArray
-
-
-class Reactions(NamedTuple):
-    """What constraints and joints carry in a state of motion.
-
-    Attributes:
-        multipliers: of each constraint by name, in N or N m, for its conditions in order.
-        wrenches: by constraint, [force; moment] on link a at the point of a, base axes, shape
-            (6,), N and N m; none of couplings and of what functions describe.
-        joints: [force; moment] from the parent on each joint's link, about its origin, base axes,
-            by joint name, shape (6,), N and N m; mimic joints included.
-    """
-
-    multipliers: Mapping[str, FloatArray]
-    wrenches: Mapping[str, FloatArray]
-    joints: Mapping[str, FloatArray]
 
 
 class ConstrainedRobot:
@@ -171,7 +141,9 @@ class ConstrainedRobot:
         known = self.joint_names
         wrong = [joint for joint in names if joint not in known]
         if wrong or len(set(names)) < len(names):
-            what = f'no joints with a coordinate: {listed(map(shown, wrong))}' if wrong else 'twice'
+            what = (
+                f'no joints with a coordinate: {listed(map(shown, wrong))}' if wrong else 'twice'
+            )
             raise ConstraintError(f'{name} names {what}; expected some of {listed(known)}, once')
         return tuple(known.index(joint) for joint in names)
 
@@ -384,41 +356,19 @@ class ConstrainedRobot:
         """
         q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
         terms = self.terms(q, qd, t)
-        self._refuse_inadmissible(terms, qd, qdd)
+        equations.refuse_inadmissible(self._system, terms, qd, qdd)
         force = self.robot.inverse_dynamics(q, qd, qdd)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         efforts = np.zeros(self.n)
         efforts[list(self._actuated)] = equations.actuator_efforts(
-            self._system, speeds, force, self._actuated, self._weights(weights)
+            self._system,
+            speeds,
+            force,
+            self._actuated,
+            equations.effort_weights(self.actuated, weights),
         )
         return efforts
-
-    def _weights(self, given: Mapping[str, float] | None) -> FloatArray:
-        weights = dict.fromkeys(self.actuated, 1.0)
-        for joint, value in (given or {}).items():
-            if joint not in weights or not real_number(value, f'weight of {joint}') > 0.0:
-                raise ParameterError(
-                    f'weights has {shown(joint)}: {shown(value)}, expected a positive number of '
-                    f'one of {listed(self.actuated)}'
-                )
-            weights[joint] = float(value)
-        return np.array(list(weights.values()))
-
-    def _refuse_inadmissible(
-        self, terms: ConstraintTerms, qd: FloatArray, qdd: FloatArray
-    ) -> None:
-        if not len(terms.b):
-            return
-        error = np.abs(equations.acceleration_error(terms, qd, qdd)) / self._system.row_scale
-        parts = np.abs(terms.A) @ np.abs(qdd) + np.abs(terms.A_dot) @ np.abs(qd)
-        scale = float(((parts + np.abs(terms.b_dot)) / self._system.row_scale).max())
-        if error.max() > _ADMISSIBLE * (1.0 + scale):
-            name = self._system.row_names[int(error.argmax())]
-            raise ConstraintError(
-                f"constraint '{name}': qdd misses it by {error.max():.3g}, in rad/s^2 or robot's "
-                f'lengths/s^2; accelerations(q, qd, u_dot) gives what obeys the constraints'
-            )
 
     def reactions(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, t: float = 0.0
@@ -437,39 +387,10 @@ class ConstrainedRobot:
             ModelError: a link of the robot bends.
         """
         q, qd, qdd, tau = (
-            self._array(x, name)
-            for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
+            self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
         )
         terms = self.terms(q, qd, t)
-        self._refuse_inadmissible(terms, qd, qdd)
+        equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
         lam = equations.multipliers(self._system, terms.A, forces, self.rank)
-        found, wrenches, outside = {}, {}, []
-        for constraint, rows in self._system.rows():
-            found[constraint.name] = lam[rows]
-            wrench = self._wrench(constraint, q, qd, lam[rows])
-            if wrench is not None:
-                wrenches[constraint.name], acting = wrench
-                outside += acting
-        joints = joint_reactions(self.robot.model, q, qd, qdd, outside)
-        carried = {
-            joint.name: np.asarray(row, dtype=np.float64)
-            for joint, row in zip(self.robot.model.joints, joints, strict=True)
-        }
-        return Reactions(found, wrenches, carried)
-
-    def _wrench(
-        self, constraint: Constraint, q: FloatArray, qd: FloatArray, lam: FloatArray
-    ) -> tuple[FloatArray, list[Wrench]] | None:
-        """What a constraint does to its link a, and this with what it does to link b."""
-        links = constraint.links()
-        if links is None:
-            return None
-        N = np.asarray(constraint.geometry(self.robot.model, q, qd).N, dtype=np.float64)
-        force, moment = np.split(N.T @ lam, 2)
-        root = self.robot.model.root_link
-        acting = [Wrench(links[0], force, moment, constraint.point(), root)]
-        if links[1]:
-            place = constraint.point_on_b(self.robot.model, q)
-            acting.append(Wrench(links[1], -force, -moment, place, root))
-        return np.concatenate([force, moment]), acting
+        return constraint_reactions(self._system, q, qd, qdd, lam)

@@ -70,9 +70,13 @@ def test_reference_vectors_of_a_four_bar(case: Any, assert_close: Any) -> None:
         return np.array([s, 0 * t])
 
     loop = PointLoop(
-        'closure', closure['frame_a'], closure['frame_b'], components='xy', base_axes=True,
+        'closure',
+        closure['frame_a'],
+        closure['frame_b'],
+        components='xy',
+        base_axes=True,
         signal=opening,
-    )  # fmt: skip
+    )
     closed = ConstrainedRobot(
         robot, [loop], start=inputs['q'], independent=[inputs['independent']]
     )
@@ -149,8 +153,11 @@ def equation_by_hand(theta: float, rate: float, tau: float) -> float:
     """
     a, b, c, d = 0.35, 0.9, 0.7, 1.0
     # mass, centre along and across, moment about the centre
-    crank, coupler, rocker = (1.2, 0.5 * a, 0.02, 0.03), (2.1, 0.5 * b, -0.03, 0.15), (
-        1.7, 0.4 * c, 0.05, 0.08)  # fmt: skip
+    crank, coupler, rocker = (
+        (1.2, 0.5 * a, 0.02, 0.03),
+        (2.1, 0.5 * b, -0.03, 0.15),
+        (1.7, 0.4 * c, 0.05, 0.08),
+    )
 
     def turned(angle: float, x: float, y: float) -> Any:
         return np.array(
@@ -210,8 +217,9 @@ def test_mdot_minus_2c_is_skew_in_independent_speeds(
     elif make == 'hands':
         robot = hands()
     else:
-        loop = PointLoop('pin', END, TIP, components='xy',
-                         signal=lambda t: np.array([0.1 * sin(t), 0 * t]))  # fmt: skip
+        loop = PointLoop(
+            'pin', END, TIP, components='xy', signal=lambda t: np.array([0.1 * sin(t), 0 * t])
+        )
         robot = ConstrainedRobot(four_bar(), [loop], start=START)
     q, u = robot.start, rng.normal(size=robot.degrees_of_freedom)
     qd = robot.velocities(q, u)
@@ -236,7 +244,10 @@ def test_energy_of_a_closed_loop_is_kept() -> None:
     zero = np.zeros(3)
 
     def energy(state: Any) -> float:
-        parts = four_bar().kinetic_energy(*np.split(state, 2)), four_bar().potential_energy(state[:3])
+        parts = (
+            four_bar().kinetic_energy(*np.split(state, 2)),
+            four_bar().potential_energy(state[:3]),
+        )
         return float(sum(parts))
 
     def rates(t: float, state: Any) -> Any:
@@ -257,8 +268,9 @@ def test_energy_of_a_closed_loop_is_kept() -> None:
 
 def test_power_of_a_moved_constraint_and_of_efforts(assert_close: Any) -> None:
     """Energy balance: dE/dt = tau . qd + lambda . b, with b what moves the loop."""
-    loop = PointLoop('pin', END, TIP, components='xy',
-                     signal=lambda t: np.array([0.1 * sin(3 * t), 0.05 * t]))  # fmt: skip
+    loop = PointLoop(
+        'pin', END, TIP, components='xy', signal=lambda t: np.array([0.1 * sin(3 * t), 0.05 * t])
+    )
     robot = ConstrainedRobot(four_bar(), [loop], start=START)
     q, qd = robot.start, robot.velocities(robot.start, [1.7])
     tau = np.array([0.5, -0.2, 0.3])
@@ -362,17 +374,19 @@ def test_reactions_hold_every_body_in_balance(make: str, rng: Any, assert_close:
     for k, joint in enumerate(model.joints):
         link = next(name for name, frame in model.frames.items() if frame.body == k)
         rotation = robot.robot.frame(link).pose(q)[:3, :3]
-        twist = np.concatenate(
-            [joint.motion.linear_axis(joint), joint.motion.angular_axis(joint)]
-        )
+        twist = np.concatenate([joint.motion.linear_axis(joint), joint.motion.angular_axis(joint)])
         axis = np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
         assert_close(found.joints[joint.name] @ axis, efforts[joint.coordinate], 1e-10, floor=1.0)
     # The first joint carries all: momentum of the whole, weight and what the ground does.
     outside = [w for c in robot.constraints if (w := found.wrenches.get(c.name)) is not None]
     on_ground = [c for c in robot.constraints if c.links() is not None and not c.links()[1]]
     force = sum(
-        (model.bodies[k].mass * (b.acceleration(qd, motion.qdd)[3:] - model.gravity)
-         for k, b in enumerate(kane_bodies(model, q, qd))), np.zeros(3))  # fmt: skip
+        (
+            model.bodies[k].mass * (b.acceleration(qd, motion.qdd)[3:] - model.gravity)
+            for k, b in enumerate(kane_bodies(model, q, qd))
+        ),
+        np.zeros(3),
+    )
     if on_ground:
         force = force - outside[0][:3]
     roots = [j.name for j in model.joints if j.parent < 0]

@@ -104,7 +104,9 @@ def _refuse_open(system: ConstraintSystem, phi: FloatArray, held: Sequence[int])
     for k in np.flatnonzero(error > 0.05 * error.max()):
         worst = told.get(names[k], 0.0)
         told[names[k]] = max(worst, float(error[k] * units[k]))
-    which = ', '.join(f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in told.items())
+    which = ', '.join(
+        f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in told.items()
+    )
     kept = ''
     if held:
         joints = listed(system.model.joint_names[k] for k in held)

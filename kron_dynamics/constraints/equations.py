@@ -11,19 +11,35 @@ Leaving gamma out, as one reads [P] eq. (46) easily, is wrong wherever B depends
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from kron_dynamics.arguments import real_number
 from kron_dynamics.constraints.constraint import ConstraintTerms
 from kron_dynamics.constraints.speeds import RANK_TOLERANCE, Speeds
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.exceptions import ConstraintError
-from kron_dynamics.messages import listed
+from kron_dynamics.exceptions import ConstraintError, ParameterError
+from kron_dynamics.messages import clipped, listed, shown
 from kron_dynamics.typing import FloatArray
 
+# Relative to the terms it is made of: what accelerations may miss of the constraints.
+_ADMISSIBLE = 1e-7
 # Relative to the efforts of the motion: what actuators cannot give.
 _ACHIEVABLE = 1e-8
+
+
+class ConstrainedMotion(NamedTuple):
+    """What forward dynamics gives.
+
+    Attributes:
+        qdd: accelerations, shape (n,), rad/s^2 or m/s^2.
+        multipliers: lambda of each condition, shape (k,): ``M qdd + c + g = tau + A^T lambda``.
+    """
+
+    qdd: FloatArray
+    multipliers: FloatArray
 
 
 def independent_acceleration(
@@ -72,8 +88,9 @@ def multipliers(
     used = np.arange(len(values)) < rank
     gains = np.zeros_like(values)
     gains[used] = 1.0 / values[used]
-    scaled: FloatArray = right.T @ (gains * (left.T @ (system.column_scale * force)))
-    return scaled / system.row_scale
+    scaled = right.T @ (gains * (left.T @ (system.column_scale * force)))
+    multiplier: FloatArray = scaled / system.row_scale
+    return multiplier
 
 
 def reduced_coriolis(M: FloatArray, C: FloatArray, speeds: Speeds) -> FloatArray:
@@ -140,7 +157,39 @@ def actuator_efforts(
     return efforts
 
 
-def acceleration_error(terms: ConstraintTerms, qd: FloatArray, qdd: FloatArray) -> FloatArray:
-    """Return A qdd + dA/dt qd - db/dt, shape (k,), in the unit of each condition by 1/s^2."""
-    error: FloatArray = terms.A @ qdd + terms.A_dot @ qd - terms.b_dot
-    return error
+def effort_weights(actuated: Sequence[str], given: Mapping[str, float] | None) -> FloatArray:
+    """Return the weight of each actuated joint's effort, shape (k,): 1, or as given.
+
+    Raises:
+        ParameterError: a weight is not positive, or of no actuated joint.
+    """
+    weights = dict.fromkeys(actuated, 1.0)
+    for joint, value in (given or {}).items():
+        if joint not in weights or not real_number(value, f'weight of {joint}') > 0.0:
+            raise ParameterError(
+                f'weights has {shown(joint)}: {shown(value)}, expected a positive number of '
+                f'one of {listed(actuated)}'
+            )
+        weights[joint] = float(value)
+    return np.array(list(weights.values()))
+
+
+def refuse_inadmissible(
+    system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray, qdd: FloatArray
+) -> None:
+    """Refuse accelerations, shape (n,), for which A qdd + dA/dt qd is not db/dt.
+
+    Raises:
+        ConstraintError: it names the constraint that they miss most.
+    """
+    if not len(terms.b):
+        return
+    error = np.abs(terms.A @ qdd + terms.A_dot @ qd - terms.b_dot) / system.row_scale
+    parts = np.abs(terms.A) @ np.abs(qdd) + np.abs(terms.A_dot) @ np.abs(qd)
+    scale = float(((parts + np.abs(terms.b_dot)) / system.row_scale).max())
+    if error.max() > _ADMISSIBLE * (1.0 + scale):
+        name = system.row_names[int(error.argmax())]
+        raise ConstraintError(
+            f"constraint '{clipped(name)}': qdd misses it by {error.max():.3g}, in rad/s^2 or "
+            f"robot's lengths/s^2; accelerations(q, qd, u_dot) gives what obeys the constraints"
+        )

@@ -55,7 +55,8 @@ class Attachment:
             return np.diag([1.0, -1.0, -1.0])
         v = np.array([-z[1], z[0], 0.0])
         V = np.array([[0, 0, v[1]], [0, 0, -v[0]], [-v[1], v[0], 0]])
-        return np.eye(3) + V + V @ V / (1 + z[2])
+        turn: FloatArray = np.eye(3) + V + V @ V / (1 + z[2])
+        return turn
 
 
 class _Seen(NamedTuple):

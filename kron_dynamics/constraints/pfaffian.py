@@ -20,7 +20,8 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 Function = Callable[[Any, Any], Any]
 
 
-def _rests(q: Any, t: Any) -> float:
+def at_rest(q: Any, t: Any) -> float:
+    """Return 0, whatever the state: b of conditions that do not move."""
     return 0.0
 
 
@@ -42,7 +43,7 @@ class Pfaffian(Constraint):
 
     name: str
     A: Function
-    b: Function = _rests
+    b: Function = at_rest
     row_units: tuple[str, ...] = ('1',)
     phi: Function | None = field(default=None, kw_only=True)
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kron_dynamics.constraints.closing import TermsOf, close_positions
 from kron_dynamics.constraints.speeds import RANK_TOLERANCE
@@ -84,7 +85,7 @@ def generic_rank(
     return largest, values
 
 
-def _rank(values: FloatArray, tolerance: float = RANK_TOLERANCE) -> int:
+def _rank(values: npt.NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
     return int((values > tolerance * max(1.0, float(values.max(initial=0.0)))).sum())
 
 
@@ -104,9 +105,7 @@ def refuse_singular(system: ConstraintSystem, A: FloatArray, rank: int) -> None:
         system.row_names[k] for k in np.flatnonzero(weights > 0.3 * weights.max())
     )
     moves = np.abs(right[rank - 1])
-    joints = [
-        system.model.joint_names[k] for k in np.flatnonzero(moves > 0.3 * moves.max())
-    ]
+    joints = [system.model.joint_names[k] for k in np.flatnonzero(moves > 0.3 * moves.max())]
     raise SingularConstraintError(
         f'constraints {listed(map(repr, names))} are at a singularity: smallest singular value '
         f'{values[rank - 1]:.2g} of {rank}, expected above {_AT_SINGULARITY:g}; '

@@ -134,6 +134,4 @@ class RollingWheel(Constraint):
         # The wheel's lowest point is at -radius n from its centre and has v + omega x (-r n).
         N = np.concatenate([tangents, self.radius * tangents @ skew(n)], axis=1)
         J, H = jacobian(model, q, self.link), kinematic_hessian(model, q, self.link)
-        return Geometry(
-            zeros_like(q, (2,)), N @ J, N @ contract_last(H, as_scalars(qd)), N
-        )
+        return Geometry(zeros_like(q, (2,)), N @ J, N @ contract_last(H, as_scalars(qd)), N)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Independent speeds: qd = B u + d, with all its derivatives and no differentiation.  [P] (8), (9).
+"""Independent speeds: qd = B u + d and its derivatives, without differentiating.  [P] (8), (9).
 
 Independent speeds are u = U qd: some of the rates, or combinations of them. With A qd = b they
 make up [A; U] qd = [b; u], so that B, d and what d(B u + d)/dt has beside B du/dt are solutions

@@ -69,7 +69,7 @@ class ConstraintSystem:
     @functools.cached_property
     def description(self) -> str | None:
         """All that the geometry depends on beside the model; None where it cannot be told."""
-        parts = []
+        parts = list[str]()
         for c in self.geometric:
             if not is_dataclass(c):
                 return None
@@ -122,7 +122,8 @@ class ConstraintSystem:
 
     def scaled(self, A: FloatArray) -> FloatArray:
         """Return A without units, shape (k, n): of relative lengths and angles."""
-        return A * self.column_scale / self.row_scale[:, None]
+        scaled: FloatArray = A * self.column_scale / self.row_scale[:, None]
+        return scaled
 
 
 def stacked_geometry(*arguments: Any) -> Geometry:

@@ -61,12 +61,14 @@ class CentralField:
     def acceleration(self, place: ScalarArray) -> ScalarArray:
         """Return g, shape (3,), m/s^2."""
         c, R = self.ray(place)
-        return -self.mu / R**2 * c
+        g: ScalarArray = -self.mu / R**2 * c
+        return g
 
     def gradient(self, place: ScalarArray) -> ScalarArray:
         """Return dg/dc = mu/R^3 (3 c c^T - E), shape (3, 3), 1/s^2."""
         c, R = self.ray(place)
-        return self.mu / R**3 * (3 * np.outer(c, c) - np.eye(3, dtype=int))
+        gradient: ScalarArray = self.mu / R**3 * (3 * np.outer(c, c) - np.eye(3, dtype=int))
+        return gradient
 
     def second_derivative(self, place: ScalarArray) -> ScalarArray:
         """Return d^2 g/dc^2 in Khang's layout, shape (3, 9), 1/(m s^2).
@@ -77,7 +79,8 @@ class CentralField:
         E = np.eye(3, dtype=int)
         row = c.reshape(1, 3)
         spread = kronecker(row, E) + kronecker(E, row) + np.outer(c, E.reshape(-1))
-        return 3 * self.mu / R**4 * (spread - 5 * np.outer(c, kronecker(c, c)))
+        D: ScalarArray = 3 * self.mu / R**4 * (spread - 5 * np.outer(c, kronecker(c, c)))
+        return D
 
 
 @dataclass(frozen=True)
@@ -180,4 +183,5 @@ def gravity_gradient_torque(
         ParameterError: the mass centre is at the centre of the field.
     """
     c, R = field.ray(as_scalars(place))
-    return 3 * field.mu / R**3 * cross(c, as_scalars(inertia) @ c)
+    torque: ScalarArray = 3 * field.mu / R**3 * cross(c, as_scalars(inertia) @ c)
+    return torque

@@ -62,7 +62,8 @@ class KaneBody:
         Newton and Euler: [I omegadot + omega x I omega; m vdot].
         """
         wrench: ScalarArray = self.M @ self.acceleration(qd, qdd)
-        return wrench + self.W @ self.M @ self.velocity(qd)
+        gyroscopic: ScalarArray = self.W @ self.M @ self.velocity(qd)
+        return wrench + gyroscopic
 
 
 def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[KaneBody]:

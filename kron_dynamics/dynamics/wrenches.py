@@ -89,9 +89,7 @@ def body_wrenches(
         frame = tree.frame(wrench.link)
         if frame.body < 0:
             continue
-        turn = frame.rotation @ rotation_between(
-            model, q, wrench.link, wrench.axes or wrench.link
-        )
+        turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
         force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
         body = tree.bodies[frame.body]
         own = [part for part in body.parts if wrench.link in part.links] or [body]

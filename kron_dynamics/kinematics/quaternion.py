@@ -38,7 +38,7 @@ def _product_matrix(quaternion: ScalarArray, sign: int) -> ScalarArray:
 def star(first: ScalarArray, second: ScalarArray) -> ScalarArray:
     """Return first star second, shape (4,): Hamilton's product.  [P] eqs. (B-9), (B-11).
 
-    It has the product of their units. D (e star x) = conjugate(e) times (D x): [P] eq. (B-16) has
+    Its unit is the product of theirs. D (e star x) = conjugate(e) times (D x): [P] eq. (B-16) has
     one operator on each side.
     """
     product: ScalarArray = star_matrix(first) @ vector(second, 'second', 4)
@@ -48,7 +48,7 @@ def star(first: ScalarArray, second: ScalarArray) -> ScalarArray:
 def times(first: ScalarArray, second: ScalarArray) -> ScalarArray:
     """Return first times second, shape (4,), which is second star first.  [P] (B-9), (B-12).
 
-    It has the product of their units.
+    Its unit is the product of theirs.
     """
     product: ScalarArray = times_matrix(first) @ vector(second, 'second', 4)
     return product
@@ -78,7 +78,9 @@ def rotation_of(quaternion: ScalarArray) -> ScalarArray:
     """Return Q, shape (3, 3), of a unit quaternion: columns are the turned axes."""
     e = vector(quaternion, 'quaternion', 4)
     v, w = e[:3], e[3]
-    return (w * w - v @ v) * np.eye(3, dtype=int) + 2 * np.outer(v, v) + 2 * w * skew(v)
+    Q: ScalarArray = (w * w - v @ v) * np.eye(3, dtype=int)
+    turned: ScalarArray = Q + 2 * np.outer(v, v) + 2 * w * skew(v)
+    return turned
 
 
 def quaternion_rate(quaternion: ScalarArray, omega: ScalarArray) -> ScalarArray:

@@ -105,8 +105,9 @@ def test_a_weld_brings_two_frames_together(assert_close: Any) -> None:
     left, right = (forward_kinematics(two_arms().model, q, n) for n in ('left3', 'right3'))
     relative = right[:3, :3].T @ left[:3, :3]
     # A frame on the right hand that is the left one: only the direction of z can be given.
-    b = Attachment('right3', tuple(right[:3, :3].T @ (left[:3, 3] - right[:3, 3])),
-                   tuple(relative[:, 2]))  # fmt: skip
+    b = Attachment(
+        'right3', tuple(right[:3, :3].T @ (left[:3, 3] - right[:3, 3])), tuple(relative[:, 2])
+    )
     turn = b.rotation().T @ relative  # about z, by so much
     assert_close(turn[:, 2], [0, 0, 1], 1e-14)
     loop = HingeLoop('hold', 'left3', b)

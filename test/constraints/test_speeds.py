@@ -43,7 +43,9 @@ def two_arms() -> kd.Robot:
 def moving_arms() -> ConstrainedRobot:
     """Hands that meet in a point, whose distance from there is driven, and a gear."""
     constraints = [
-        PointLoop('hands', LEFT, RIGHT, signal=lambda t: np.array([0.1 * sin(t), 0 * t, 0.05 * t])),
+        PointLoop(
+            'hands', LEFT, RIGHT, signal=lambda t: np.array([0.1 * sin(t), 0 * t, 0.05 * t])
+        ),
         Coupling('gear', {'left2_joint': 1.0, 'right2_joint': 0.5}),
     ]
     return ConstrainedRobot(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
@@ -60,6 +62,7 @@ def test_speeds_give_all_admissible_rates(rng: Any, derivative: Any, assert_clos
         """The motion with u + h u_dot, by fourth-order steps."""
         x, dt = q.copy(), h / count
         for k in range(count):
+
             def rate(s: float, y: Any, k: int = k) -> Any:
                 t = k * dt + s
                 return robot.velocities(y, u + t * u_dot, t)
@@ -87,9 +90,7 @@ def test_speeds_give_all_admissible_rates(rng: Any, derivative: Any, assert_clos
     qdd = derivative(along, h=1e-3)
     assert_close(robot.accelerations(q, qd, u_dot), qdd, 1e-8)
     assert_close(speeds.B @ u_dot + speeds.gamma, qdd, 1e-8)
-    B_dot = derivative(
-        lambda h: robot.speeds(at[round(h, 9)], qd, h).B.copy(), h=1e-3
-    )
+    B_dot = derivative(lambda h: robot.speeds(at[round(h, 9)], qd, h).B.copy(), h=1e-3)
     assert_close(speeds.B_dot, B_dot, 1e-8)
     # Without gamma it is another motion.
     assert np.abs(speeds.B @ u_dot - qdd).max() > 0.05
@@ -97,11 +98,11 @@ def test_speeds_give_all_admissible_rates(rng: Any, derivative: Any, assert_clos
 
 def test_redundant_conditions_are_counted_and_do_no_harm(assert_close: Any) -> None:
     """A planar four-bar closed by a hinge in space, and again by a planar joint."""
-    once = ConstrainedRobot(
-        four_bar(), [PointLoop('pin', END, TIP, components='xy')], start=START
-    )
+    once = ConstrainedRobot(four_bar(), [PointLoop('pin', END, TIP, components='xy')], start=START)
     conditions = [HingeLoop('pin', END, TIP), PlanarLoop('again', END, TIP)]
-    often = ConstrainedRobot(four_bar(), conditions, start=once.start, independent=once.independent)
+    often = ConstrainedRobot(
+        four_bar(), conditions, start=once.start, independent=once.independent
+    )
     assert often.rank == 2 and often.degrees_of_freedom == 1
     report = often.report(often.start)
     assert (report.conditions, report.rank) == (8, 2)
@@ -126,8 +127,9 @@ def parallelogram(angle: float, **options: Any) -> ConstrainedRobot:
     robot = kd.loads(four_bar_text(0.5, 1.0, 0.5, 1.0), gravity=(0.0, -9.81, 0.0))
     ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
     start = [angle, -angle, angle]
-    return ConstrainedRobot(robot, [PointLoop('pin', *ends, components='xy')],
-                            start=start, **options)  # fmt: skip
+    return ConstrainedRobot(
+        robot, [PointLoop('pin', *ends, components='xy')], start=start, **options
+    )
 
 
 def test_distance_to_a_singularity(assert_close: Any) -> None:
@@ -186,9 +188,7 @@ def test_a_choice_stays_until_another_is_much_better() -> None:
 
 def test_accelerations_do_not_depend_on_the_choice(assert_close: Any) -> None:
     robots = [
-        ConstrainedRobot(
-            four_bar(), [HingeLoop('pin', END, TIP)], start=START, independent=[name]
-        )
+        ConstrainedRobot(four_bar(), [HingeLoop('pin', END, TIP)], start=START, independent=[name])
         for name in ('j1', 'j2', 'j3')
     ]
     q = robots[0].start

@@ -151,9 +151,7 @@ def test_a_hinge_lets_turn_about_its_axis_alone(assert_close: Any) -> None:
     A_h = ConstraintSystem(arms(), [HingeLoop('h', A, b)]).terms(q, 0 * q, 0.0).A
     pose = forward_kinematics(arms(), q, 'left3')
     axis = pose[:3, :3] @ (np.array(A.axis) / np.linalg.norm(A.axis))
-    relative = (
-        jacobian(arms(), q, 'left3', A.point) - jacobian(arms(), q, 'right3', b.point)
-    )
+    relative = jacobian(arms(), q, 'left3', A.point) - jacobian(arms(), q, 'right3', b.point)
     # Rates with any relative turn about the axis, but no other relative motion.
     held = np.concatenate([relative[:3], (np.eye(3) - np.outer(axis, axis)) @ relative[3:]])
     assert np.linalg.matrix_rank(A_h) == np.linalg.matrix_rank(held) == 5
@@ -183,9 +181,7 @@ def test_all_loops_hold_what_they_say(assert_close: Any) -> None:
     [c for c in HOLONOMIC + NONHOLONOMIC if c.links() is not None],
     ids=lambda constraint: constraint.name,
 )
-def test_multipliers_are_wrenches_on_links(
-    constraint: Any, rng: Any, assert_close: Any
-) -> None:
+def test_multipliers_are_wrenches_on_links(constraint: Any, rng: Any, assert_close: Any) -> None:
     """A^T lambda is what N^T lambda does to link a, and the opposite to link b.  [P] (11)."""
     q, qd, _ = states()
     model, lam = arms(), rng.normal(size=constraint.size)

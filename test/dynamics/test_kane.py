@@ -77,7 +77,10 @@ def printed_kane_terms(model: Any, q: Any, qd: Any) -> tuple[Any, Any, Any]:
 
 @given(data=st.data())
 def test_terms_are_the_printed_ones(data: Any, random_robots: Any, assert_close: Any) -> None:
-    """[P] (34)-(38). Christoffel's C + 3 [qd x] has the same C qd and a skew dM/dt - 2C too."""
+    """[P] (13)-(16), (21), (25), (34)-(38).
+
+    Christoffel's C + 3 [qd x] has the same C qd and a skew dM/dt - 2C too.
+    """
     model, s = data.draw(random_robots)
     M, h, C = printed_kane_terms(model, s.q, s.qd)
     terms = kane_terms(model, s.q, s.qd)
@@ -160,9 +163,7 @@ def test_lagranges_terms_are_derivatives_of_the_kinetic_energy(
         return jacobian_of(lambda rates: kinetic_energy(model, q, rates), qd)[1]
 
     assert_close(terms.momentum, momentum(s.q, s.qd), 1e-11, floor=1e-3)
-    rate = derivative(
-        lambda t: momentum(s.q + s.qd * t + s.qdd * t**2 / 2, s.qd + s.qdd * t)
-    )
+    rate = derivative(lambda t: momentum(s.q + s.qd * t + s.qdd * t**2 / 2, s.qd + s.qdd * t))
     assert_close(terms.momentum_rate, rate, 1e-8, floor=1.0)
     by_q = jacobian_of(lambda q: kinetic_energy(model, q, s.qd), s.q)[1]
     assert_close(terms.energy_gradient, by_q, 1e-11, floor=1.0)

@@ -60,9 +60,7 @@ def two_arms_text() -> str:
             (('0 1 0.2', 'continuous'), ('1 0.3 0', 'continuous'), ('0 1 0', 'prismatic')), 1
         ):
             name = f'{side}{k}'
-            parts.append(
-                link(name, 1.0 + 0.3 * k, (0.1, 0.02 * k, -0.03), (0.02, 0.03, 0.025))
-            )
+            parts.append(link(name, 1.0 + 0.3 * k, (0.1, 0.02 * k, -0.03), (0.02, 0.03, 0.025)))
             place = (0.05, y, 0.1) if k == 1 else (0.3, -0.1 * y, 0.05)
             turn = f'0.2 {0.1 * k} {-0.3 * y}'
             axis = axis if side == 'left' or k > 1 else '0 1 -0.3'
@@ -85,7 +83,7 @@ def sleigh_text(mass: float, ahead: float, inertia: float) -> str:
 
 
 def integrated(rates: Any, state: Any, step: float, count: int, settle: Any = None) -> Any:
-    """The state after some steps of Runge and Kutta's fourth order; settle(t, state) after each."""
+    """The state after some of Runge and Kutta's steps; settle(t, state) after each."""
     for k in range(count):
         t = k * step
         k1 = rates(t, state)
