@@ -30,6 +30,7 @@ from kron_dynamics.exceptions import (
 
 if TYPE_CHECKING:
     from kron_dynamics.carrying import CarryingRobot
+    from kron_dynamics.constrained import ConstrainedRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel
     from kron_dynamics.loading import load, loads
@@ -43,6 +44,7 @@ __all__ = [
     'ArgumentTypeError',
     'BagError',
     'CarryingRobot',
+    'ConstrainedRobot',
     'ConstraintError',
     'InvalidInertiaError',
     'JointNamesError',
@@ -73,6 +75,10 @@ def __getattr__(name: str) -> object:
     """Import what a robot takes when it is first asked for: the command line does without it."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    if name == 'ConstrainedRobot':  # most programs have no use for it
+        from kron_dynamics.constrained import ConstrainedRobot
+
+        return ConstrainedRobot
     from kron_dynamics.carrying import CarryingRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel

@@ -6,24 +6,27 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kron_dynamics.arguments import finite_array, instance, real_number
+from kron_dynamics.arguments import instance, real_number
 from kron_dynamics.constraints import equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.description import read_constraints
 from kron_dynamics.constraints.equations import ConstrainedMotion
 from kron_dynamics.constraints.pfaffian import Function, along_motion
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
 from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
 from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
+from kron_dynamics.constraints.state_arguments import joint_numbers, state_vector
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.exceptions import ConstraintError, ShapeError
+from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.kernels.specification import KernelSpecification
-from kron_dynamics.messages import listed, shown
+from kron_dynamics.messages import listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -73,8 +76,7 @@ class ConstrainedRobot:
         Raises:
             ArgumentTypeError: robot or a constraint is none.
             UnknownFrameError: a constraint names a link that the robot does not have.
-            ConstraintError: a constraint does not fit the robot, cannot be met or contradicts
-                another; joints are unknown or too many or few.
+            ConstraintError: a constraint does not fit or cannot be met; joints are wrong.
             SingularConstraintError: the start is at a singularity of the constraints, or the
                 independent speeds do not determine the motion there.
             ShapeError: start has another shape.
@@ -114,6 +116,28 @@ class ConstrainedRobot:
         self._actuated = self._numbers(self.actuated, 'actuated')
         self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
 
+    @classmethod
+    def described(
+        cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
+    ) -> ConstrainedRobot:
+        """Return a robot with the constraints of a YAML file, or of what such a file would hold.
+
+        Raises:
+            ModelError: the file cannot be read, or an entry is wrong; it names file and key.
+            KronDynamicsError: as of `ConstrainedRobot`.
+        """
+        instance(robot, Robot, 'robot', 'a Robot')
+        found = read_constraints(source)
+        joint_numbers(found.start, 'start', robot.joint_names)
+        return cls(
+            *(robot, found.constraints),
+            start=[found.start.get(joint, 0.0) for joint in robot.joint_names],
+            hold=found.hold,
+            time=time,
+            independent=found.independent,
+            actuated=found.actuated,
+        )
+
     @property
     def n(self) -> int:
         """Number of coordinates."""
@@ -129,23 +153,11 @@ class ConstrainedRobot:
         """Number m of independent speeds."""
         return self.n - self.rank
 
-    def _array(self, values: object, name: str, length: int | None = None) -> FloatArray:
-        array = finite_array(values, name)
-        length = self.n if length is None else length
-        if array.shape != (length,):
-            raise ShapeError(f'{name} has shape {array.shape}, expected ({length},)')
-        return array.astype(np.float64, copy=True)
+    def _array(self, values: object, name: str) -> FloatArray:
+        return state_vector(values, name, self.n)
 
-    def _numbers(self, joints: Any, name: str) -> tuple[int, ...]:
-        names = tuple(joints)
-        known = self.joint_names
-        wrong = [joint for joint in names if joint not in known]
-        if wrong or len(set(names)) < len(names):
-            what = (
-                f'no joints with a coordinate: {listed(map(shown, wrong))}' if wrong else 'twice'
-            )
-            raise ConstraintError(f'{name} names {what}; expected some of {listed(known)}, once')
-        return tuple(known.index(joint) for joint in names)
+    def _numbers(self, joints: Iterable[str], name: str) -> tuple[int, ...]:
+        return joint_numbers(joints, name, self.joint_names)
 
     @functools.cached_property
     def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
@@ -267,22 +279,15 @@ class ConstrainedRobot:
     def velocities(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return qd = B u + d, shape (n,), 1/s, of independent speeds, shape (m,).  [P] (8)."""
         speeds = self.speeds(q, np.zeros(self.n), t)
-        qd: FloatArray = speeds.B @ self._array(u, 'u', self.degrees_of_freedom) + speeds.d
+        qd: FloatArray = speeds.B @ state_vector(u, 'u', self.degrees_of_freedom) + speeds.d
         return qd
 
     def accelerations(
         self, q: ArrayLike, qd: ArrayLike, u_dot: ArrayLike, t: float = 0.0
     ) -> FloatArray:
-        """Return qdd = B du/dt + gamma, shape (n,), of du/dt, shape (m,).
-
-        Args:
-            q: coordinates, shape (n,).
-            qd: rates that obey the constraints, shape (n,).
-            u_dot: shape (m,).
-            t: time, s.
-        """
+        """Return qdd = B du/dt + gamma, shape (n,), of du/dt, shape (m,)."""
         speeds = self.speeds(q, qd, t)
-        u_dot = self._array(u_dot, 'u_dot', self.degrees_of_freedom)
+        u_dot = state_vector(u_dot, 'u_dot', self.degrees_of_freedom)
         qdd: FloatArray = speeds.B @ u_dot + speeds.gamma
         return qdd
 
@@ -317,8 +322,7 @@ class ConstrainedRobot:
         q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
         terms = self.terms(q, qd, t)
         refuse_singular(self._system, self._system.scaled(terms.A), self.rank)
-        names = self._chosen
-        best = choose_independent(self._system, terms.A, self.rank, names or None)
+        best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)
         u_dot = equations.independent_acceleration(M, speeds, tau - h)

@@ -4,6 +4,7 @@
 
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
 from kron_dynamics.constraints.couplings import Coupling, PrescribedMotion
+from kron_dynamics.constraints.description import ConstraintDescription, read_constraints
 from kron_dynamics.constraints.loops import (
     Attachment,
     DistanceLoop,
@@ -14,6 +15,7 @@ from kron_dynamics.constraints.loops import (
 )
 from kron_dynamics.constraints.pfaffian import Pfaffian
 from kron_dynamics.constraints.rank import ConstraintReport
+from kron_dynamics.constraints.reactions import Reactions
 from kron_dynamics.constraints.rolling import BladeConstraint, RollingWheel
 from kron_dynamics.constraints.speeds import Speeds
 from kron_dynamics.constraints.system import ConstraintSystem
@@ -22,6 +24,7 @@ __all__ = [
     'Attachment',
     'BladeConstraint',
     'Constraint',
+    'ConstraintDescription',
     'ConstraintReport',
     'ConstraintSystem',
     'ConstraintTerms',
@@ -33,7 +36,9 @@ __all__ = [
     'PlanarLoop',
     'PointLoop',
     'PrescribedMotion',
+    'Reactions',
     'RollingWheel',
     'Speeds',
     'WeldLoop',
+    'read_constraints',
 ]
