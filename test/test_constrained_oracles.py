@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from mechanisms import four_bar_text, two_arms_text
 from pinocchio_oracle import Oracle, pin
+from uncompiled import ConstrainedOnFloats, uncompiled
 
-import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import Attachment, PointLoop
 
@@ -28,8 +28,10 @@ CASES = {
 def case(name: str) -> tuple[str, ConstrainedRobot, Any, Any, Any]:
     """Text, robot, q, qd and efforts."""
     text, (a, b), components, start = CASES[name]
-    robot = kd.loads(text, gravity=(0.0, -9.81, 0.0) if name == 'four-bar' else (0, 0, -9.81))
-    closed = ConstrainedRobot(robot, [PointLoop('loop', a, b, components=components)], start=start)
+    robot = uncompiled(text, gravity=(0.0, -9.81, 0.0) if name == 'four-bar' else (0, 0, -9.81))
+    closed = ConstrainedOnFloats(
+        robot, [PointLoop('loop', a, b, components=components)], start=start
+    )
     rng = np.random.default_rng(2)
     q = closed.start
     return (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mechanisms import four_bar_text, two_arms_text
+from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
@@ -37,7 +38,7 @@ def four_bar() -> kd.Robot:
 
 @functools.cache
 def two_arms() -> kd.Robot:
-    return kd.loads(two_arms_text())
+    return uncompiled(two_arms_text())
 
 
 def by_circles(crank: float, side: int = 1) -> Any:
@@ -89,12 +90,12 @@ def test_frames_of_closed_loops_are_where_they_shall_be(assert_close: Any) -> No
         return pose[:3, 3] + pose[:3, :3] @ frame.point
 
     start = [0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2]
-    meet = ConstrainedRobot(two_arms(), [PointLoop('meet', *hands)], start=start)
+    meet = ConstrainedOnFloats(two_arms(), [PointLoop('meet', *hands)], start=start)
     assert_close(place(meet.start, hands[0]), place(meet.start, hands[1]), 1e-10)
-    rod = ConstrainedRobot(two_arms(), [DistanceLoop('rod', *hands, length=0.31)], start=start)
+    rod = ConstrainedOnFloats(two_arms(), [DistanceLoop('rod', *hands, length=0.31)], start=start)
     distance = np.linalg.norm(place(rod.start, hands[0]) - place(rod.start, hands[1]))
     assert_close(distance, 0.31, 1e-10)
-    turning = ConstrainedRobot(two_arms(), [HingeLoop('axle', *hands)], start=start)
+    turning = ConstrainedOnFloats(two_arms(), [HingeLoop('axle', *hands)], start=start)
     axes = [forward_kinematics(two_arms().model, turning.start, h.link)[:3, 2] for h in hands]
     assert_close(*axes, 1e-10)
 
@@ -111,7 +112,7 @@ def test_a_weld_brings_two_frames_together(assert_close: Any) -> None:
     turn = b.rotation().T @ relative  # about z, by so much
     assert_close(turn[:, 2], [0, 0, 1], 1e-14)
     loop = HingeLoop('hold', 'left3', b)
-    robot = ConstrainedRobot(two_arms(), [loop], start=q + 0.03 * np.sin(np.arange(7.0)))
+    robot = ConstrainedOnFloats(two_arms(), [loop], start=q + 0.03 * np.sin(np.arange(7.0)))
     assert robot.rank == 5
     poses = [forward_kinematics(two_arms().model, robot.start, n) for n in ('left3', 'right3')]
     place = poses[1][:3, 3] + poses[1][:3, :3] @ b.point

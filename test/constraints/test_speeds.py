@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, four_hinges_text, sleigh_text, two_arms_text
+from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
@@ -37,7 +38,7 @@ def four_bar() -> kd.Robot:
 
 @functools.cache
 def two_arms() -> kd.Robot:
-    return kd.loads(two_arms_text())
+    return uncompiled(two_arms_text())
 
 
 def moving_arms() -> ConstrainedRobot:
@@ -48,7 +49,7 @@ def moving_arms() -> ConstrainedRobot:
         ),
         Coupling('gear', {'left2_joint': 1.0, 'right2_joint': 0.5}),
     ]
-    return ConstrainedRobot(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
+    return ConstrainedOnFloats(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
 
 
 def test_speeds_give_all_admissible_rates(rng: Any, derivative: Any, assert_close: Any) -> None:
@@ -154,12 +155,12 @@ def test_the_length_unit_does_not_matter() -> None:
     """The same machine ten times as large is as far from its singularity."""
     values = []
     for size in (0.1, 1.0, 10.0):
-        robot = kd.loads(four_bar_text(0.35 * size, 0.9 * size, 0.7 * size, size))
+        robot = uncompiled(four_bar_text(0.35 * size, 0.9 * size, 0.7 * size, size))
         ends = (
             Attachment('coupler', (0.9 * size, 0.0, 0.0)),
             Attachment('rocker', (0.7 * size, 0.0, 0.0)),
         )
-        closed = ConstrainedRobot(robot, [HingeLoop('pin', *ends)], start=START)
+        closed = ConstrainedOnFloats(robot, [HingeLoop('pin', *ends)], start=START)
         values.append(closed.report(closed.start).singular_value)
     assert values == pytest.approx([values[0]] * 3, rel=1e-3)
 
@@ -238,6 +239,45 @@ def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
     assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
 
 
+def spatial_loop(stretch: float) -> ConstrainedRobot:
+    """Four hinges in space; with stretch 1 they have Bennett's proportions."""
+    length, twist, other_twist = 0.5, 0.6, 1.1
+    other = float(stretch * length * np.sin(other_twist) / np.sin(twist))
+    robot = uncompiled(four_hinges_text((length, other, length), (twist, other_twist, twist)))
+    end = Attachment('link3', (length, 0.0, 0.0), (0.0, -np.sin(twist), np.cos(twist)))
+    axis = (0.0, np.sin(other_twist), np.cos(other_twist))
+    hinge = HingeLoop('loop', end, Attachment('base', (-other, 0.0, 0.0), axis))
+    return ConstrainedOnFloats(robot, [hinge], start=[0.7, 1.8, -0.8])
+
+
+def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:
+    """Bennett's linkage: of five conditions on three joints two count, in closed positions."""
+    robot = spatial_loop(1.0)
+    q = robot.start
+    open_position = robot.terms([0.7, 1.8, -0.8], np.zeros(3)).A
+    assert np.linalg.matrix_rank(open_position, tol=1e-6) == 3
+    assert (robot.rank, robot.report(q).redundant) == (2, {'loop': 3})
+    relation = np.sin(0.85) / np.sin(0.25)
+    for angle in np.linspace(q[0], q[0] + 4.0, 15):
+        q = robot.close([angle, *q[1:]], hold=['joint1'])
+        assert_close(q[2], -q[0], 1e-9)
+        product = np.tan(q[0] / 2) * np.tan(q[1] / 2)
+        assert_close(abs(product), relation, 1e-8)
+    qd = robot.velocities(q, [1.0])
+    motion = robot.forward_dynamics(q, qd, np.zeros(3))
+    assert_close(motion.qdd[2], -motion.qdd[0], 1e-10)
+    M, h = robot.robot.mass_matrix(q), robot.robot.bias_forces(q, qd)
+    assert_close(robot.speeds(q, qd).B[:, 0] @ (M @ motion.qdd + h), 0.0, 1e-9, floor=1.0)
+
+
+def test_a_spatial_loop_of_other_proportions_does_not_move() -> None:
+    """It closes where it is folded, and there without any freedom."""
+    robot = spatial_loop(1.05)
+    assert (robot.rank, robot.degrees_of_freedom, robot.independent) == (3, 0, ())
+    qdd = robot.forward_dynamics(robot.start, np.zeros(3), np.ones(3)).qdd
+    assert np.abs(qdd).max() < 1e-9
+
+
 def test_a_robot_without_constraints_is_itself(assert_close: Any) -> None:
     robot = ConstrainedRobot(four_bar(), [])
     q, qd = np.array(START), np.array([0.2, -0.4, 0.9])
@@ -253,6 +293,6 @@ def test_a_hinge_on_the_table_holds_an_arm(assert_close: Any) -> None:
     q = np.array([0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
     pose = two_arms().frame('left3').relative_to('table').pose(q)
     b = Attachment('table', tuple(pose[:3, 3]), tuple(pose[:3, 2]))
-    held = ConstrainedRobot(two_arms(), [HingeLoop('hold', 'left3', b)], start=q)
+    held = ConstrainedOnFloats(two_arms(), [HingeLoop('hold', 'left3', b)], start=q)
     assert (held.rank, held.report(q).redundant) == (3, {'hold': 2})
     assert_close(held.speeds(q, 0 * q).B[1:4], np.zeros((3, 4)), 1e-10, floor=1.0)

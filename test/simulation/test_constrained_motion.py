@@ -41,10 +41,10 @@ def test_loops_stay_closed_and_energy_is_work() -> None:
         closed.velocities(closed.start, [2.0]),
         lambda t, q, qd: torque,
         duration=0.6,
-        step=2e-3,
+        step=4e-3,
         friction=True,
     )
-    assert found.times[-1] == pytest.approx(0.6) and len(found.times) == 301
+    assert found.times[-1] == pytest.approx(0.6) and len(found.times) == 151
     assert max(np.abs(closed.residual(q)).max() for q in found.q) < 1e-12
     rates = [closed.terms(q, qd).A @ qd for q, qd in zip(found.q, found.qd, strict=True)]
     assert np.abs(rates).max() < 1e-12
@@ -75,7 +75,7 @@ def test_a_sleigh_turns_until_its_mass_leads() -> None:
         [BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0))],
     )
     qd = np.array([-1.0, 0.0, 0.3])
-    found = simulate_constrained(robot, np.zeros(3), qd, duration=1.5, step=0.02)
+    found = simulate_constrained(robot, np.zeros(3), qd, duration=1.5, step=0.03)
     kinetic = [robot.robot.kinetic_energy(*s) for s in zip(found.q, found.qd, strict=True)]
     assert np.ptp(kinetic) < 1e-6 * kinetic[0]
     heading = np.cos(found.q[:, 2]), np.sin(found.q[:, 2])

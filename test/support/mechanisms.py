@@ -69,6 +69,16 @@ def two_arms_text() -> str:
     return f'<robot name="two_arms">{"".join(parts)}</robot>'
 
 
+def four_hinges_text(lengths: tuple[float, ...], twists: tuple[float, ...]) -> str:
+    """Three links in space, each with the next axis at its end, turned about the link."""
+    parts, before, place, turn = ['<link name="base"/>'], 'base', (0.0, 0.0, 0.0), '0 0 0'
+    for k, (length, twist) in enumerate(zip(lengths, twists, strict=True), 1):
+        parts.append(link(f'link{k}', 1.0 + k, (length / 2, 0.0, 0.0), (0.02, 0.05, 0.05)))
+        parts.append(joint(f'joint{k}', before, f'link{k}', place, rpy=turn))
+        before, place, turn = f'link{k}', (length, 0.0, 0.0), f'{twist!r} 0 0'
+    return f'<robot name="four_hinges">{"".join(parts)}</robot>'
+
+
 def sleigh_text(mass: float, ahead: float, inertia: float) -> str:
     """Chaplygin's: the blade at the origin of the link, the mass centre ahead of it."""
     nothing = (0.0, 0.0, 0.0)
