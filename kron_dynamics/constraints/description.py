@@ -104,15 +104,16 @@ def _attachment(own: Entries, key: str) -> Attachment:
     if isinstance(value, str):
         return Attachment(value)
     frame = own.below(key)
-    frame.allow('link', 'point', 'axis')
+    frame.allow('link', 'point', 'axis', 'rpy')
     return Attachment(
         _text(frame, 'link'),
         _triple(frame, 'point', (0.0, 0.0, 0.0)),
         _triple(frame, 'axis', (0.0, 0.0, 1.0)),
+        _triple(frame, 'rpy', None),
     )
 
 
-def _triple(own: Entries, key: str, default: tuple[float, float, float]) -> Any:
+def _triple(own: Entries, key: str, default: tuple[float, float, float] | None) -> Any:
     return tuple(own.vector(key, 3).tolist()) if key in own.values else default
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from urdf_parser_py import urdf
 
 from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
@@ -25,11 +26,12 @@ from kron_dynamics.kinematics.relative import (
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.tree import placement
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 Triple = tuple[float, float, float]
 _X, _Y, _Z = (np.eye(3, dtype=int)[k] for k in range(3))
-_ALONG = 1e-9  # relative to a direction's length
+_UP = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -39,24 +41,33 @@ class Attachment:
     Attributes:
         link: name of the link.
         point: origin, in the link's frame, m.
-        axis: direction of z in the link's axes; the rest of the frame is that nearest to the
-            link's own, so that of the default it is the link's.
+        axis: direction of z in the link's axes; x and y are those nearest to the link's own, so
+            that by default all are the link's.
+        rpy: roll, pitch and yaw of the frame in the link's axes instead, as in a URDF, rad.
     """
 
     link: str
     point: Triple = (0.0, 0.0, 0.0)
-    axis: Triple = (0.0, 0.0, 1.0)
+    axis: Triple = _UP
+    rpy: Triple | None = None
 
     def rotation(self) -> FloatArray:
-        """Return the frame's axes in those of the link, shape (3, 3): the shortest turn of z."""
-        z = np.asarray(self.axis, dtype=float)
-        z = z / np.linalg.norm(z)
-        if z[2] < -1 + _ALONG:
-            return np.diag([1.0, -1.0, -1.0])
-        v = np.array([-z[1], z[0], 0.0])
-        V = np.array([[0, 0, v[1]], [0, 0, -v[0]], [-v[1], v[0], 0]])
-        turn: FloatArray = np.eye(3) + V + V @ V / (1 + z[2])
-        return turn
+        """Return the frame's axes in those of the link, shape (3, 3)."""
+        if self.rpy is not None:
+            return placement(urdf.Pose(xyz=(0.0, 0.0, 0.0), rpy=list(self.rpy)))[0]
+        x, y, z = np.asarray(self.axis, dtype=float) / np.linalg.norm(self.axis)
+        across = x * x + y * y
+        if across == 0.0:
+            return np.diag([1.0, np.sign(z), np.sign(z)])
+        # The shortest turn of z; 1 + z loses its digits where z is nearly -1.
+        less = (1 - z) / across if z < 0 else 1 / (1 + z)
+        return np.array(
+            [
+                [1 - x * x * less, -x * y * less, x],
+                [-x * y * less, 1 - y * y * less, y],
+                [-x, -y, z],
+            ]
+        )
 
 
 class _Seen(NamedTuple):
@@ -101,10 +112,18 @@ class _Loop(Constraint):
             frame = Attachment(given) if isinstance(given, str) else given
             if not isinstance(frame, Attachment):
                 raise self.refuse(f'has {given!r} as frame {side}, expected a link or Attachment')
-            axis = finite_array(frame.axis, f'axis of {side} of {self.name}')
-            point = finite_array(frame.point, f'point of {side} of {self.name}')
-            if axis.shape != (3,) or point.shape != (3,) or not axis.any():
+            axis, point, rpy = (
+                finite_array(values, f'{what} of {side} of {self.name}')
+                for what, values in (
+                    ('axis', frame.axis),
+                    ('point', frame.point),
+                    ('rpy', (0.0, 0.0, 0.0) if frame.rpy is None else frame.rpy),
+                )
+            )
+            if not axis.shape == point.shape == rpy.shape == (3,) or not axis.any():
                 raise self.refuse(f'has frame {side} {given!r}, expected a point and a direction')
+            if frame.rpy is not None and tuple(frame.axis) != _UP:
+                raise self.refuse(f'has frame {side} {given!r}, expected axis or rpy, not both')
             object.__setattr__(self, side, frame)
 
     @property

@@ -101,22 +101,34 @@ def test_frames_of_closed_loops_are_where_they_shall_be(assert_close: Any) -> No
 
 
 def test_a_weld_brings_two_frames_together(assert_close: Any) -> None:
-    """Seven coordinates, one that carries all: six conditions leave it alone."""
+    """Six coordinates in the loop, six conditions: what carries both arms is free."""
     q = np.array([0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
     left, right = (forward_kinematics(two_arms().model, q, n) for n in ('left3', 'right3'))
-    relative = right[:3, :3].T @ left[:3, :3]
-    # A frame on the right hand that is the left one: only the direction of z can be given.
-    b = Attachment(
-        'right3', tuple(right[:3, :3].T @ (left[:3, 3] - right[:3, 3])), tuple(relative[:, 2])
-    )
-    turn = b.rotation().T @ relative  # about z, by so much
-    assert_close(turn[:, 2], [0, 0, 1], 1e-14)
-    loop = HingeLoop('hold', 'left3', b)
+    relative = np.linalg.solve(right, left)
+    R = relative[:3, :3]
+    rpy = np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])
+    b = Attachment('right3', tuple(relative[:3, 3]), rpy=rpy)
+    assert_close(b.rotation(), R, 1e-13)
+    loop = WeldLoop('hold', 'left3', b)
     robot = ConstrainedOnFloats(two_arms(), [loop], start=q + 0.03 * np.sin(np.arange(7.0)))
-    assert robot.rank == 5
+    assert (robot.rank, robot.independent) == (6, ('turn',))
     poses = [forward_kinematics(two_arms().model, robot.start, n) for n in ('left3', 'right3')]
-    place = poses[1][:3, 3] + poses[1][:3, :3] @ b.point
-    assert_close(place, poses[0][:3, 3], 1e-10)
+    assert_close(np.linalg.solve(poses[1], poses[0]), relative, 1e-10)
+    # A sixth part of a turn away in one axis is open.
+    other = Attachment('right3', b.point, rpy=(rpy[0], rpy[1], rpy[2] + np.pi / 3))
+    with pytest.raises(kd.ConstraintError, match="'hold'"):
+        ConstrainedOnFloats(two_arms(), [WeldLoop('hold', 'left3', other)], start=q)
+
+
+def test_the_axes_of_a_frame(assert_close: Any) -> None:
+    """Proper rotations that bring z there by the shortest way, also where it points down."""
+    for axis in ((0, 0, 1), (0, 0, -2), (1, 2, 3), (0, -1, 0), (1e-9, 0, -1), (3e-5, 1e-5, -1)):
+        R = Attachment('hand', axis=axis).rotation()
+        assert_close(R @ R.T, np.eye(3), 1e-14)
+        assert np.linalg.det(R) == pytest.approx(1.0)
+        assert_close(R[:, 2], np.array(axis) / np.linalg.norm(axis), 1e-15)
+        # The turn is no longer than the angle between the axes.
+        assert np.trace(R) == pytest.approx(1 + 2 * R[2, 2])
 
 
 def test_a_loop_that_cannot_be_closed_is_named() -> None:

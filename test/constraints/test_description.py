@@ -33,7 +33,7 @@ constraints:
   ball: {type: point, a: left3, b: {link: right3, point: [0.1, 0, 2e-1]}, components: xz}
   pin: {type: hinge, a: {link: left3, axis: [0, 1, 0]}, b: right3}
   table: {type: planar, a: left3, b: right3}
-  glue: {type: weld, a: left3, b: base}
+  glue: {type: weld, a: left3, b: {link: base, rpy: [0, 1, 2]}}
   rod: {type: distance, a: left3, b: right3, length: 0.5}
   gear: {type: coupling, ratios: {turn: 2, left1_joint: -0.5}, offset: 0.1, unit: '1'}
   brake: {type: lock, joint: turn, position: 0.3}
@@ -54,7 +54,7 @@ def test_every_type_is_the_class_of_its_name(tmp_path: Path) -> None:
         PointLoop('ball', 'left3', Attachment('right3', (0.1, 0.0, 0.2)), components='xz'),
         HingeLoop('pin', Attachment('left3', axis=(0.0, 1.0, 0.0)), 'right3'),
         PlanarLoop('table', 'left3', 'right3'),
-        WeldLoop('glue', 'left3', 'base'),
+        WeldLoop('glue', 'left3', Attachment('base', rpy=(0.0, 1.0, 2.0))),
         DistanceLoop('rod', 'left3', 'right3', length=0.5),
         Coupling('gear', {'turn': 2.0, 'left1_joint': -0.5}, signal=0.1, unit='1'),
         PrescribedMotion('brake', 'turn', 0.3),
@@ -96,8 +96,8 @@ def test_the_four_bar_of_the_package(assert_close: Any) -> None:
         ('{type: hinge,', '{', "constraint 'pin': key 'type' is missing"),
         ('length: 0.5', 'lenght: 0.5', "'rod': key 'lenght' is unknown, did you mean 'length'"),
         ('length: 0.5', 'length: -1', "'rod': key 'length' is -1, expected a positive number"),
-        (', b: base', '', "'glue': key 'b' is missing"),
-        ('b: base', 'b: 3', "'glue': key 'b' is 3, expected a mapping"),
+        (', b: {link: base, rpy: [0, 1, 2]}', '', "'glue': key 'b' is missing"),
+        ('b: {link: base, rpy: [0, 1, 2]}', 'b: 3', "'glue': key 'b' is 3, expected a mapping"),
         ('axis: [0, 1, 0]', 'axis: [0, 1]', "'pin': key 'a.axis' is"),
         ('axis: [0, 1, 0]', 'axes: [0, 1, 0]', "key 'a.axes' is unknown, did you mean 'axis'"),
         ('turn: 2,', 'turn: fast,', "'gear': key 'ratios.turn' is 'fast'"),

@@ -265,6 +265,11 @@ def test_derivatives_by_q_are_exact(assert_close: Any) -> None:
         (lambda: PointLoop('p', A, B, components='xw'), kd.ConstraintError, "'p' has components"),
         (lambda: PointLoop('p', A, 3), kd.ConstraintError, "'p' has 3 as frame b"),
         (lambda: PointLoop('p', A, Attachment('base', axis=(0, 0, 0))), kd.ConstraintError, "'p'"),
+        (
+            lambda: WeldLoop('w', A, Attachment('base', axis=(1, 0, 0), rpy=(0, 0, 1))),
+            kd.ConstraintError,
+            'expected axis or rpy, not both',
+        ),
         (lambda: BladeConstraint('b', 'none', (1, 0, 0)), kd.UnknownFrameError, "'b': link"),
         (lambda: BladeConstraint('b', 'left3', (0, 0, 0)), kd.ConstraintError, "'b' has dir"),
         (lambda: RollingWheel('w', 'left3', -1.0), kd.ConstraintError, "'w' has radius"),
