@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, integrated, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, integrated, joint, link, sleigh_text, two_arms_text
 from public_vectors import cases_of
 from uncompiled import ConstrainedOnFloats, OnFloats, uncompiled
 
@@ -21,14 +21,16 @@ from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import (
     Attachment,
     BladeConstraint,
+    ConstraintSystem,
     Coupling,
+    DistanceLoop,
     HingeLoop,
     Pfaffian,
     PointLoop,
     PrescribedMotion,
     RollingWheel,
 )
-from kron_dynamics.dynamics import kane_bodies, kane_inertia_forces, wrench_forces
+from kron_dynamics.dynamics import kane_bodies, kane_inertia_forces
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kronecker import contract_last
 
@@ -36,6 +38,7 @@ END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.
 PIN = PointLoop('pin', END, TIP, components='xy', base_axes=True)
 HINGE = HingeLoop('pin', END, TIP)
 START = (0.9, -0.4, 1.5)
+ROOT = Path(__file__).parents[1]
 GRAVITY = 9.81
 
 
@@ -286,12 +289,12 @@ def test_power_of_a_moved_constraint_and_of_efforts(assert_close: Any) -> None:
 
 def test_inverse_dynamics_is_the_inverse(rng: Any, assert_close: Any) -> None:
     """One actuator for one degree of freedom, any of the three; none at the others."""
-    for joint in four_bar().joint_names:
-        robot = ConstrainedRobot(four_bar(), [HINGE], start=START, actuated=[joint])
+    for driven in four_bar().joint_names:
+        robot = ConstrainedRobot(four_bar(), [HINGE], start=START, actuated=[driven])
         q, qd = robot.start, robot.velocities(robot.start, [1.1])
         qdd = robot.accelerations(q, qd, [2.3])
         tau = robot.inverse_dynamics(q, qd, qdd)
-        others = [k for k, name in enumerate(robot.joint_names) if name != joint]
+        others = [k for k, name in enumerate(robot.joint_names) if name != driven]
         assert tau[others].tolist() == [0.0, 0.0]
         assert_close(robot.forward_dynamics(q, qd, tau).qdd, qdd, 1e-12)
 
@@ -372,12 +375,16 @@ def test_reactions_hold_every_body_in_balance(make: str, rng: Any, assert_close:
         if k in gears:
             efforts += A[start : start + c.size].T @ lam[start : start + c.size]
         start += c.size
-    for k, joint in enumerate(model.joints):
-        link = next(name for name, frame in model.frames.items() if frame.body == k)
-        rotation = robot.robot.frame(link).pose(q)[:3, :3]
-        twist = np.concatenate([joint.motion.linear_axis(joint), joint.motion.angular_axis(joint)])
+    for k, moving in enumerate(model.joints):
+        name = next(name for name, frame in model.frames.items() if frame.body == k)
+        rotation = robot.robot.frame(name).pose(q)[:3, :3]
+        twist = np.concatenate(
+            [moving.motion.linear_axis(moving), moving.motion.angular_axis(moving)]
+        )
         axis = np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
-        assert_close(found.joints[joint.name] @ axis, efforts[joint.coordinate], 1e-10, floor=1.0)
+        assert_close(
+            found.joints[moving.name] @ axis, efforts[moving.coordinate], 1e-10, floor=1.0
+        )
     # The first joint carries all: momentum of the whole, weight and what the ground does.
     outside = [w for c in robot.constraints if (w := found.wrenches.get(c.name)) is not None]
     on_ground = [c for c in robot.constraints if c.links() is not None and not c.links()[1]]
@@ -392,7 +399,7 @@ def test_reactions_hold_every_body_in_balance(make: str, rng: Any, assert_close:
         force = force - outside[0][:3]
     roots = [j.name for j in model.joints if j.parent < 0]
     assert_close(sum(found.joints[name][:3] for name in roots), force, 1e-10, floor=1.0)
-    assert outside and wrench_forces(model, q, []).shape == (robot.n,)
+    assert outside
 
 
 def test_a_wheel_rolls_without_slip(assert_close: Any) -> None:
@@ -472,11 +479,10 @@ def test_mass_that_does_not_move_is_refused() -> None:
 
 def test_links_that_bend_take_part(assert_close: Any) -> None:
     """A flexible boom with its luff joint locked is the one whose luff torque holds it."""
-    root = Path(__file__).parents[1]
     robot = OnFloats(
         kd.load(
-            root / 'urdf' / 'stacker_reclaimer.urdf',
-            flexible=root / 'config' / 'stacker_reclaimer_flexible.yaml',
+            ROOT / 'urdf' / 'stacker_reclaimer.urdf',
+            flexible=ROOT / 'config' / 'stacker_reclaimer_flexible.yaml',
         ).model
     )
     luff = next(name for name in robot.joint_names if 'luff' in name)
@@ -489,6 +495,88 @@ def test_links_that_bend_take_part(assert_close: Any) -> None:
     tau = np.zeros(robot.n)
     tau[k] = motion.multipliers[0]
     assert_close(robot.forward_dynamics(q, qd, tau), motion.qdd, 1e-8, floor=1.0)
+
+
+def test_loops_of_links_that_bend(derivative: Any, assert_close: Any) -> None:
+    """A rod from the boom's tip to the ground: its condition depends on the boom's shape."""
+    robot = kd.load(
+        ROOT / 'urdf' / 'stacker_reclaimer.urdf',
+        flexible=ROOT / 'config' / 'stacker_reclaimer_flexible.yaml',
+    )
+    model = robot.model
+    q = np.concatenate([[1.0, 0.3, 0.1], np.full(model.n - 3, 0.05)])
+    qd = 0.1 * np.cos(np.arange(float(model.n)))
+    rod = DistanceLoop(
+        'rod', 'bucket_wheel', Attachment(model.root_link, (9.0, 2.0, 0.0)), length=50.0
+    )
+    system = ConstraintSystem(model, [rod])
+    terms = system.terms(q, qd, 0.0)
+    assert_close(terms.A, derivative(lambda x: system.terms(x, qd, 0.0).phi, q), 1e-8)
+    rate = derivative(lambda t: system.terms(q + t * qd, qd, 0.0).A)
+    assert_close(terms.A_dot, rate, 1e-8)
+    assert np.abs(terms.A[0, 3:]).max() > 1e-2
+
+
+def cylinder_text(mass: float) -> str:
+    """A boom that a hydraulic cylinder of some mass lifts: its two pins make a triangle."""
+    sizes = (0.01 * mass, 0.02 * mass, 0.02 * mass)
+    parts = [
+        '<link name="tower"/>',
+        link('boom', 900.0, (5.0, 0.0, 0.3), (200.0, 7000.0, 7000.0)),
+        link('barrel', mass, (0.9, 0.0, 0.0), sizes) if mass else '<link name="barrel"/>',
+        link('rod', mass, (-0.6, 0.0, 0.0), sizes) if mass else '<link name="rod"/>',
+        joint('luff', 'tower', 'boom', (0.0, 0.0, 0.0), '0 -1 0'),
+        joint('foot', 'tower', 'barrel', (1.0, 0.0, -2.5), '0 -1 0'),
+        joint('stroke', 'barrel', 'rod', (2.0, 0.0, 0.0), '1 0 0', 'prismatic'),
+    ]
+    return f'<robot name="boom">{"".join(parts)}</robot>'
+
+
+@pytest.mark.filterwarnings('ignore::kron_dynamics.ModelWarning')
+@pytest.mark.parametrize('mass', [0.0, 60.0])
+def test_a_cylinder_lifts_a_boom_by_its_lever_arm(mass: float, assert_close: Any) -> None:
+    """Its force is the boom's torque over the lever arm; with mass, by the balance of power."""
+    robot = uncompiled(cylinder_text(mass))
+    eye = Attachment('boom', (3.0, 0.0, -0.4), (0.0, -1.0, 0.0))
+    pin = HingeLoop('eye', eye, Attachment('rod', axis=(0.0, -1.0, 0.0)))
+    boom = ConstrainedOnFloats(
+        robot,
+        [pin],
+        start=[0.2, 0.8, 1.0],
+        hold=['luff'],
+        independent=['luff'],
+        actuated=['stroke'],
+    )
+    alone = uncompiled(
+        '<robot name="boom"><link name="tower"/>'
+        + link('boom', 900.0, (5.0, 0.0, 0.3), (200.0, 7000.0, 7000.0))
+        + joint('luff', 'tower', 'boom', (0.0, 0.0, 0.0), '0 -1 0')
+        + '</robot>'
+    )
+
+    def length(angle: float) -> float:
+        c, s = np.cos(angle), np.sin(angle)
+        return float(np.hypot(3.0 * c + 0.4 * s - 1.0, 3.0 * s - 0.4 * c + 2.5))
+
+    for angle, rate, change in ((0.2, 0.0, 0.0), (0.5, 0.3, -0.2), (-0.1, -0.2, 0.1)):
+        q = boom.close([angle, *boom.start[1:]], hold=['luff'])
+        c, s = np.cos(angle), np.sin(angle)
+        # Between the line of the two pins and the luff axis.
+        place = np.array([3.0 * c + 0.4 * s, 3.0 * s - 0.4 * c])
+        along = (place - [1.0, -2.5]) / length(angle)
+        arm = place[0] * along[1] - place[1] * along[0]
+        assert_close(q[2] + 2.0, length(angle), 1e-10)
+        qd = boom.velocities(q, [rate])
+        assert_close(qd[2], arm * rate, 1e-10, floor=1.0)
+        tau = boom.inverse_dynamics(q, qd, boom.accelerations(q, qd, [change]))
+        assert tau[:2].tolist() == [0.0, 0.0]
+        torque = alone.inverse_dynamics([angle], [rate], [change])[0]
+        if not mass:
+            assert_close(tau[2], torque / arm, 1e-10)
+        else:
+            force = robot.inverse_dynamics(q, qd, boom.accelerations(q, qd, [change]))
+            assert_close(tau[2] * arm, boom.speeds(q, qd).B[:, 0] @ force, 1e-10)
+            assert abs(tau[2] * arm - torque) > 1e-3 * abs(torque)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class FieldOf:
 
     def acceleration(self, place: ScalarArray) -> ScalarArray:
         """Return g, shape (3,), m/s^2."""
-        return derivatives_of(self.function, place, 0)[0]
+        return derivatives_of(self.function, place, 1)[0]  # traced scalars have no powers
 
     def gradient(self, place: ScalarArray) -> ScalarArray:
         """Return dg/dc, shape (3, 3), 1/s^2."""

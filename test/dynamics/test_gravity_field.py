@@ -22,6 +22,8 @@ from kron_dynamics.dynamics import (
     potential_energy,
 )
 from kron_dynamics.dynamics.body_matrices import body_matrices
+from kron_dynamics.kernels.interpreted import interpret
+from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model import load_model
 
 FIELD = CentralField(40.0, (0.5, -0.4, -4.0))
@@ -120,6 +122,16 @@ def test_symbols_give_the_same(robot_text: Any, assert_close: Any) -> None:
     closed = field_forces(model, q, FIELD, extended=True)
     expected = field_forces(model, [0.4, -0.9], FIELD, extended=True)
     assert_close([float(e.subs(at)) for e in closed], expected, 1e-12)
+
+
+def test_traced_scalars_give_the_same(robot_text: Any, assert_close: Any) -> None:
+    """Of a field without roots: kernels have none."""
+    model, q = load_model(robot_text('planar_2r')), np.array([0.4, -0.9])
+    field = FieldOf(lambda c: np.array([c[0] * c[1], c[2] ** 2, -9.8 / (2 + c[0] ** 2)]))
+    trace = Trace(lambda x: field_forces(model, x, field, extended=True), [2])
+    out = np.zeros((1, 2))
+    interpret(trace)(1, [q[None]], [out])
+    assert_close(out[0], field_forces(model, q, field, extended=True), 1e-12)
 
 
 def test_the_centre_of_the_field_is_refused() -> None:
