@@ -24,6 +24,7 @@ from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
 from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
 from kron_dynamics.constraints.state_arguments import joint_numbers, state_vector
 from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.dynamics.payload import with_inertias
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import listed
@@ -35,7 +36,7 @@ class ConstrainedRobot:
     """A robot whose coordinates obey ``A(q, t) qd = b(q, t)``.
 
     Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
-    in rad or m, efforts N m or N. They hold for q and qd that obey the constraints; `close` and
+    in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the constraints; `close` and
     `close_rates` give such. What M, c and g are is the robot's affair, flexible links included
     but for the reactions of joints.
 
@@ -88,10 +89,7 @@ class ConstrainedRobot:
         q = np.zeros(self.n) if start is None else self._array(start, 'start')
         t = real_number(time, 'time')
         q = self._close(q, t, self._numbers(hold, 'hold'))
-        if self._system.row_names:
-            self.rank, _ = generic_rank(self._system, self.terms, q, t)
-        else:
-            self.rank = 0
+        self.rank = generic_rank(self._system, self.terms, q, t)
         self.start = q
         self.start.setflags(write=False)
         terms = self.terms(q, np.zeros(self.n), t)
@@ -248,7 +246,6 @@ class ConstrainedRobot:
         Args:
             q: coordinates, shape (n,).
             qd: rates that obey the constraints, shape (n,).
-            t: time, s.
             independent: joints whose rates are u; None for `independent`.
 
         Raises:
@@ -350,7 +347,6 @@ class ConstrainedRobot:
             q: coordinates, shape (n,).
             qd: rates that obey the constraints, shape (n,).
             qdd: accelerations that obey them, shape (n,); `accelerations` gives such.
-            t: time, s.
             weights: positive ones of actuated joints by name; 1 where none is given.
 
         Raises:
@@ -397,4 +393,7 @@ class ConstrainedRobot:
         equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
         lam = equations.multipliers(self._system, terms.A, forces, self.rank)
-        return constraint_reactions(self._system, q, qd, qdd, lam)
+        model = self.robot.model
+        if self.robot._kernels.model is not model:  # some links carry payloads
+            model = with_inertias(model, self.robot.inertial_parameters())
+        return constraint_reactions(self._system, model, q, qd, qdd, lam)

@@ -402,6 +402,31 @@ def test_reactions_hold_every_body_in_balance(make: str, rng: Any, assert_close:
     assert outside
 
 
+def test_payloads_count_in_motion_and_reactions(assert_close: Any) -> None:
+    """What the coupler carries, against the same mass in the description."""
+    center = (0.5, 0.0, 0.1)
+    extra = (
+        '<link name="load"><inertial><mass value="5"/><inertia ixx="0" iyy="0" izz="0" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><joint name="hook" type="fixed"><parent link="coupler"'
+        '/><child link="load"/><origin xyz="0.5 0 0.1"/></joint></robot>'
+    )
+    text = four_bar_text()
+    gravity = (0.0, -GRAVITY, 0.0)
+    carrying = kd.CarryingRobot(kd.loads(text, gravity=gravity), 'coupler')
+    carrying.set_payload('coupler', (5.0, center))
+    loaded = uncompiled(text.replace('</robot>', extra), gravity=gravity)
+    found = []
+    for robot in (carrying, loaded):
+        closed = ConstrainedOnFloats(robot, [HINGE], start=START, independent=['j1'])
+        q, tau = closed.start, np.array([3.0, 0.0, 0.0])
+        qd = closed.velocities(q, [1.2])
+        motion = closed.forward_dynamics(q, qd, tau)
+        reactions = closed.reactions(q, qd, motion.qdd, tau)
+        found.append([motion.qdd, reactions.wrenches['pin'], *reactions.joints.values()])
+    for own, expected in zip(*found, strict=True):
+        assert_close(own, expected, 1e-10)
+
+
 def test_a_wheel_rolls_without_slip(assert_close: Any) -> None:
     """A wheel that is driven on a beam of a slide: the slide moves by radius times angle."""
     text = (

@@ -45,9 +45,7 @@ class ConstraintReport(NamedTuple):
     direction: Mapping[str, float]
 
 
-def generic_rank(
-    system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: float
-) -> tuple[int, FloatArray]:
+def generic_rank(system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: float) -> int:
     """Return the number of independent conditions around a closed position.
 
     In the position itself and in some near it: a singularity has fewer than these.
@@ -58,12 +56,11 @@ def generic_rank(
         q: closed position, shape (n,), rad or m.
         t: time, s.
 
-    Returns:
-        the rank; the singular values of A without units at q, shape (min(k, n),).
-
     Raises:
         SingularConstraintError: q is at a singularity.
     """
+    if not system.row_names:
+        return 0
     at_rest = np.zeros(len(q))
     A = system.scaled(terms_of(q, at_rest, t).A)
     values, right = np.linalg.svd(A)[1:]
@@ -82,7 +79,7 @@ def generic_rank(
         found = np.linalg.svd(system.scaled(terms_of(near, at_rest, t).A), compute_uv=False)
         largest = max(largest, _rank(found, _AT_SINGULARITY))
     refuse_singular(system, A, largest)
-    return largest, values
+    return largest
 
 
 def _rank(values: npt.NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:

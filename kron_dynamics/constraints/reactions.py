@@ -34,12 +34,18 @@ class Reactions(NamedTuple):
 
 
 def constraint_reactions(
-    system: ConstraintSystem, q: FloatArray, qd: FloatArray, qdd: FloatArray, lam: FloatArray
+    system: ConstraintSystem,
+    model: RobotModel,
+    q: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
+    lam: FloatArray,
 ) -> Reactions:
     """Return what constraints and joints carry, by name; wrenches have shape (6,).
 
     Args:
         system: the constraints.
+        model: the robot, with what its bodies carry.
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
         qdd: their second derivatives, shape (n,).
@@ -48,7 +54,7 @@ def constraint_reactions(
     Raises:
         ModelError: a link of the robot bends.
     """
-    model, outside = system.model, list[Wrench]()
+    outside = list[Wrench]()
     found, wrenches = dict[str, FloatArray](), dict[str, FloatArray]()
     for constraint, rows in system.rows():
         found[constraint.name] = lam[rows]
