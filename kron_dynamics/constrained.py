@@ -36,9 +36,9 @@ class ConstrainedRobot:
     """A robot whose coordinates obey ``A(q, t) qd = b(q, t)``.
 
     Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
-    in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the constraints; `close` and
-    `close_rates` give such. What M, c and g are is the robot's affair, flexible links included
-    but for the reactions of joints.
+    in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the
+    constraints; `close` and `close_rates` give such. What M, c and g are is the robot's affair,
+    flexible links included but for the reactions of joints.
 
     Attributes:
         robot: the robot without constraints.
@@ -46,8 +46,7 @@ class ConstrainedRobot:
         rank: number of independent conditions.
         actuated: names of the joints with an actuator.
         start: closed coordinates to start from, shape (n,).
-        independent: names of the joints whose rates are the independent speeds u; numbers where
-            u are quasi-velocities.
+        independent: names of the joints whose rates are u; u1, ... of quasi-velocities.
     """
 
     def __init__(
@@ -246,6 +245,7 @@ class ConstrainedRobot:
         Args:
             q: coordinates, shape (n,).
             qd: rates that obey the constraints, shape (n,).
+            t: time, s.
             independent: joints whose rates are u; None for `independent`.
 
         Raises:
@@ -347,6 +347,7 @@ class ConstrainedRobot:
             q: coordinates, shape (n,).
             qd: rates that obey the constraints, shape (n,).
             qdd: accelerations that obey them, shape (n,); `accelerations` gives such.
+            t: time, s.
             weights: positive ones of actuated joints by name; 1 where none is given.
 
         Raises:
