@@ -58,7 +58,7 @@ def by_circles(crank: float, side: int = 1) -> Any:
 def test_both_branches_are_kept_round_a_turn(side: int, assert_close: Any) -> None:
     robot = ConstrainedRobot(four_bar(), [PIN], start=by_circles(0.9, side) + 0.05, hold=['j1'])
     q = robot.start
-    for angle in np.linspace(q[0], q[0] + 2 * np.pi, 60):
+    for angle in np.linspace(q[0], q[0] + 2 * np.pi, 40):
         q = robot.close([angle, *q[1:]], hold=['j1'])
         turns = 2 * np.pi * np.round((q - by_circles(angle, side)) / (2 * np.pi))
         assert_close(q - turns, by_circles(angle, side), 1e-9)

@@ -173,7 +173,7 @@ def test_a_choice_stays_until_another_is_much_better() -> None:
     q, chosen, eager = robot.start, ('j3',), 0
     changes, distances = 0, []
     best = robot.choose_independent(q)
-    for angle in np.linspace(q[0], q[0] + 2 * np.pi, 120):
+    for angle in np.linspace(q[0], q[0] + 2 * np.pi, 60):
         q = robot.close([angle, *q[1:]], hold=('j1',))
         after = robot.choose_independent(q, previous=chosen)
         changes, chosen = changes + (after != chosen), after
