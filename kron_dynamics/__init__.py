@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kron_dynamics.exceptions import (
     ArgumentTypeError,
     BagError,
+    ConstraintError,
     InvalidInertiaError,
     JointNamesError,
     KernelBuildError,
@@ -20,6 +21,7 @@ from kron_dynamics.exceptions import (
     NonFiniteError,
     ParameterError,
     ShapeError,
+    SingularConstraintError,
     SpeedLimitError,
     TrajectoryError,
     UnknownFrameError,
@@ -28,6 +30,7 @@ from kron_dynamics.exceptions import (
 
 if TYPE_CHECKING:
     from kron_dynamics.carrying import CarryingRobot
+    from kron_dynamics.constrained import ConstrainedRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel
     from kron_dynamics.loading import load, loads
@@ -41,6 +44,8 @@ __all__ = [
     'ArgumentTypeError',
     'BagError',
     'CarryingRobot',
+    'ConstrainedRobot',
+    'ConstraintError',
     'InvalidInertiaError',
     'JointNamesError',
     'KernelBuildError',
@@ -56,6 +61,7 @@ __all__ = [
     'RobotFrame',
     'RobotModel',
     'ShapeError',
+    'SingularConstraintError',
     'SpeedLimitError',
     'TrajectoryError',
     'UnknownFrameError',
@@ -69,6 +75,10 @@ def __getattr__(name: str) -> object:
     """Import what a robot takes when it is first asked for: the command line does without it."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    if name == 'ConstrainedRobot':  # most programs have no use for it
+        from kron_dynamics.constrained import ConstrainedRobot
+
+        return ConstrainedRobot
     from kron_dynamics.carrying import CarryingRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel

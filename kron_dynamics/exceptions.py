@@ -58,6 +58,14 @@ class LateTrajectoryError(TrajectoryError):
     """A reference trajectory starts in the past."""
 
 
+class ConstraintError(KronDynamicsError, ValueError):
+    """Constraints do not fit the robot, contradict each other or cannot be met."""
+
+
+class SingularConstraintError(ConstraintError):
+    """Constraints lose rank where the robot is, so that they do not determine its motion."""
+
+
 class ParameterError(KronDynamicsError, ValueError):
     """A parameter or option has a value that cannot be used."""
 

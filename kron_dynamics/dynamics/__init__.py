@@ -13,11 +13,28 @@ from kron_dynamics.dynamics.external import external_wrench
 from kron_dynamics.dynamics.forward import forward_dynamics
 from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
+from kron_dynamics.dynamics.gravity_field import (
+    CentralField,
+    FieldOf,
+    GravityField,
+    central_field_potential,
+    field_forces,
+    gravity_gradient_torque,
+)
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
+from kron_dynamics.dynamics.kane import (
+    KaneBody,
+    KaneEnergyTerms,
+    KaneTerms,
+    kane_bodies,
+    kane_coriolis_matrix,
+    kane_energy_terms,
+    kane_inertia_forces,
+    kane_terms,
+)
 from kron_dynamics.dynamics.lagrange import (
     LagrangeTerms,
     direct_velocity_free_matrix,
-    kane_coriolis_matrix,
     lagrange_coriolis_matrix,
     lagrange_mass_matrix,
     lagrange_terms,
@@ -28,25 +45,42 @@ from kron_dynamics.dynamics.lagrange import (
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.reactions import joint_reactions
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.dynamics.wrenches import Wrench, wrench_forces
 
 __all__ = [
+    'CentralField',
     'ControlStep',
+    'FieldOf',
+    'GravityField',
+    'KaneBody',
+    'KaneEnergyTerms',
+    'KaneTerms',
     'LagrangeTerms',
     'Linearization',
     'LinearizationTerms',
+    'Wrench',
     'bias_forces',
+    'central_field_potential',
     'control_step',
     'coriolis_matrix',
     'coriolis_vector',
     'direct_velocity_free_matrix',
     'external_wrench',
+    'field_forces',
     'forward_dynamics',
+    'gravity_gradient_torque',
     'gravity_vector',
     'inertial_parameters',
     'inverse_dynamics',
     'joint_friction',
+    'joint_reactions',
+    'kane_bodies',
     'kane_coriolis_matrix',
+    'kane_energy_terms',
+    'kane_inertia_forces',
+    'kane_terms',
     'kinetic_energy',
     'lagrange_coriolis_matrix',
     'lagrange_mass_matrix',
@@ -61,4 +95,5 @@ __all__ = [
     'regressor',
     'vec_kinetic_energy',
     'velocity_free_coriolis_matrix',
+    'wrench_forces',
 ]

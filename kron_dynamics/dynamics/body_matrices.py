@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from kron_dynamics.kinematics.forward import body_placements
 from kron_dynamics.kinematics.hessian import assemble_hessian
 from kron_dynamics.kinematics.jacobian import assemble_jacobian, body_columns
-from kron_dynamics.model.rigid_model import rigid_tree
-from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -26,6 +28,8 @@ class BodyMatrices:
         J_R: rotational Jacobian, shape (3, n).
         H_T: translational Hessian of the mass centre H_TG, shape (3, n*n).
         H_R: rotational Hessian, shape (3, n*n).
+        rotation: body axes in base axes, shape (3, 3).
+        center: place of the mass centre, shape (3,), base frame, m.
     """
 
     mass: float
@@ -34,6 +38,8 @@ class BodyMatrices:
     J_R: ScalarArray
     H_T: ScalarArray
     H_R: ScalarArray
+    rotation: ScalarArray
+    center: ScalarArray
 
 
 def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
@@ -44,10 +50,35 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
         q: coordinates, shape (n,), rad or m.
     """
     tree = rigid_tree(model)
+    return _matrices(tree, q, [(k, body) for k, body in enumerate(tree.bodies)])
+
+
+def link_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
+    """Yield the matrices of every moving link that has inertia, those fixed to another too.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    tree = rigid_tree(model)
+    bodies = enumerate(tree.bodies)
+    return _matrices(tree, q, [(k, link) for k, body in bodies for link in body.parts or (body,)])
+
+
+def _matrices(
+    tree: RigidModel, q: ArrayLike, masses: Sequence[tuple[int, Body]]
+) -> Iterator[BodyMatrices]:
+    """Those of masses, each on the body of a number and in its frame."""
     bodies = body_placements(tree, q)
-    for k, body in enumerate(tree.bodies):
+    origins = tree.table(np.zeros(3, dtype=int))
+    for k, joint in tree.outward():
+        origins[k] = origins[joint.parent] + bodies[k].offset
+    for k, body in masses:
         R = bodies[k].rotation
-        columns = body_columns(tree, bodies, k, R @ body.center_of_mass)
+        arm = R @ body.center_of_mass
+        columns = body_columns(tree, bodies, k, arm)
         J = assemble_jacobian(tree, q, tree.path(k), columns)
         H = assemble_hessian(tree, q, tree.path(k), columns)
-        yield BodyMatrices(body.mass, R @ body.inertia @ R.T, J[:3], J[3:], H[:3], H[3:])
+        inertia = R @ body.inertia @ R.T
+        J_T, J_R, H_T, H_R = J[:3], J[3:], H[:3], H[3:]
+        yield BodyMatrices(body.mass, inertia, J_T, J_R, H_T, H_R, R, origins[k] + arm)

@@ -22,7 +22,6 @@ from kron_dynamics.kronecker import (
     contract_last,
     duplication_matrix,
     kronecker,
-    skew,
     swap_columns,
     vec,
 )
@@ -145,26 +144,3 @@ def reduced_coriolis_matrix(C: ScalarArray) -> ScalarArray:
         C: any form of C*, shape (n, n*n).
     """
     return C @ duplication_matrix(len(C))
-
-
-def kane_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    """Return C of Kane's equations, shape (n, n): ``dM/dt - 2C`` is skew.  [P] (36)-(38).
-
-    ``sum J^T (M_i dJ/dt + W M_i J + M_i W J)`` with angular velocities and inertias in body axes,
-    W = diag([omega x], 0). It is not the Christoffel matrix.
-
-    Args:
-        model: the robot.
-        q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,), 1/s.
-    """
-    qd = as_scalars(qd)
-    C = zeros_like(np.concatenate([as_scalars(q), qd]), (model.n, model.n))
-    for body in body_matrices(model, q):
-        # In base axes, where the body-axes derivative of J_w is A^T (dJ_R/dt - [omega x] J_R),
-        # its second part and the last term of (36) cancel.
-        omega = skew(body.J_R @ qd)
-        C = C + body.mass * body.J_T.T @ contract_last(body.H_T, qd)
-        turning = body.inertia @ contract_last(body.H_R, qd) + omega @ body.inertia @ body.J_R
-        C = C + body.J_R.T @ turning
-    return C

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
-from kron_dynamics.model.robot_model import Frame, RobotModel
+from kron_dynamics.model.robot_model import Body, Frame, RobotModel, read_only
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
@@ -89,6 +90,26 @@ def parameters_of_inertia(inertia: Inertia) -> FloatArray:
     """Return the ten inertial parameters of moments, shape (10,): see `inertial_parameters`."""
     turning = rotational_inertia(inertia.second)
     return np.array([inertia.mass, *inertia.first, *turning[np.triu_indices(3)]], dtype=np.float64)
+
+
+def with_inertias(model: RobotModel, parameters: FloatArray) -> RigidModel:
+    """Return a model with other inertias of its bodies, for what looks at these.
+
+    Args:
+        model: the robot.
+        parameters: ten inertial parameters for each body and more, shape (10 b + ...,), as
+            `inertial_parameters` has them.
+
+    Raises:
+        ModelError: a link of the robot bends.
+    """
+    tree, bodies = rigid_tree(model), list[Body]()
+    for k, body in enumerate(tree.bodies):
+        own = inertia_of(parameters[PARAMETERS_PER_BODY * k : PARAMETERS_PER_BODY * (k + 1)])
+        center = own.first / own.mass if own.mass > 0 else np.zeros(3)
+        turning = rotational_inertia(own.second - own.mass * np.outer(center, center))
+        bodies.append(Body(float(own.mass), read_only(center), read_only(turning), body.links))
+    return replace(tree, bodies=tuple(bodies))
 
 
 def placed(inertia: Inertia, frame: Frame) -> Inertia:

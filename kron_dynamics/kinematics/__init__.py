@@ -21,6 +21,17 @@ from kron_dynamics.kinematics.motion import (
     frame_motion,
     frame_velocity,
 )
+from kron_dynamics.kinematics.quaternion import (
+    body_angular_velocity,
+    conjugate,
+    conjugate_derivative,
+    quaternion_rate,
+    rotation_of,
+    star,
+    star_matrix,
+    times,
+    times_matrix,
+)
 from kron_dynamics.kinematics.relative import (
     relative_hessian,
     relative_jacobian,
@@ -34,9 +45,25 @@ from kron_dynamics.kinematics.relative_motion import (
     relative_motion,
     relative_velocity,
 )
+from kron_dynamics.kinematics.velocity_gradients import (
+    angular_velocity_gradient,
+    body_angular_jacobian,
+    body_angular_jacobian_dot,
+    body_angular_velocity_gradient,
+    body_velocity_gradient,
+    velocity_gradient,
+)
 
 __all__ = [
     'FrameMotion',
+    'angular_velocity_gradient',
+    'body_angular_jacobian',
+    'body_angular_jacobian_dot',
+    'body_angular_velocity',
+    'body_angular_velocity_gradient',
+    'body_velocity_gradient',
+    'conjugate',
+    'conjugate_derivative',
     'forward_kinematics',
     'frame_acceleration',
     'frame_jerk',
@@ -45,6 +72,7 @@ __all__ = [
     'jacobian',
     'jacobian_dot',
     'kinematic_hessian',
+    'quaternion_rate',
     'relative_acceleration',
     'relative_hessian',
     'relative_jacobian',
@@ -54,8 +82,14 @@ __all__ = [
     'relative_pose',
     'relative_velocity',
     'rotation_between',
+    'rotation_of',
     'rotational_hessian',
     'rotational_jacobian',
+    'star',
+    'star_matrix',
+    'times',
+    'times_matrix',
     'translational_hessian',
     'translational_jacobian',
+    'velocity_gradient',
 ]

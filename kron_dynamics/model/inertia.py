@@ -151,13 +151,15 @@ def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
         center = sum((body.mass * c for body, _, c in placed), np.zeros(3)) / mass
     else:
         center = np.zeros(3)
-    inertia = np.zeros((3, 3))
-    for body, R, c in placed:
-        r = c - center
-        inertia += R @ body.inertia @ R.T + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
+    inertia, single = np.zeros((3, 3)), []
+    for (name, *_), (body, R, c) in zip(parts, placed, strict=True):
+        r, own = c - center, R @ body.inertia @ R.T
+        inertia += own + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
+        single.append(Body(body.mass, read_only(c), read_only(own), (name,)))
     return Body(
         mass=float(mass),
         center_of_mass=read_only(center),
         inertia=read_only(inertia),
         links=tuple(name for name, _, _, _ in parts),
+        parts=tuple(single) if len(single) > 1 else (),
     )

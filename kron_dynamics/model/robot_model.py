@@ -89,12 +89,14 @@ class Body:
         center_of_mass: shape (3,), in the body's frame (that of the link its joint moves), m.
         inertia: shape (3, 3), about the centre of mass in the body's axes, kg m^2.
         links: names of the lumped links that have inertia, for reports.
+        parts: these links one by one, in the body's frame, where there are several.
     """
 
     mass: float
     center_of_mass: FloatArray
     inertia: FloatArray
     links: tuple[str, ...] = ()
+    parts: tuple[Body, ...] = ()
 
     @property
     def first_moment(self) -> FloatArray:

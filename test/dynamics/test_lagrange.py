@@ -28,8 +28,7 @@ from kron_dynamics.dynamics import (
     reduced_coriolis_matrix,
     velocity_free_coriolis_matrix,
 )
-from kron_dynamics.kinematics import jacobian, relative_jacobian
-from kron_dynamics.kronecker import contract, contract_last, kronecker, skew, swap_columns, vec
+from kron_dynamics.kronecker import contract, contract_last, kronecker, swap_columns, vec
 
 TENSORS = (
     velocity_free_coriolis_matrix,
@@ -113,43 +112,6 @@ def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
     q, qd = rng.uniform(-1, 1, (2, model.n))
     difference = kane_coriolis_matrix(model, q, qd) - coriolis_matrix(model, q, qd)
     assert np.abs(difference).max() > 1e-3
-
-
-def printed_kane_terms(model: Any, q: Any, qd: Any) -> tuple[Any, Any, Any]:
-    """M, h and C of [P] eqs. (35), (36) letter by letter, with [P] eqs. (13)-(16), (21), (25).
-
-    J_i = [J_w; J_v], J_w in the axes of the body and J_v, of its mass centre, in those of the
-    base; its rate is that of these components. M_i = diag(I_i, m E), W_i = diag([w x], 0).
-    """
-    M, h, C = np.zeros((model.n, model.n)), np.zeros(model.n), np.zeros((model.n, model.n))
-    # The link that a joint moves has the frame of the body.
-    first = {frame.body: name for name, frame in reversed(model.frames.items())}
-    for k, body in enumerate(model.bodies):
-        link = first[k]
-
-        def J_i(x: Any, link: str = link, center: Any = body.center_of_mass) -> Any:
-            J_w = relative_jacobian(model, x, link, model.root_link, axes=link)[3:]
-            return np.concatenate([J_w, jacobian(model, x, link, center)[:3]])
-
-        J, dJ = jacobian_of(J_i, q)
-        M_i, W_i = np.zeros((2, 6, 6))
-        M_i[:3, :3], M_i[3:, 3:] = body.inertia, body.mass * np.eye(3)
-        W_i[:3, :3] = skew(J[:3] @ qd)
-        M += J.T @ M_i @ J
-        h += J.T @ (M_i @ (dJ @ qd) + W_i @ M_i @ J) @ qd
-        C += J.T @ (M_i @ (dJ @ qd) + W_i @ M_i @ J + M_i @ W_i @ J)
-    return M, h, C
-
-
-@given(data=st.data())
-def test_kane_matrix_is_the_printed_one(data: Any, random_robots: Any, assert_close: Any) -> None:
-    """[P] (34)-(38). Christoffel's C + 3 [qd x] has the same C qd and a skew dM/dt - 2C too."""
-    model, s = data.draw(random_robots)
-    M, h, C = printed_kane_terms(model, s.q, s.qd)
-    assert_close(kane_coriolis_matrix(model, s.q, s.qd), C, 1e-11, floor=1.0)
-    assert_close(lagrange_mass_matrix(model, s.q) - np.diag(model.armature), M, 1e-12)
-    assert_close(coriolis_vector(model, s.q, s.qd), h, 1e-11, floor=1.0)
-    assert_close(C @ s.qd, h, 1e-11, floor=1.0)
 
 
 @given(data=st.data())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import kron_dynamics as kd
+from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.frame import RelativeFrame
 from kron_dynamics.kernels.compiled import Compiled, compiled_methods
 
@@ -51,6 +52,14 @@ for _class, _parent in (
 ):
     for _name, _method in compiled_methods(_parent).items():
         setattr(_class, _name, _evaluated(_method))
+
+
+class ConstrainedOnFloats(ConstrainedRobot):
+    """A constrained robot whose constraints are evaluated on floats."""
+
+    @property
+    def _geometry(self) -> Any:
+        return self._system.geometry
 
 
 def uncompiled(text: str, **options: Any) -> OnFloats:

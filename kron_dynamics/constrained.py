@@ -1,0 +1,400 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`ConstrainedRobot`: a robot with closed loops, gears, prescribed motions or wheels."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.arguments import instance, real_number
+from kron_dynamics.constraints import equations
+from kron_dynamics.constraints.closing import close_positions, close_rates
+from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.description import read_constraints
+from kron_dynamics.constraints.equations import ConstrainedMotion
+from kron_dynamics.constraints.pfaffian import Function, along_motion
+from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
+from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
+from kron_dynamics.constraints.speeds import Speeds, choose_independent, solve_speeds
+from kron_dynamics.constraints.state_arguments import joint_numbers, state_vector
+from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.dynamics.payload import with_inertias
+from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.messages import listed
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+
+class ConstrainedRobot:
+    """A robot whose coordinates obey ``A(q, t) qd = b(q, t)``.
+
+    Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
+    in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the
+    constraints; `close` and `close_rates` give such. What M, c and g are is the robot's affair,
+    flexible links included but for the reactions of joints.
+
+    Attributes:
+        robot: the robot without constraints.
+        constraints: as given.
+        rank: number of independent conditions.
+        actuated: names of the joints with an actuator.
+        start: closed coordinates to start from, shape (n,).
+        independent: names of the joints whose rates are u; u1, ... of quasi-velocities.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        constraints: Sequence[Constraint],
+        *,
+        start: ArrayLike | None = None,
+        hold: Sequence[str] = (),
+        time: float = 0.0,
+        independent: Sequence[str] | Function | None = None,
+        actuated: Sequence[str] | None = None,
+    ) -> None:
+        """Close the loops once, and see which conditions are independent.
+
+        Args:
+            robot: the robot.
+            constraints: any number, with different names.
+            start: coordinates near which the loops close, shape (n,), rad or m; 0 by default.
+            hold: joints that stay as they are in `start` while the loops are closed.
+            time: at the start, s.
+            independent: joints whose rates are the independent speeds; or quasi-velocities
+                u = U(q, t) qd, as the function U with values of shape (m, n); None to choose
+                those that determine the motion best at the start.
+            actuated: joints with an actuator; None for all.
+
+        Raises:
+            ArgumentTypeError: robot or a constraint is none.
+            UnknownFrameError: a constraint names a link that the robot does not have.
+            ConstraintError: a constraint does not fit or cannot be met; joints are wrong.
+            SingularConstraintError: the start is at a singularity of the constraints, or the
+                independent speeds do not determine the motion there.
+            ShapeError: start has another shape.
+            NonFiniteError: start holds a NaN or an infinity.
+        """
+        instance(robot, Robot, 'robot', 'a Robot')
+        self.robot, self.constraints = robot, tuple(constraints)
+        self._system = ConstraintSystem(robot.model, self.constraints)
+        q = np.zeros(self.n) if start is None else self._array(start, 'start')
+        t = real_number(time, 'time')
+        q = self._close(q, t, self._numbers(hold, 'hold'))
+        self.rank = generic_rank(self._system, self.terms, q, t)
+        self.start = q
+        self.start.setflags(write=False)
+        terms = self.terms(q, np.zeros(self.n), t)
+        self._quasi = independent if callable(independent) else None
+        chosen: tuple[int, ...] = ()
+        if not callable(independent):
+            if independent is None:
+                chosen = choose_independent(self._system, terms.A, self.rank)
+            else:
+                chosen = self._numbers(independent, 'independent')
+            if len(chosen) != self.degrees_of_freedom:
+                raise ConstraintError(
+                    f'independent has {len(chosen)} joints, expected {self.degrees_of_freedom}: '
+                    f'{self.n} coordinates with {self.rank} independent conditions'
+                )
+        self._chosen = chosen
+        names = robot.joint_names
+        self.independent = tuple(names[k] for k in chosen) or tuple(
+            f'u{k + 1}' for k in range(self.degrees_of_freedom)
+        )
+        self.actuated = names if actuated is None else tuple(actuated)
+        self._actuated = self._numbers(self.actuated, 'actuated')
+        self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
+
+    @classmethod
+    def described(
+        cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
+    ) -> ConstrainedRobot:
+        """Return a robot with the constraints of a YAML file, or of what such a file would hold.
+
+        Raises:
+            ModelError: the file cannot be read, or an entry is wrong; it names file and key.
+            KronDynamicsError: as of `ConstrainedRobot`.
+        """
+        instance(robot, Robot, 'robot', 'a Robot')
+        found = read_constraints(source)
+        joint_numbers(found.start, 'start', robot.joint_names)
+        return cls(
+            *(robot, found.constraints),
+            start=[found.start.get(joint, 0.0) for joint in robot.joint_names],
+            hold=found.hold,
+            time=time,
+            independent=found.independent,
+            actuated=found.actuated,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.robot.n
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints: the order of the coordinates."""
+        return self.robot.joint_names
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number m of independent speeds."""
+        return self.n - self.rank
+
+    def _array(self, values: object, name: str) -> FloatArray:
+        return state_vector(values, name, self.n)
+
+    def _numbers(self, joints: Iterable[str], name: str) -> tuple[int, ...]:
+        return joint_numbers(joints, name, self.joint_names)
+
+    @functools.cached_property
+    def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
+        """The kernel of all constraints' geometry."""
+        description = self._system.description
+        if not self._system.geometric or description is None:
+            return self._system.geometry
+        function = self._system.geometry_function
+        name = f'constraints.{hashlib.sha256(description.encode()).hexdigest()[:16]}'
+        known = KernelSpecification(name, ('q', 'qd'), function, Geometry, has_loops=False)
+        call: Callable[[FloatArray, FloatArray], Geometry] = self.robot._kernels.get(known).call
+        return call
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the kernel."""
+        state = vars(self).copy()
+        state.pop('_geometry', None)
+        return state
+
+    def terms(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> ConstraintTerms:
+        """Return phi, A, b, dA/dt, db/dt of all conditions, shapes (k,) and (k, n).  [P] (6).
+
+        The unit of a condition is m or rad; `Constraint.units` has it.
+        """
+        state = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        if not self.constraints:
+            none, rows = np.zeros(0), np.zeros((0, self.n))
+            return ConstraintTerms(none, rows, none, rows, none)
+        return self._system.terms(*state, float(t), lambda a, b: self._geometry(a, b))
+
+    def residual(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return phi(q, t), shape (k,), m or rad: 0 where all is closed."""
+        return self.terms(self._array(q, 'q'), np.zeros(self.n), t).phi
+
+    def report(self, q: ArrayLike, t: float = 0.0) -> ConstraintReport:
+        """Return rank, redundant conditions and distance to the next singularity at q, (n,)."""
+        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
+        return report(self._system, A, self.rank)
+
+    def close(self, q: ArrayLike, t: float = 0.0, hold: Sequence[str] = ()) -> FloatArray:
+        """Return coordinates next to q that close the loops, shape (n,), rad or m.
+
+        The robot stays in its branch: steps are short.
+
+        Args:
+            q: where to start, shape (n,).
+            t: time, s.
+            hold: joints that stay as they are.
+
+        Raises:
+            ConstraintError: the loops cannot be closed from there; it names the constraints.
+        """
+        return self._close(self._array(q, 'q'), t, self._numbers(hold, 'hold'))
+
+    def _close(self, q: FloatArray, t: float, held: tuple[int, ...]) -> FloatArray:
+        return close_positions(self._system, self.terms, q, t, held)
+
+    def close_rates(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return rates next to qd that obey the constraints, shape (n,), 1/s.
+
+        Raises:
+            ConstraintError: the constraints contradict each other.
+        """
+        qd = self._array(qd, 'qd')
+        return close_rates(self._system, self.terms(self._array(q, 'q'), qd, t), qd)
+
+    def choose_independent(
+        self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return joints whose rates determine the motion at q well, shape of names (m,).
+
+        A previous choice stays until another one is five times farther from its singularity.
+        """
+        A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
+        before = None if previous is None else self._numbers(previous, 'previous')
+        chosen = choose_independent(self._system, A, self.rank, before)
+        return tuple(self.joint_names[k] for k in chosen)
+
+    def speeds(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: float = 0.0,
+        independent: Sequence[str] | None = None,
+    ) -> Speeds:
+        """Return B, d, gamma and dB/dt: ``qd = B u + d``, ``qdd = B du/dt + gamma``.  [P] (8).
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            t: time, s.
+            independent: joints whose rates are u; None for `independent`.
+
+        Raises:
+            SingularConstraintError: u does not determine the motion here.
+            ConstraintError: the conditions contradict each other.
+        """
+        q, qd = self._array(q, 'q'), self._array(qd, 'qd')
+        return self._speeds(q, qd, t, self.terms(q, qd, t), independent)
+
+    def _speeds(
+        self,
+        q: FloatArray,
+        qd: FloatArray,
+        t: float,
+        terms: ConstraintTerms,
+        independent: Sequence[str] | None = None,
+    ) -> Speeds:
+        chosen, names = self._chosen, self.independent
+        if independent is not None:
+            chosen = self._numbers(independent, 'independent')
+            names = tuple(independent)
+        U, U_dot = np.eye(self.n)[list(chosen)], np.zeros((len(chosen), self.n))
+        if self._quasi is not None and independent is None:
+            shape = (self.degrees_of_freedom, self.n)
+            U, U_dot = along_motion('independent', self._quasi, q, qd, t, shape)
+        return solve_speeds(self._system, terms, qd, U, U_dot, listed(names))
+
+    def velocities(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return qd = B u + d, shape (n,), 1/s, of independent speeds, shape (m,).  [P] (8)."""
+        speeds = self.speeds(q, np.zeros(self.n), t)
+        qd: FloatArray = speeds.B @ state_vector(u, 'u', self.degrees_of_freedom) + speeds.d
+        return qd
+
+    def accelerations(
+        self, q: ArrayLike, qd: ArrayLike, u_dot: ArrayLike, t: float = 0.0
+    ) -> FloatArray:
+        """Return qdd = B du/dt + gamma, shape (n,), of du/dt, shape (m,)."""
+        speeds = self.speeds(q, qd, t)
+        u_dot = state_vector(u_dot, 'u_dot', self.degrees_of_freedom)
+        qdd: FloatArray = speeds.B @ u_dot + speeds.gamma
+        return qdd
+
+    def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return M_u = B^T M B, shape (m, m), of the independent speeds."""
+        B = self.speeds(q, np.zeros(self.n), t).B
+        reduced: FloatArray = B.T @ self.robot.mass_matrix(q) @ B
+        return reduced
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
+        """Return C_u = B^T (C B + M dB/dt), (m, m), in N m s or N s: dM_u/dt - 2 C_u is skew."""
+        M, C = self.robot.mass_matrix(q), self.robot.coriolis_matrix(q, qd)
+        return equations.reduced_coriolis(M, C, self.speeds(q, qd, t))
+
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, t: float = 0.0
+    ) -> ConstrainedMotion:
+        """Return qdd and lambda of ``M qdd + c + g = tau + A^T lambda``, without joint friction.
+
+        [P] eqs. (10), (42), (46). It does not depend on which speeds are independent.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            tau: efforts of all joints, shape (n,).
+            t: time, s.
+
+        Raises:
+            SingularConstraintError: the constraints are at a singularity.
+            ConstraintError: they contradict each other, or the robot moves without moving mass.
+        """
+        q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
+        terms = self.terms(q, qd, t)
+        refuse_singular(self._system, self._system.scaled(terms.A), self.rank)
+        best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
+        speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
+        M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)
+        u_dot = equations.independent_acceleration(M, speeds, tau - h)
+        qdd = speeds.B @ u_dot + speeds.gamma
+        forces = M @ qdd + h - tau
+        return ConstrainedMotion(
+            qdd, equations.multipliers(self._system, terms.A, forces, self.rank)
+        )
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        t: float = 0.0,
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> FloatArray:
+        """Return efforts, shape (n,), that cause a motion: 0 where a joint has no actuator.
+
+        With more actuators than degrees of freedom, the efforts with the least sum of weight
+        times effort squared.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            qdd: accelerations that obey them, shape (n,); `accelerations` gives such.
+            t: time, s.
+            weights: positive ones of actuated joints by name; 1 where none is given.
+
+        Raises:
+            ConstraintError: qdd does not obey the constraints, or the actuators cannot cause the
+                motion; it names constraints or joints.
+            ParameterError: a weight is not positive, or of no actuated joint.
+        """
+        q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
+        terms = self.terms(q, qd, t)
+        equations.refuse_inadmissible(self._system, terms, qd, qdd)
+        force = self.robot.inverse_dynamics(q, qd, qdd)
+        best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
+        speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
+        efforts = np.zeros(self.n)
+        efforts[list(self._actuated)] = equations.actuator_efforts(
+            self._system,
+            speeds,
+            force,
+            self._actuated,
+            equations.effort_weights(self.actuated, weights),
+        )
+        return efforts
+
+    def reactions(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, t: float = 0.0
+    ) -> Reactions:
+        """Return what constraints and joints carry while efforts tau cause qdd.
+
+        Args:
+            q: coordinates, shape (n,).
+            qd: rates that obey the constraints, shape (n,).
+            qdd: accelerations that obey them, shape (n,).
+            tau: efforts of all joints, shape (n,).
+            t: time, s.
+
+        Raises:
+            ConstraintError: qdd does not obey the constraints.
+            ModelError: a link of the robot bends.
+        """
+        q, qd, qdd, tau = (
+            self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
+        )
+        terms = self.terms(q, qd, t)
+        equations.refuse_inadmissible(self._system, terms, qd, qdd)
+        forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
+        lam = equations.multipliers(self._system, terms.A, forces, self.rank)
+        model = self.robot.model
+        if self.robot._kernels.model is not model:  # some links carry payloads
+            model = with_inertias(model, self.robot.inertial_parameters())
+        return constraint_reactions(self._system, model, q, qd, qdd, lam)

@@ -1,0 +1,146 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Positions and rates that obey the constraints, next to given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kron_dynamics.constraints.constraint import ConstraintTerms
+from kron_dynamics.constraints.speeds import RANK_TOLERANCE, refuse_contradiction
+from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.messages import clipped, listed
+from kron_dynamics.typing import FloatArray
+
+TermsOf = Callable[[FloatArray, FloatArray, float], ConstraintTerms]
+
+# rad, or lengths over the robot's: closed, and as close as one gets.
+CLOSED = 1e-10
+_ROUNDING = 1e-14
+# Of one step, in the same unit: no step across to another way of assembling the loops.
+_LONGEST_STEP = 0.2
+_STEPS = 200
+# Damping: of the first step that did not help, and its factors afterwards.
+_DAMPING, _MORE, _LESS = 1e-6, 10.0, 0.1
+_MOST_DAMPING = 1e6
+
+
+def close_positions(
+    system: ConstraintSystem,
+    terms_of: TermsOf,
+    q: FloatArray,
+    t: float,
+    held: Sequence[int] = (),
+) -> FloatArray:
+    """Return coordinates next to q that close all loops, shape (n,).
+
+    Newton's steps, the shortest that close the linear conditions, damped where they do not help
+    (Levenberg and Marquardt) and never long: the robot stays in its branch.
+
+    Args:
+        system: the constraints.
+        terms_of: computes their terms.
+        q: where to start, shape (n,), rad or m.
+        t: time, s.
+        held: coordinates that stay as they are.
+
+    Raises:
+        ConstraintError: the loops cannot be closed from there, or close the wrong way round; it
+            names the constraints and what remains.
+    """
+    at_rest, rows = np.zeros(len(q)), system.is_holonomic
+    if not rows.any():
+        return q.copy()
+    free = [k for k in range(len(q)) if k not in set(held)]
+    scale = system.row_scale[rows]
+
+    def look(place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        terms = terms_of(place, at_rest, t)
+        return terms.phi[rows] / scale, system.scaled(terms.A)[rows][:, free]
+
+    q = q.copy()
+    phi, A = look(q)
+    damping = 0.0
+    for _ in range(_STEPS):
+        error = float(np.abs(phi).max())
+        if error <= _ROUNDING or (error <= CLOSED and damping > 0.0):
+            break
+        step = _step(A, phi, damping)
+        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+        trial = q.copy()
+        trial[free] -= step * system.column_scale[free]
+        phi_new, A_new = look(trial)
+        if phi_new @ phi_new < phi @ phi:
+            q, phi, A = trial, phi_new, A_new
+            damping = damping * _LESS if damping > _DAMPING else 0.0
+            continue
+        damping = max(damping * _MORE, _DAMPING)
+        if damping > _MOST_DAMPING:
+            break
+    _refuse_open(system, phi, held)
+    _refuse_reversed(system, q)
+    return q
+
+
+def _step(A: FloatArray, phi: FloatArray, damping: float) -> FloatArray:
+    left, values, right = np.linalg.svd(A, full_matrices=False)
+    gains = np.zeros_like(values)
+    used = values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)
+    gains[used] = values[used] / (values[used] ** 2 + damping)
+    step: FloatArray = right.T @ (gains * (left.T @ phi))
+    return step
+
+
+def _refuse_open(system: ConstraintSystem, phi: FloatArray, held: Sequence[int]) -> None:
+    error = np.abs(phi)
+    if error.max() <= CLOSED:
+        return
+    holonomic = np.flatnonzero(system.is_holonomic)
+    names, units = [system.row_names[k] for k in holonomic], system.row_scale[holonomic]
+    told = dict[str, float]()
+    for k in np.flatnonzero(error > 0.05 * error.max()):
+        worst = told.get(names[k], 0.0)
+        told[names[k]] = max(worst, float(error[k] * units[k]))
+    which = ', '.join(
+        f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in told.items()
+    )
+    kept = ''
+    if held:
+        joints = listed(system.model.joint_names[k] for k in held)
+        kept = f' with {joints} held'
+    many = 'constraints cannot be met together' if len(told) > 1 else 'constraint cannot be met'
+    raise ConstraintError(
+        f'{many}{kept}: {which}, at best near this start; check frames, lengths and what is '
+        f'prescribed, or start nearer to a closed position'
+    )
+
+
+def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
+    for constraint in system.constraints:
+        if constraint.sense(system.model, q) < 0.0:
+            raise constraint.refuse(
+                'closes with an axis the wrong way round from this start; start with the axes '
+                'of its frames less than a right angle apart'
+            )
+
+
+def close_rates(system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray) -> FloatArray:
+    """Return the rates next to qd that obey the constraints, shape (n,), 1/s.
+
+    Args:
+        system: the constraints.
+        terms: theirs in the state.
+        qd: rates, shape (n,).
+
+    Raises:
+        ConstraintError: the constraints contradict each other.
+    """
+    A = system.scaled(terms.A)
+    missing = (terms.b - terms.A @ qd) / system.row_scale
+    change, *_ = np.linalg.lstsq(A, missing, rcond=RANK_TOLERANCE)
+    closed: FloatArray = qd + system.column_scale * change
+    refuse_contradiction(system, terms.A, closed, terms.b)
+    return closed

@@ -1,0 +1,83 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions of joints: gears and screws, and motions that are prescribed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kron_dynamics.arguments import real_number
+from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.time_functions import Signal
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Coupling(Constraint):
+    """A linear coupling: the sum of ratio times position is s(t), a gear, screw or differential.
+
+    Attributes:
+        name: in messages and reports.
+        ratios: factor of each joint, by joint name: ``{'motor': 1.0, 'wheel': -12.0}``.
+        signal: s, a number or a function of time, in the unit of ratio times position.
+        unit: of the condition, 'rad', 'm' or '1'.
+    """
+
+    name: str
+    ratios: Mapping[str, float]
+    signal: Signal = field(default=0.0, kw_only=True)
+    unit: str = field(default='rad', kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Look at the ratios."""
+        if not isinstance(self.ratios, Mapping) or not self.ratios:
+            raise self.refuse(f'has ratios {self.ratios!r}, expected numbers by joint')
+        for joint, ratio in self.ratios.items():
+            if real_number(ratio, f'ratio of {joint} in {self.name}') == 0.0:
+                raise self.refuse(f"has ratio 0 of joint '{joint}', expected another number")
+        if self.unit not in ('rad', 'm', '1'):
+            raise ParameterError(f"unit of {self.name} is {self.unit!r}, expected 'rad', 'm', '1'")
+        # Sorted, so that equal couplings have one description.
+        object.__setattr__(self, 'ratios', dict(sorted(self.ratios.items())))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of the condition."""
+        return (self.unit,)
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the joints."""
+        for joint in self.ratios:
+            self.coordinate(model, joint)
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
+        q = as_scalars(q)
+        A = np.zeros((1, model.n))
+        for joint, ratio in self.ratios.items():
+            A[0, self.coordinate(model, joint)] = ratio
+        return Geometry(A @ q, A, zeros_like(q, A.shape), np.zeros((1, 6)))
+
+
+@dataclass(frozen=True)
+class PrescribedMotion(Coupling):
+    """A joint that moves as a function of time says: ``PrescribedMotion('crank', 'j1', s)``.
+
+    Attributes:
+        name: in messages and reports.
+        ratios: the joint's name; kept as a coupling with the ratio 1.
+        signal: position over time, rad or m: a function, or a number for a locked joint.
+    """
+
+    def __init__(self, name: str, joint: str, signal: Signal, *, unit: str = 'rad') -> None:
+        """Prescribe the position of a joint."""
+        for key, value in (('name', name), ('signal', signal), ('unit', unit)):
+            object.__setattr__(self, key, value)
+        object.__setattr__(self, 'ratios', {joint: 1.0})
+        self.__post_init__()

@@ -1,0 +1,194 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints of a robot as a file: what stands beside a URDF, which can only be a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from kron_dynamics.constraints.constraint import Constraint
+from kron_dynamics.constraints.couplings import Coupling, PrescribedMotion
+from kron_dynamics.constraints.loops import (
+    Attachment,
+    DistanceLoop,
+    HingeLoop,
+    PlanarLoop,
+    PointLoop,
+    WeldLoop,
+)
+from kron_dynamics.constraints.rolling import BladeConstraint, RollingWheel
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import named, shown
+from kron_dynamics.model.entries import POSITIVE, Entries, read_yaml
+
+_UNITS = ('rad', 'm', '1')
+
+
+@dataclass(frozen=True)
+class ConstraintDescription:
+    """What a description of constraints says.
+
+    Attributes:
+        constraints: in the order of the description.
+        start: coordinates by joint name, rad or m, near which the loops close.
+        hold: joints that stay as in `start` while the loops are closed.
+        independent: joints whose rates are the independent speeds, or None.
+        actuated: joints with an actuator, or None for all.
+    """
+
+    constraints: tuple[Constraint, ...]
+    start: Mapping[str, float]
+    hold: tuple[str, ...]
+    independent: tuple[str, ...] | None
+    actuated: tuple[str, ...] | None
+
+
+def read_constraints(source: str | Path | Mapping[str, object]) -> ConstraintDescription:
+    """Return the constraints that a description names.
+
+    Args:
+        source: path of a YAML file, or what such a file would hold.
+
+    Raises:
+        ModelError: the file cannot be read or is no YAML, or an entry is unknown, missing or
+            wrong; the message names file, constraint and key.
+        ConstraintError: a constraint is none by its values; the message names it.
+    """
+    found: object
+    if isinstance(source, Mapping):
+        place, found = 'description of constraints', source
+    elif isinstance(source, (str, Path)):
+        place, found = str(source), read_yaml(Path(source))
+    else:
+        raise ModelError(f'description of constraints is {shown(source)}, expected a path')
+    if not isinstance(found, Mapping):
+        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping 'constraints'")
+    document = Entries(place, '', found)
+    document.allow('constraints', 'start', 'hold', 'independent', 'actuated')
+    entries = document.below('constraints')
+    if not entries.values:
+        raise document.error('constraints', 'is empty, expected constraints by name')
+    start = document.below('start') if 'start' in document.values else None
+    return ConstraintDescription(
+        tuple(_constraint(entries, name) for name in entries.values),
+        MappingProxyType({joint: start.number(joint) for joint in start.values} if start else {}),
+        _names(document, 'hold') or (),
+        _names(document, 'independent'),
+        _names(document, 'actuated'),
+    )
+
+
+def _constraint(entries: Entries, name: str) -> Constraint:
+    where = f'{entries.where}: {named("constraint", name)}'
+    values = entries.values[name]
+    if not isinstance(values, Mapping):
+        raise ModelError(f'{where} is {shown(values)}, expected a mapping of its keys')
+    own = Entries(where, '', values)
+    kind = own.get('type')
+    if not isinstance(kind, str) or kind not in _KINDS:
+        close = get_close_matches(kind, _KINDS, 1) if isinstance(kind, str) else []
+        guess = f", did you mean '{close[0]}'?" if close else ''
+        raise own.error('type', f'is {shown(kind)}{guess}, expected one of {", ".join(_KINDS)}')
+    keys, make = _KINDS[kind]
+    own.allow('type', *keys)
+    return make(own, name)
+
+
+def _attachment(own: Entries, key: str) -> Attachment:
+    value = own.get(key)
+    if isinstance(value, str):
+        return Attachment(value)
+    frame = own.below(key)
+    frame.allow('link', 'point', 'axis', 'rpy')
+    return Attachment(
+        _text(frame, 'link'),
+        _triple(frame, 'point', (0.0, 0.0, 0.0)),
+        _triple(frame, 'axis', (0.0, 0.0, 1.0)),
+        _triple(frame, 'rpy', None),
+    )
+
+
+def _triple(own: Entries, key: str, default: tuple[float, float, float] | None) -> Any:
+    return tuple(own.vector(key, 3).tolist()) if key in own.values else default
+
+
+def _text(own: Entries, key: str, default: str | None = None) -> str:
+    value = own.get(key) if default is None else own.values.get(key, default)
+    if not isinstance(value, str):
+        raise own.wrong(key, 'text')
+    return value
+
+
+def _names(own: Entries, key: str) -> tuple[str, ...] | None:
+    if key not in own.values:
+        return None
+    value = own.values[key]
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise own.wrong(key, 'a list of joint names')
+    return tuple(value)
+
+
+def _number(own: Entries, key: str) -> float:
+    return own.number(key) if key in own.values else 0.0
+
+
+def _loop(make: Callable[..., Constraint]) -> Callable[[Entries, str], Constraint]:
+    return lambda own, name: make(name, _attachment(own, 'a'), _attachment(own, 'b'))
+
+
+def _point(own: Entries, name: str) -> Constraint:
+    components = _text(own, 'components', 'xyz')
+    return PointLoop(name, _attachment(own, 'a'), _attachment(own, 'b'), components=components)
+
+
+def _distance(own: Entries, name: str) -> Constraint:
+    length = own.number('length', POSITIVE)
+    return DistanceLoop(name, _attachment(own, 'a'), _attachment(own, 'b'), length=length)
+
+
+def _coupling(own: Entries, name: str) -> Constraint:
+    ratios = own.below('ratios')
+    factors = {joint: ratios.number(joint) for joint in ratios.values}
+    return Coupling(name, factors, signal=_number(own, 'offset'), unit=_unit(own))
+
+
+def _unit(own: Entries) -> str:
+    unit = _text(own, 'unit', 'rad')
+    if unit not in _UNITS:
+        raise own.wrong('unit', ', '.join(map(repr, _UNITS)))
+    return unit
+
+
+def _lock(own: Entries, name: str) -> Constraint:
+    return PrescribedMotion(name, _text(own, 'joint'), own.number('position'), unit=_unit(own))
+
+
+def _blade(own: Entries, name: str) -> Constraint:
+    direction = tuple(own.vector('direction', 3).tolist())
+    return BladeConstraint(
+        name, _text(own, 'link'), direction, _triple(own, 'point', (0.0, 0.0, 0.0))
+    )
+
+
+def _wheel(own: Entries, name: str) -> Constraint:
+    normal = _triple(own, 'normal', (0.0, 0.0, 1.0))
+    return RollingWheel(name, _text(own, 'link'), own.number('radius', POSITIVE), normal)
+
+
+# Keys and maker of each type.
+_KINDS: dict[str, tuple[tuple[str, ...], Callable[[Entries, str], Constraint]]] = {
+    'point': (('a', 'b', 'components'), _point),
+    'hinge': (('a', 'b'), _loop(HingeLoop)),
+    'planar': (('a', 'b'), _loop(PlanarLoop)),
+    'weld': (('a', 'b'), _loop(WeldLoop)),
+    'distance': (('a', 'b', 'length'), _distance),
+    'coupling': (('ratios', 'offset', 'unit'), _coupling),
+    'lock': (('joint', 'position', 'unit'), _lock),
+    'blade': (('link', 'direction', 'point'), _blade),
+    'wheel': (('link', 'radius', 'normal'), _wheel),
+}

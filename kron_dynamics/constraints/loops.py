@@ -1,0 +1,327 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loop closures: conditions between a frame on one link and a frame on another.
+
+With the pose of frame a as seen from frame b, [v; omega] = J qd its twist and H = dJ/dq: only the
+joints of the loop have a part in these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from urdf_parser_py import urdf
+
+from kron_dynamics.arguments import finite_array, real_number
+from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.time_functions import Signal
+from kron_dynamics.kinematics.relative import (
+    relative_hessian,
+    relative_jacobian,
+    relative_pose,
+    rotation_between,
+)
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kronecker import contract_last, cross
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.tree import placement
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+Triple = tuple[float, float, float]
+_X, _Y, _Z = (np.eye(3, dtype=int)[k] for k in range(3))
+_UP = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frame on a link, with its z along the axis that matters.
+
+    Attributes:
+        link: name of the link.
+        point: origin, in the link's frame, m.
+        axis: direction of z in the link's axes; x and y are those nearest to the link's own, so
+            that by default all are the link's.
+        rpy: roll, pitch and yaw of the frame in the link's axes instead, as in a URDF, rad.
+    """
+
+    link: str
+    point: Triple = (0.0, 0.0, 0.0)
+    axis: Triple = _UP
+    rpy: Triple | None = None
+
+    def rotation(self) -> FloatArray:
+        """Return the frame's axes in those of the link, shape (3, 3)."""
+        if self.rpy is not None:
+            return placement(urdf.Pose(xyz=(0.0, 0.0, 0.0), rpy=list(self.rpy)))[0]
+        x, y, z = np.asarray(self.axis, dtype=float) / np.linalg.norm(self.axis)
+        across = x * x + y * y
+        if across == 0.0:
+            return np.diag([1.0, np.sign(z), np.sign(z)])
+        # The shortest turn of z; 1 + z loses its digits where z is nearly -1.
+        less = (1 - z) / across if z < 0 else 1 / (1 + z)
+        return np.array(
+            [
+                [1 - x * x * less, -x * y * less, x],
+                [-x * y * less, 1 - y * y * less, y],
+                [-x, -y, z],
+            ]
+        )
+
+
+class _Seen(NamedTuple):
+    """Frame a as seen from frame b, in the axes of b.
+
+    Attributes:
+        p: place, shape (3,), m.
+        R: axes, shape (3, 3).
+        J: [v; omega] per unit rates, shape (6, n).
+        J_dot: shape (6, n).
+        omega: shape (3,).
+        to_base: axes of b in those of the base, shape (3, 3).
+    """
+
+    p: ScalarArray
+    R: ScalarArray
+    J: ScalarArray
+    J_dot: ScalarArray
+    omega: ScalarArray
+    to_base: ScalarArray
+
+
+@dataclass(frozen=True)
+class _Loop(Constraint):
+    """What all closures share.
+
+    Attributes:
+        name: in messages and reports.
+        a: frame on one link.
+        b: frame on the other.
+        signal: of `units`, what the conditions' left-hand sides shall be, or a function of time.
+    """
+
+    name: str
+    a: Attachment | str
+    b: Attachment | str
+    signal: Signal = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for side in ('a', 'b'):
+            given = getattr(self, side)
+            frame = Attachment(given) if isinstance(given, str) else given
+            if not isinstance(frame, Attachment):
+                raise self.refuse(f'has {given!r} as frame {side}, expected a link or Attachment')
+            axis, point, rpy = (
+                finite_array(values, f'{what} of {side} of {self.name}')
+                for what, values in (
+                    ('axis', frame.axis),
+                    ('point', frame.point),
+                    ('rpy', (0.0, 0.0, 0.0) if frame.rpy is None else frame.rpy),
+                )
+            )
+            if not axis.shape == point.shape == rpy.shape == (3,) or not axis.any():
+                raise self.refuse(f'has frame {side} {given!r}, expected a point and a direction')
+            if frame.rpy is not None and tuple(frame.axis) != _UP:
+                raise self.refuse(f'has frame {side} {given!r}, expected axis or rpy, not both')
+            object.__setattr__(self, side, frame)
+
+    @property
+    def _frames(self) -> tuple[Attachment, Attachment]:
+        return self.a, self.b  # type: ignore[return-value]
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the links, or a closure of a body with itself."""
+        bodies = []
+        for frame in self._frames:
+            self.known_link(model, frame.link)
+            bodies.append(model.frame(frame.link).body)
+        if bodies[0] == bodies[1]:
+            a, b = (frame.link for frame in self._frames)
+            raise self.refuse(f"is between '{a}' and '{b}', which are fixed to each other")
+
+    def links(self) -> tuple[str, str]:
+        """Return the links of frames a and b."""
+        a, b = self._frames
+        return a.link, b.link
+
+    def point(self) -> Triple:
+        """Return the origin of frame a in its link's frame, shape (3,), m."""
+        return self._frames[0].point
+
+    def point_on_b(self, model: RobotModel, q: ArrayLike) -> ScalarArray:
+        """Return the origin of frame a in the frame of b's link, shape (3,), m."""
+        a, b = self._frames
+        return relative_pose(model, q, a.link, b.link, point=a.point)[:3, 3]
+
+    def _seen(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> _Seen:
+        a, b = self._frames
+        turn = b.rotation()
+        pose = relative_pose(model, q, a.link, b.link, point=a.point)
+        J = relative_jacobian(model, q, a.link, b.link, point=a.point)
+        rate = contract_last(
+            relative_hessian(model, q, a.link, b.link, point=a.point), as_scalars(qd)
+        )
+        J, rate = (np.concatenate([turn.T @ x[:3], turn.T @ x[3:]]) for x in (J, rate))
+        return _Seen(
+            turn.T @ (pose[:3, 3] - np.asarray(b.point)),
+            turn.T @ pose[:3, :3] @ a.rotation(),
+            J,
+            rate,
+            J[3:] @ as_scalars(qd),
+            rotation_between(model, q, model.root_link, b.link) @ turn,
+        )
+
+    def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
+        """Pairs (t, w): axis t of b and axis w of a stay perpendicular."""
+        return ()
+
+    def _places(self) -> tuple[ScalarArray, ...]:
+        """Axes of b along which the origins stay together."""
+        return _X, _Y, _Z
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each condition: m of places, then rad of directions."""
+        return ('m',) * len(self._places()) + ('rad',) * len(self._aligned())
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (k,), (k, n), (k, n) and (k, 6)."""
+        seen = self._seen(model, q, qd)
+        f, N, N_dot = [], [], []
+        nothing = np.zeros(3, dtype=int)
+        for axis in self._places():
+            f.append(axis @ seen.p)
+            N.append(np.concatenate([axis, nothing]))
+            N_dot.append(np.concatenate([nothing, nothing]))
+        for t, axis in self._aligned():
+            # d(t . w)/dt = omega . (w x t), and w turns with frame a.
+            w = seen.R @ axis
+            f.append(t @ w)
+            N.append(np.concatenate([nothing, cross(w, t)]))
+            N_dot.append(np.concatenate([nothing, cross(cross(seen.omega, w), t)]))
+        return _assembled(seen, f, N, N_dot)
+
+    def sense(self, model: RobotModel, q: ArrayLike) -> float:
+        """Return the least cosine between axes that shall be parallel."""
+        if not self._aligned():
+            return 1.0
+        R = self._seen(model, q, np.zeros(model.n)).R
+        used = {int(np.argmax(w)) for _, w in self._aligned()}
+        return float(min(R[k, k] for k in used))
+
+
+def _assembled(
+    seen: _Seen, f: list[ScalarArray], N: list[ScalarArray], N_dot: list[ScalarArray]
+) -> Geometry:
+    rows, rates = np.array(N), np.array(N_dot)
+    base = np.concatenate([rows[:, :3] @ seen.to_base.T, rows[:, 3:] @ seen.to_base.T], axis=1)
+    return Geometry(np.array(f), rows @ seen.J, rates @ seen.J + rows @ seen.J_dot, base)
+
+
+@dataclass(frozen=True)
+class PointLoop(_Loop):
+    """The origins of two frames stay together: a ball joint, or a pin of a planar mechanism.
+
+    Attributes:
+        components: of the vector from b to a in the axes of b that are held: 'xyz', 'xy', ...
+        base_axes: whether components are in base axes; then lambda is the force on a in these.
+    """
+
+    components: str = field(default='xyz', kw_only=True)
+    base_axes: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Look at the frames and components."""
+        super().__post_init__()
+        given = self.components
+        is_text = isinstance(given, str) and given != ''
+        if not is_text or set(given) - set('xyz') or len(set(given)) < len(given):
+            raise self.refuse(f"has components {given!r}, expected some of 'xyz'")
+
+    def point_on_b(self, model: RobotModel, q: ArrayLike) -> ScalarArray:
+        """Return where the opposite force acts, in the frame of b's link, shape (3,), m."""
+        if not self.base_axes:
+            return super().point_on_b(model, q)
+        return np.asarray(self._frames[1].point, dtype=float)
+
+    def _places(self) -> tuple[ScalarArray, ...]:
+        return tuple({'x': _X, 'y': _Y, 'z': _Z}[axis] for axis in self.components)
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (k,), (k, n), (k, n) and (k, 6).
+
+        In base axes A = J_a - J_b and dA/dt qd = (H_a - H_b)(qd (x) qd).
+        """
+        if not self.base_axes:
+            return super().geometry(model, q, qd)
+        root = model.root_link
+        (a, b), rows = self._frames, np.array(self._places())
+        place, J, H = (
+            function(model, q, a.link, root, point=a.point)
+            - function(model, q, b.link, root, point=b.point)
+            for function in (relative_pose, relative_jacobian, relative_hessian)
+        )
+        N = np.concatenate([rows, np.zeros((len(rows), 3), dtype=int)], axis=1)
+        A_dot = rows @ contract_last(H[:3], as_scalars(qd))
+        return Geometry(rows @ place[:3, 3], rows @ J[:3], A_dot, N)
+
+
+@dataclass(frozen=True)
+class HingeLoop(_Loop):
+    """The origins stay together and the z axes parallel: a pin, five conditions."""
+
+    def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
+        return (_X, _Z), (_Y, _Z)
+
+
+@dataclass(frozen=True)
+class PlanarLoop(_Loop):
+    """The origin of a stays in the xy plane of b and the z axes parallel: three conditions."""
+
+    def _places(self) -> tuple[ScalarArray, ...]:
+        return (_Z,)
+
+    def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
+        return (_X, _Z), (_Y, _Z)
+
+
+@dataclass(frozen=True)
+class WeldLoop(_Loop):
+    """The two frames are one: six conditions."""
+
+    def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
+        return (_Z, _Y), (_X, _Z), (_Y, _X)
+
+
+@dataclass(frozen=True)
+class DistanceLoop(_Loop):
+    """The origins stay at a distance: a rod without mass between two ball joints.
+
+    The condition is (p.p - length^2)/(2 length) = 0: near its zero the distance minus the length.
+
+    Attributes:
+        length: of the rod, m.
+    """
+
+    length: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Look at the frames and the length."""
+        super().__post_init__()
+        if not real_number(self.length, f'length of {self.name}') > 0.0:
+            raise self.refuse(f'has length {self.length!r}, expected more than 0 m')
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of the condition: m."""
+        return ('m',)
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
+        seen = self._seen(model, q, qd)
+        nothing = np.zeros(3, dtype=int)
+        f = (seen.p @ seen.p - self.length**2) / (2 * self.length)
+        N = np.concatenate([seen.p / self.length, nothing])
+        N_dot = np.concatenate([seen.J[:3] @ as_scalars(qd) / self.length, nothing])
+        return _assembled(seen, [f], [N], [N_dot])

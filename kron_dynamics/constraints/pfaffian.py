@@ -1,0 +1,126 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions that a user gives as functions A(q, t) and b(q, t).  [P] eqs. (5), (6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.messages import named
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+Function = Callable[[Any, Any], Any]
+
+
+def at_rest(q: Any, t: Any) -> float:
+    """Return 0, whatever the state: b of conditions that do not move."""
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Pfaffian(Constraint):
+    """A(q, t) qd = b(q, t), with functions of +, -, *, /, whole powers, sin, cos and tanh.
+
+    Their derivatives are exact; see `kron_dynamics.dual`. What holds the conditions acts on the
+    joints: `reactions` has no wrench of it on a link.
+
+    Attributes:
+        name: in messages and reports.
+        A: function of q, shape (n,), and t, s, with values of shape (k, n).
+        b: function with values of shape (k,).
+        row_units: unit of each condition, times 1/s: 'm', 'rad' or '1'.
+        phi: function with values of shape (k,) whose derivative by q is A, and by t -b; None
+            where the conditions are of rates alone.
+    """
+
+    name: str
+    A: Function
+    b: Function = at_rest
+    row_units: tuple[str, ...] = ('1',)
+    phi: Function | None = field(default=None, kw_only=True)
+
+    @property
+    def is_holonomic(self) -> bool:  # type: ignore[override]
+        """Whether the conditions are of positions."""
+        return self.phi is not None
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each condition."""
+        return self.row_units
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse functions that do not give numbers of the right shape."""
+        self.evaluate(np.zeros(model.n), np.zeros(model.n), 0.0)
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Refuse: A depends on time too; see `evaluate`."""
+        raise self.refuse('is known by functions of q and t only')
+
+    def evaluate(self, q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
+        """Return the constraint's terms in a state, shapes (k,) and (k, n).
+
+        Raises:
+            ConstraintError: a function does not give numbers of the right shape.
+        """
+        k, n = self.size, len(q)
+        A, A_dot = self._along(self.A, 'A', q, qd, t, (k, n))
+        b, b_dot = self._along(self.b, 'b', q, qd, t, (k,))
+        phi = np.zeros(k)
+        if self.phi is not None:
+            phi = self._along(self.phi, 'phi', q, qd, t, (k,))[0]
+        return ConstraintTerms(phi, A, b, A_dot, b_dot)
+
+    def _along(
+        self,
+        function: Function,
+        what: str,
+        q: FloatArray,
+        qd: FloatArray,
+        t: float,
+        shape: tuple[int, ...],
+    ) -> tuple[FloatArray, FloatArray]:
+        """Value and time derivative along the motion."""
+        return along_motion(f'{named("constraint", self.name)}: {what}', function, q, qd, t, shape)
+
+
+def along_motion(
+    what: str,
+    function: Function,
+    q: FloatArray,
+    qd: FloatArray,
+    t: float,
+    shape: tuple[int, ...],
+) -> tuple[FloatArray, FloatArray]:
+    """Return the value of a function of q and t, and its time derivative, of a shape.
+
+    Args:
+        what: to call it in messages.
+        function: of q, shape (n,), and t.
+        q: coordinates, shape (n,).
+        qd: their rates, shape (n,).
+        t: time, s.
+        shape: of its values; a number stands for all of them.
+
+    Raises:
+        ConstraintError: it does not give numbers of that shape.
+    """
+    try:
+        value, rate = jacobian_of(lambda x: function(q + qd * x[0], t + x[0]), np.zeros(1))
+        pair = [np.asarray(part, dtype=np.float64) for part in (value, rate[..., 0])]
+    except (KronDynamicsError, TypeError, ValueError, IndexError) as error:
+        raise ConstraintError(f'{what} cannot be evaluated: {error}') from error
+    if pair[0].shape not in ((), shape):
+        raise ConstraintError(f'{what} has shape {pair[0].shape}, expected {shape}')
+    first, second = (np.broadcast_to(part, shape).copy() for part in pair)
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ConstraintError(f'{what} holds a NaN or an infinity, expected finite numbers')
+    return first, second

@@ -1,0 +1,137 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nonholonomic conditions: blades and wheels that do not slip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array, real_number
+from kron_dynamics.constraints.constraint import Constraint, Geometry
+from kron_dynamics.constraints.time_functions import Signal
+from kron_dynamics.kinematics.hessian import kinematic_hessian
+from kron_dynamics.kinematics.jacobian import jacobian
+from kron_dynamics.kinematics.relative import (
+    relative_jacobian,
+    relative_jacobian_derivative,
+    rotation_between,
+)
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import contract_last, skew
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+Triple = tuple[float, float, float]
+
+
+def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
+    direction = finite_array(values, f'{what} of {constraint.name}')
+    if direction.shape != (3,) or not direction.any():
+        raise constraint.refuse(f'has {what} {values!r}, expected a direction')
+    unit: FloatArray = direction / np.linalg.norm(direction)
+    return unit
+
+
+@dataclass(frozen=True)
+class BladeConstraint(Constraint):
+    """A point of a link does not move along a direction of the link: a skate, a sleigh's blade.
+
+    Attributes:
+        name: in messages and reports.
+        link: that the blade is fixed on.
+        direction: across the blade, in the link's axes.
+        at: the point, in the link's frame, m.
+        signal: velocity along the direction, m/s, or a function of time.
+    """
+
+    name: str
+    link: str
+    direction: Triple
+    at: Triple = (0.0, 0.0, 0.0)
+    signal: Signal = field(default=0.0, kw_only=True)
+    is_holonomic = False
+
+    def __post_init__(self) -> None:
+        """Look at the direction."""
+        _unit(self, self.direction, 'direction')
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of the condition, times 1/s."""
+        return ('m',)
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the link."""
+        self.known_link(model, self.link)
+
+    def links(self) -> tuple[str, str] | None:
+        """Return the link; the other side is the ground, None in the model."""
+        return self.link, ''
+
+    def point(self) -> Triple:
+        """Return the point, in the link's frame, shape (3,), m."""
+        return self.at
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
+        across, place = _unit(self, self.direction, 'direction'), (self.link, model.root_link)
+        J = relative_jacobian(model, q, *place, axes=self.link, point=self.at)
+        H = relative_jacobian_derivative(model, q, *place, axes=self.link, point=self.at)
+        row = rotation_between(model, q, model.root_link, self.link) @ across
+        return Geometry(
+            zeros_like(q, (1,)),
+            (across @ J[:3]).reshape(1, -1),
+            (across @ contract_last(H[:3], as_scalars(qd))).reshape(1, -1),
+            np.concatenate([row, np.zeros(3, dtype=int)]).reshape(1, 6),
+        )
+
+
+@dataclass(frozen=True)
+class RollingWheel(Constraint):
+    """A wheel with its axle parallel to the ground rolls without slip, along and across.
+
+    Attributes:
+        name: in messages and reports.
+        link: the wheel, with its centre at its origin.
+        radius: m.
+        normal: of the ground, in base axes.
+        signal: velocity of the ground in its two directions, m/s, or a function of time.
+    """
+
+    name: str
+    link: str
+    radius: float
+    normal: Triple = (0.0, 0.0, 1.0)
+    signal: Signal = field(default=0.0, kw_only=True)
+    is_holonomic = False
+
+    def __post_init__(self) -> None:
+        """Look at radius and normal."""
+        _unit(self, self.normal, 'normal')
+        if not real_number(self.radius, f'radius of {self.name}') > 0.0:
+            raise self.refuse(f'has radius {self.radius!r}, expected more than 0 m')
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the conditions, times 1/s."""
+        return ('m', 'm')
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the link."""
+        self.known_link(model, self.link)
+
+    def links(self) -> tuple[str, str] | None:
+        """Return the link; the other side is the ground, None in the model."""
+        return self.link, ''
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (2,), (2, n), (2, n) and (2, 6)."""
+        n = _unit(self, self.normal, 'normal')
+        first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
+        tangents = np.array([first, np.cross(n, first)]) / np.linalg.norm(first)
+        # The wheel's lowest point is at -radius n from its centre and has v + omega x (-r n).
+        N = np.concatenate([tangents, self.radius * tangents @ skew(n)], axis=1)
+        J, H = jacobian(model, q, self.link), kinematic_hessian(model, q, self.link)
+        return Geometry(zeros_like(q, (2,)), N @ J, N @ contract_last(H, as_scalars(qd)), N)

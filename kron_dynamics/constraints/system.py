@@ -1,0 +1,152 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""All constraints of a robot together: A(q, t) qd = b(q, t), with scales for mixed units."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.arguments import instance
+from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
+from kron_dynamics.constraints.pfaffian import Pfaffian
+from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.messages import listed
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+GeometryOf = Callable[[FloatArray, FloatArray], Geometry]
+
+
+class ConstraintSystem:
+    """The constraints of one model, one below the other.
+
+    Attributes:
+        model: the robot.
+        constraints: in the order of the conditions.
+        length: characteristic length of the robot, m: lengths over it count like angles.
+        row_scale: unit of each condition, shape (k,): the length where it is of places, else 1.
+        column_scale: unit of each coordinate, shape (n,): the length where it slides, else 1.
+        row_names: name of the constraint of each condition.
+        is_holonomic: of each condition, shape (k,): whether it is one of positions.
+    """
+
+    def __init__(self, model: RobotModel, constraints: Sequence[Constraint]) -> None:
+        """Check the constraints against the model.
+
+        Raises:
+            ArgumentTypeError: one of them is none.
+            ConstraintError: two have one name, or one does not fit the model.
+            UnknownFrameError: one names a link that the model does not have.
+        """
+        for constraint in constraints:
+            instance(constraint, Constraint, 'constraints', 'constraints such as HingeLoop')
+            instance(constraint.name, str, 'name of a constraint', 'text')
+            constraint.check(model)
+        twice = [n for n, count in Counter(c.name for c in constraints).items() if count > 1]
+        if twice:
+            raise ConstraintError(f'several constraints are named {listed(map(repr, twice))}')
+        self.model, self.constraints = model, tuple(constraints)
+        self.length = characteristic_length(model)
+        units = [unit for c in constraints for unit in c.units]
+        self.row_scale = np.array([self.length if unit == 'm' else 1.0 for unit in units])
+        slides = [kind in ('prismatic', 'modal') for kind in model.joint_types]
+        self.column_scale = np.where(slides, self.length, 1.0)
+        self.row_names = tuple(c.name for c in constraints for _ in c.units)
+        held = [c.is_holonomic for c in constraints for _ in c.units]
+        self.is_holonomic = np.array(held, dtype=bool)
+
+    @property
+    def geometric(self) -> tuple[Constraint, ...]:
+        """The constraints that have a geometry, which kernels can be made of."""
+        return tuple(c for c in self.constraints if not isinstance(c, Pfaffian))
+
+    @functools.cached_property
+    def description(self) -> str | None:
+        """All that the geometry depends on beside the model; None where it cannot be told."""
+        parts = list[str]()
+        for c in self.geometric:
+            if not is_dataclass(c):
+                return None
+            values = [(f.name, getattr(c, f.name)) for f in fields(c) if f.name != 'signal']
+            parts.append(f'{type(c).__module__}.{type(c).__qualname__}{values!r}')
+        return '\n'.join(parts)
+
+    @property
+    def geometry_function(self) -> Callable[[RobotModel, Any, Any], Geometry]:
+        """The geometry of all `geometric` constraints, in any number system."""
+        return functools.partial(stacked_geometry, *self.geometric)
+
+    def geometry(self, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return the geometry on floats, without a kernel, shapes (k,), (k, n), (k, n), (k, 6)."""
+        return self.geometry_function(self.model, q, qd)
+
+    def rows(self) -> Iterator[tuple[Constraint, slice]]:
+        """Yield each constraint with its conditions."""
+        start = 0
+        for constraint in self.constraints:
+            yield constraint, slice(start, start + constraint.size)
+            start += constraint.size
+
+    def terms(
+        self, q: FloatArray, qd: FloatArray, t: float, geometry: GeometryOf | None = None
+    ) -> ConstraintTerms:
+        """Return the terms of all conditions, [P] eq. (6), shapes (k,) and (k, n).
+
+        Args:
+            q: coordinates, shape (n,), rad or m.
+            qd: their rates, shape (n,), 1/s.
+            t: time, s.
+            geometry: computes what `geometry` does, quicker.
+
+        Raises:
+            ConstraintError: a function of a constraint gives no numbers of its shape.
+        """
+        found: list[ConstraintTerms] = []
+        start, known = 0, None
+        for constraint in self.constraints:
+            if isinstance(constraint, Pfaffian):
+                found.append(constraint.evaluate(q, qd, t))
+                continue
+            if known is None:
+                known = (geometry or self.geometry)(q, qd)
+            own = slice(start, start + constraint.size)
+            found.append(constraint.terms(Geometry(*(part[own] for part in known)), t))
+            start += constraint.size
+        return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
+
+    def scaled(self, A: FloatArray) -> FloatArray:
+        """Return A without units, shape (k, n): of relative lengths and angles."""
+        scaled: FloatArray = A * self.column_scale / self.row_scale[:, None]
+        return scaled
+
+
+def stacked_geometry(*arguments: Any) -> Geometry:
+    """Return the geometry of some constraints, one below the other.
+
+    Args:
+        arguments: the constraints, then model, q of shape (n,) and qd of shape (n,).
+
+    Returns:
+        shapes (k,), (k, n), (k, n) and (k, 6).
+    """
+    *constraints, model, q, qd = arguments
+    parts = [constraint.geometry(model, q, qd) for constraint in constraints]
+    return Geometry(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def characteristic_length(model: RobotModel) -> float:
+    """Return the longest distance between neighbouring joints or to a mass centre, m; 1 if none.
+
+    Args:
+        model: the robot.
+    """
+    arms = [joint.translation for joint in model.joints]
+    arms += [body.center_of_mass for body in model.bodies]
+    longest = max((float(np.linalg.norm(arm)) for arm in arms), default=0.0)
+    return longest if longest > 0.0 else 1.0

@@ -1,0 +1,56 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is prescribed over time: a number, or a function with exact derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array
+from kron_dynamics.dual import derivatives_of
+from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
+from kron_dynamics.messages import named
+from kron_dynamics.typing import FloatArray
+
+# Of time in s: numbers, or +, -, *, /, whole powers, sin, cos and tanh of it.
+TimeFunction = Callable[[Any], Any]
+Signal = float | tuple[float, ...] | TimeFunction
+
+
+def signal_derivatives(
+    signal: Signal, t: float, size: int, constraint: str, order: int = 2
+) -> list[FloatArray]:
+    """Return the value of a signal at a time and its derivatives, shape (size,) each, by 1/s.
+
+    Args:
+        signal: a number for all entries, numbers, or a function of time that gives either.
+        t: time, s.
+        size: how many numbers it has.
+        constraint: name, for messages.
+        order: of the highest derivative.
+
+    Raises:
+        ConstraintError: the signal gives no such numbers.
+    """
+    if callable(signal):
+        function = signal
+        try:
+            values = derivatives_of(lambda x: function(x[0]), np.array([float(t)]), order)
+        except (KronDynamicsError, TypeError) as error:
+            raise ConstraintError(
+                f'{named("constraint", constraint)}: its function of time: {error}'
+            ) from error
+    else:
+        values = [np.asarray(signal, dtype=float)] + [np.zeros(np.shape(signal))] * order
+    shape = np.shape(values[0])
+    if shape not in ((), (1,), (size,)):
+        raise ConstraintError(
+            f'{named("constraint", constraint)}: what it prescribes has shape {shape}, expected '
+            f'({size},)'
+        )
+    name = f'what {named("constraint", constraint)} prescribes'
+    flat = [np.broadcast_to(np.ravel(value), (size,)) for value in values]
+    return [finite_array(np.array(value, dtype=float), name) for value in flat]

@@ -1,0 +1,229 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kane's equations as the paper derives them from Lagrange's.  [P] sections 3 and 4.
+
+Every body has one Jacobian J_i = [J_w; J_v] with two kinds of axes, an inertia dyad M_i and an
+angular velocity dyad W_i; the equations of motion are sums of products of these. They say the
+same as the composite forms of `mass_matrix` and `coriolis`, and share nothing with them but the
+geometry. What a rotor adds, the armature, moves no body: it stands beside the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dynamics.body_matrices import body_matrices
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import contract_last, skew
+from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KaneBody:
+    """One body in Kane's equations: angular parts in body axes, those of its mass centre in base.
+
+    [P] eqs. (13)-(16), (21), (25).
+
+    Attributes:
+        J: [J_w; J_v], shape (6, n), so that ``[omega; v] = J qd``.
+        J_dot: its rate, of these components, shape (6, n).
+        M: inertia dyad diag(I, m E) with I about the mass centre, shape (6, 6), kg m^2 and kg.
+        W: angular velocity dyad diag([omega x], 0), shape (6, 6), rad/s.
+        rotation: body axes in base axes, shape (3, 3).
+        center: place of the mass centre, shape (3,), base frame, m.
+    """
+
+    J: ScalarArray
+    J_dot: ScalarArray
+    M: ScalarArray
+    W: ScalarArray
+    rotation: ScalarArray
+    center: ScalarArray
+
+    def velocity(self, qd: ArrayLike) -> ScalarArray:
+        """Return [omega; v] = J qd, shape (6,), rad/s and m/s.  [P] eqs. (14), (15)."""
+        velocity: ScalarArray = self.J @ as_scalars(qd)
+        return velocity
+
+    def acceleration(self, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
+        """Return d(J qd)/dt = J qdd + dJ/dt qd, shape (6,), SI.  [P] eqs. (14), (15)."""
+        acceleration: ScalarArray = self.J @ as_scalars(qdd) + self.J_dot @ as_scalars(qd)
+        return acceleration
+
+    def inertia_wrench(self, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
+        """Return M d(J qd)/dt + W M J qd, shape (6,), N m and N.  [P] eq. (33).
+
+        Newton and Euler: [I omegadot + omega x I omega; m vdot].
+        """
+        wrench: ScalarArray = self.M @ self.acceleration(qd, qdd)
+        gyroscopic: ScalarArray = self.W @ self.M @ self.velocity(qd)
+        return wrench + gyroscopic
+
+
+def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[KaneBody]:
+    """Yield every body of Kane's equations, in the order of `model.bodies`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+
+    Raises:
+        ModelError: a link of the robot bends.
+    """
+    qd = as_scalars(qd)
+    for body, found in zip(rigid_tree(model).bodies, body_matrices(model, q), strict=True):
+        R, J_R, omega = found.rotation, found.J_R, skew(found.J_R @ qd)
+        # The axes of J_w turn with the body: d(A^T J_R)/dt = A^T (dJ_R/dt - [omega x] J_R).
+        turned = R.T @ (contract_last(found.H_R, qd) - omega @ J_R)
+        inertia, nothing = as_scalars(body.inertia), np.zeros((3, 3), dtype=int)
+        yield KaneBody(
+            np.concatenate([R.T @ J_R, found.J_T]),
+            np.concatenate([turned, contract_last(found.H_T, qd)]),
+            _diagonal(inertia, body.mass * np.eye(3, dtype=int)),
+            _diagonal(skew(R.T @ (J_R @ qd)), nothing),
+            R,
+            found.center,
+        )
+
+
+def _diagonal(first: ScalarArray, second: ScalarArray) -> ScalarArray:
+    nothing = np.zeros((3, 3), dtype=int)
+    return np.concatenate(
+        [np.concatenate([first, nothing], axis=1), np.concatenate([nothing, second], axis=1)]
+    )
+
+
+class KaneTerms(NamedTuple):
+    """The terms of M qdd + h = f, [P] eq. (34), and of M qdd + C qd = f, [P] eq. (38).
+
+    Attributes:
+        M: generalized inertia matrix, shape (n, n), with the rotors.
+        h: Coriolis and centrifugal terms, shape (n,), N m or N.
+        C: the matrix of [P] eq. (36), shape (n, n): C qd = h, and dM/dt - 2C is skew.
+    """
+
+    M: ScalarArray
+    h: ScalarArray
+    C: ScalarArray
+
+
+def kane_terms(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> KaneTerms:
+    """Return M, h and C by the sums over bodies.  [P] eqs. (34)-(38).
+
+    ``M = sum J^T M_i J``, ``h = sum J^T (M_i dJ/dt + W M_i J) qd``.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+
+    Raises:
+        ModelError: a link of the robot bends.
+    """
+    qd, n = as_scalars(qd), model.n
+    state = np.concatenate([as_scalars(q), qd])
+    M, h, C = zeros_like(q, (n, n)), zeros_like(state, (n,)), zeros_like(state, (n, n))
+    for body in kane_bodies(model, q, qd):
+        turning = body.M @ body.J_dot + body.W @ body.M @ body.J
+        M = M + body.J.T @ body.M @ body.J
+        h = h + body.J.T @ (turning @ qd)
+        C = C + body.J.T @ (turning + body.M @ body.W @ body.J)
+    return KaneTerms(M + np.diag(model.armature), h, C)
+
+
+def kane_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    """Return C of Kane's equations, shape (n, n): ``dM/dt - 2C`` is skew.  [P] eq. (36).
+
+    ``sum J^T (M_i dJ/dt + W M_i J + M_i W J)``. It is not the Christoffel matrix.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+    """
+    return kane_terms(model, q, qd).C
+
+
+class KaneEnergyTerms(NamedTuple):
+    """Kinetic energy and its derivatives: the left-hand side of Lagrange's equation.
+
+    Attributes:
+        kinetic_energy: T, J.
+        momentum: dT/dqd = sum J^T M_i J qd, shape (n,).
+        momentum_rate: its time derivative, shape (n,).
+        energy_gradient: dT/dq = sum (dJ/dt^T M_i J - J^T W M_i J) qd, shape (n,).
+    """
+
+    kinetic_energy: Any
+    momentum: ScalarArray
+    momentum_rate: ScalarArray
+    energy_gradient: ScalarArray
+
+
+def kane_energy_terms(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> KaneEnergyTerms:
+    """Return T and what Lagrange's equation makes of it.  [P] eqs. (12), (13), (19)-(24).
+
+    ``momentum_rate - energy_gradient`` is M qdd + h, [P] eqs. (29), (30).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        qdd: their second derivatives, shape (n,).
+
+    Raises:
+        ModelError: a link of the robot bends.
+    """
+    qd, rotors = as_scalars(qd), model.armature * as_scalars(qd)
+    energy, momentum = qd @ rotors / 2, rotors
+    rate, gradient = model.armature * as_scalars(qdd), 0 * rotors
+    for body in kane_bodies(model, q, qd):
+        velocity = body.velocity(qd)
+        impulse = body.M @ velocity
+        energy = energy + velocity @ impulse / 2
+        momentum = momentum + body.J.T @ impulse
+        rate = rate + body.J.T @ (body.M @ body.acceleration(qd, qdd)) + body.J_dot.T @ impulse
+        gradient = gradient + body.J_dot.T @ impulse - body.J.T @ (body.W @ impulse)
+    return KaneEnergyTerms(energy, momentum, rate, gradient)
+
+
+def kane_inertia_forces(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    B: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return sum T_i^T [M_i d(J qd)/dt + W M_i J qd], the left-hand side of Kane's equations.
+
+    [P] eqs. (30), (32); with B, those of a constrained robot, [P] eqs. (42)-(46), where
+    T_i = J_i B are partial velocities: their columns, one for each independent speed.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        qdd: their second derivatives, shape (n,).
+        B: dqd/du, shape (n, m), with qd = B u + d; None for the robot without constraints.
+
+    Returns:
+        shape (m,), or (n,) without B.
+
+    Raises:
+        ModelError: a link of the robot bends.
+    """
+    partial = np.eye(model.n, dtype=int) if B is None else as_scalars(B)
+    forces = partial.T @ (model.armature * as_scalars(qdd))
+    for body in kane_bodies(model, q, qd):
+        T = body.J @ partial
+        forces = forces + T.T @ body.inertia_wrench(qd, qdd)
+    return forces

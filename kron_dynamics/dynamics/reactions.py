@@ -1,0 +1,64 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What joints carry: the whole wrench that goes through each, for its bearings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.dynamics.kane import kane_bodies
+from kron_dynamics.dynamics.wrenches import Wrench, body_wrenches
+from kron_dynamics.kinematics.forward import body_placements
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import cross
+from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def joint_reactions(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Sequence[Wrench] = (),
+) -> ScalarArray:
+    """Return the wrench that each joint's parent exerts on its body, shape (joints, 6), N, N m.
+
+    Rows [force; moment] in base axes, in the order of `model.joints`, the moment about the origin
+    of the joint's link. Newton's and Euler's equations, [P] eq. (33), of all that the joint
+    carries. Its component along the joint is the joint's effort but for that of the rotor.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        qdd: their second derivatives, shape (n,).
+        wrenches: what acts on links from outside, without gravity.
+
+    Raises:
+        ArgumentTypeError: one of the wrenches is none.
+        UnknownFrameError: the model has no such link.
+        ModelError: a link of the robot bends.
+    """
+    tree = rigid_tree(model)
+    placements = body_placements(tree, q)
+    state = np.concatenate([as_scalars(x) for x in (q, qd, qdd)])
+    carried = zeros_like(state, (len(tree.joints), 6))
+    n_ex, f_ex = body_wrenches(tree, q, wrenches)
+    for k, body in enumerate(kane_bodies(tree, q, qd)):
+        R, own = body.rotation, tree.bodies[k]
+        moment, force = np.split(body.inertia_wrench(qd, qdd), 2)
+        force = force - own.mass * tree.gravity - R @ f_ex[k]
+        carried[k, :3] = force
+        carried[k, 3:] = R @ (moment - n_ex[k]) + cross(R @ own.center_of_mass, force)
+    for k in reversed(range(len(tree.joints))):
+        parent = tree.joints[k].parent
+        if parent >= 0:
+            force = carried[k, :3]
+            carried[parent, :3] = carried[parent, :3] + force
+            arm = cross(placements[k].offset, force)
+            carried[parent, 3:] = carried[parent, 3:] + carried[k, 3:] + arm
+    return carried

@@ -1,0 +1,100 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many forces and moments at once, as generalized forces through Kane's body Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.dynamics.body_matrices import body_matrices
+from kron_dynamics.exceptions import ArgumentTypeError
+from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import cross
+from kron_dynamics.messages import shown
+from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+class Wrench(NamedTuple):
+    """A force and a moment on a link.
+
+    Attributes:
+        link: what they act on.
+        force: shape (3,), N.
+        moment: shape (3,), N m.
+        point: where the force acts, in the link's frame, shape (3,), m; None for the mass centre
+            of the link, and of its body where the link has no inertia.
+        axes: link in whose axes force and moment are given; None for the link's own.
+    """
+
+    link: str
+    force: ArrayLike
+    moment: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike | None = None
+    axes: str | None = None
+
+
+def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -> ScalarArray:
+    """Return f = sum J_i^T [n_i; R_i f_i], shape (n,), N m or N.  [P] eqs. (28), (31).
+
+    Each body's wrenches are first made one about its mass centre, n_i and f_i, in its own axes;
+    R_i holds these axes in those of the base. What acts on the base does nothing.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        wrenches: any number of them, some on the same link too.
+
+    Raises:
+        ArgumentTypeError: one of them is no `Wrench`.
+        UnknownFrameError: the model has no such link.
+        ModelError: a link of the robot bends.
+    """
+    n_b, f_b = body_wrenches(model, q, wrenches)
+    forces = zeros_like(q, (model.n,))
+    for body, n_i, f_i in zip(body_matrices(model, q), n_b, f_b, strict=True):
+        R_i = body.rotation
+        J_i = np.concatenate([R_i.T @ body.J_R, body.J_T])
+        forces = forces + J_i.T @ np.concatenate([n_i, R_i @ f_i])
+    return forces
+
+
+def body_wrenches(
+    model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]
+) -> tuple[ScalarArray, ScalarArray]:
+    """Return moments and forces on bodies about their mass centres, shape (bodies, 3) each.
+
+    In the axes of each body, N m and N.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        wrenches: any number of them, some on the same link too.
+
+    Raises:
+        ArgumentTypeError: one of them is no `Wrench`.
+        UnknownFrameError: the model has no such link.
+        ModelError: a link of the robot bends.
+    """
+    tree = rigid_tree(model)
+    n_b, f_b = (zeros_like(q, (len(tree.bodies), 3)) for _ in range(2))
+    for wrench in wrenches:
+        if not isinstance(wrench, Wrench):
+            raise ArgumentTypeError(f'wrenches hold {shown(wrench)}, expected a Wrench')
+        frame = tree.frame(wrench.link)
+        if frame.body < 0:
+            continue
+        turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
+        force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
+        body = tree.bodies[frame.body]
+        own = [part for part in body.parts if wrench.link in part.links] or [body]
+        place = own[0].center_of_mass if wrench.point is None else frame.locate(wrench.point)
+        moment = moment + cross(place - body.center_of_mass, force)
+        n_b[frame.body] = n_b[frame.body] + moment
+        f_b[frame.body] = f_b[frame.body] + force
+    return n_b, f_b

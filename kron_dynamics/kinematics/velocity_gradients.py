@@ -1,0 +1,142 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of velocities by the coordinates.  [P] theorems 1 and 2, corollary 1.
+
+They are derivatives with the rates held: of omega = J_w(q) qd, the matrix d(J_w qd)/dq. None
+needs the derivative of a product: the rate of the Jacobian and one cross product are enough.
+"""
+
+from __future__ import annotations
+
+from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
+from kron_dynamics.kinematics.jacobian import jacobian, rotational_jacobian
+from kron_dynamics.kinematics.relative import rotation_between
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kronecker import contract_last, skew
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def body_angular_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return J_w, shape (3, n): omega in the link's own axes per unit rates.  [P] (16), (A-5).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    A = rotation_between(model, q, model.root_link, link)
+    J: ScalarArray = A.T @ rotational_jacobian(model, q, link)
+    return J
+
+
+def body_angular_jacobian_dot(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str
+) -> ScalarArray:
+    """Return dJ_w/dt = A^T (dJ_R/dt - [omega x] J_R), shape (3, n), rad/s.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    A = rotation_between(model, q, model.root_link, link)
+    J = rotational_jacobian(model, q, link)
+    turning = skew(J @ as_scalars(qd)) @ J
+    J_dot: ScalarArray = A.T @ (jacobian_dot(model, q, qd, link)[3:] - turning)
+    return J_dot
+
+
+def body_angular_velocity_gradient(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str
+) -> ScalarArray:
+    """Return d omega/dq = dJ_w/dt + [omega x] J_w in the link's axes, shape (3, n), 1/s.
+
+    Theorem 1, [P] eqs. (17), (A-1), (A-4). Theorem 2, [P] eqs. (40), (A-7), says that its product
+    with a virtual change dq is right where the coordinates are constrained, too; so is the one
+    with B, [P] eq. (41): ``(d omega/dq) B``, not ``B^T (d omega/dq)`` as printed.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    J = body_angular_jacobian(model, q, link)
+    gradient: ScalarArray = skew(J @ as_scalars(qd)) @ J
+    return body_angular_jacobian_dot(model, q, qd, link) + gradient
+
+
+def angular_velocity_gradient(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str
+) -> ScalarArray:
+    """Return d omega/dq = dJ_R/dt - [omega x] J_R in base axes, shape (3, n), 1/s.
+
+    Corollary 1, [P] eq. (A-6).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    J = rotational_jacobian(model, q, link)
+    turning: ScalarArray = skew(J @ as_scalars(qd)) @ J
+    return jacobian_dot(model, q, qd, link)[3:] - turning
+
+
+def velocity_gradient(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return dv/dq = dJ_v/dt of a point on a link, base axes, shape (3, n), 1/s or m/s.
+
+    [P] eq. (18): for components in axes that stand still only.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    return contract_last(kinematic_hessian(model, q, link, point)[:3], as_scalars(qd))
+
+
+def body_velocity_gradient(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return dv/dq of a point on a link with v in the link's own axes, shape (3, n), 1/s or m/s.
+
+    What [P] eq. (18) becomes there: A^T (dJ_v/dt + [v x] J_R).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,), 1/s.
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        UnknownFrameError: the model has no such link.
+    """
+    A = rotation_between(model, q, model.root_link, link)
+    J = jacobian(model, q, link, point)
+    turning = skew(J[:3] @ as_scalars(qd)) @ J[3:]
+    gradient: ScalarArray = A.T @ (velocity_gradient(model, q, qd, link, point) + turning)
+    return gradient

@@ -1,0 +1,298 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Independent speeds, rank and redundancy."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+from mechanisms import four_bar_text, four_hinges_text, sleigh_text, two_arms_text
+from uncompiled import ConstrainedOnFloats, uncompiled
+
+import kron_dynamics as kd
+from kron_dynamics.constrained import ConstrainedRobot
+from kron_dynamics.constraints import (
+    Attachment,
+    BladeConstraint,
+    Coupling,
+    HingeLoop,
+    Pfaffian,
+    PlanarLoop,
+    PointLoop,
+    PrescribedMotion,
+)
+from kron_dynamics.elementary import cos, sin
+
+END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
+LEFT, RIGHT = Attachment('left3', (0.3, 0.1, 0.0)), Attachment('right3', (0.3, -0.1, 0.0))
+START = [0.9, -0.4, 1.5]
+
+
+@functools.cache
+def four_bar() -> kd.Robot:
+    return kd.loads(four_bar_text(), gravity=(0.0, -9.81, 0.0))
+
+
+@functools.cache
+def two_arms() -> kd.Robot:
+    return uncompiled(two_arms_text())
+
+
+def moving_arms() -> ConstrainedRobot:
+    """Hands that meet in a point, whose distance from there is driven, and a gear."""
+    constraints = [
+        PointLoop(
+            'hands', LEFT, RIGHT, signal=lambda t: np.array([0.1 * sin(t), 0 * t, 0.05 * t])
+        ),
+        Coupling('gear', {'left2_joint': 1.0, 'right2_joint': 0.5}),
+    ]
+    return ConstrainedOnFloats(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
+
+
+def test_speeds_give_all_admissible_rates(rng: Any, derivative: Any, assert_close: Any) -> None:
+    """[P] (6)-(9): A B = 0, A d = b, and gamma and dB/dt along a motion that obeys A qd = b."""
+    robot = moving_arms()
+    m, u, u_dot = robot.degrees_of_freedom, rng.normal(size=3), rng.normal(size=3)
+    assert (m, robot.rank) == (3, 4)
+    q = robot.start
+
+    def step(h: float, count: int = 20) -> Any:
+        """The motion with u + h u_dot, by fourth-order steps."""
+        x, dt = q.copy(), h / count
+        for k in range(count):
+
+            def rate(s: float, y: Any, k: int = k) -> Any:
+                t = k * dt + s
+                return robot.velocities(y, u + t * u_dot, t)
+
+            k1 = rate(0.0, x)
+            k2 = rate(dt / 2, x + dt / 2 * k1)
+            k3 = rate(dt / 2, x + dt / 2 * k2)
+            k4 = rate(dt, x + dt * k3)
+            x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        return x
+
+    qd = robot.velocities(q, u)
+    terms, speeds = robot.terms(q, qd), robot.speeds(q, qd)
+    assert_close(terms.A @ speeds.B, np.zeros((4, m)), 1e-13, floor=1.0)
+    assert_close(terms.A @ speeds.d, terms.b, 1e-13)
+    assert np.abs(speeds.d).max() > 0.01
+    chosen = [robot.joint_names.index(name) for name in robot.independent]
+    assert_close(qd[chosen], u, 1e-13)
+    # States 1e-2 s before and behind: on the motion that these speeds are.
+    at = {h: step(h, 2) for h in (-2e-3, -1e-3, 0.0, 1e-3, 2e-3)}
+
+    def along(h: float) -> Any:
+        return robot.velocities(at[round(h, 9)], u + h * u_dot, h)
+
+    qdd = derivative(along, h=1e-3)
+    assert_close(robot.accelerations(q, qd, u_dot), qdd, 1e-8)
+    assert_close(speeds.B @ u_dot + speeds.gamma, qdd, 1e-8)
+    B_dot = derivative(lambda h: robot.speeds(at[round(h, 9)], qd, h).B.copy(), h=1e-3)
+    assert_close(speeds.B_dot, B_dot, 1e-8)
+    # Without gamma it is another motion.
+    assert np.abs(speeds.B @ u_dot - qdd).max() > 0.05
+
+
+def test_redundant_conditions_are_counted_and_do_no_harm(assert_close: Any) -> None:
+    """A planar four-bar closed by a hinge in space, and again by a planar joint."""
+    once = ConstrainedRobot(four_bar(), [PointLoop('pin', END, TIP, components='xy')], start=START)
+    conditions = [HingeLoop('pin', END, TIP), PlanarLoop('again', END, TIP)]
+    often = ConstrainedRobot(
+        four_bar(), conditions, start=once.start, independent=once.independent
+    )
+    assert often.rank == 2 and often.degrees_of_freedom == 1
+    report = often.report(often.start)
+    assert (report.conditions, report.rank) == (8, 2)
+    assert report.redundant == {'pin': 3, 'again': 3}
+    assert once.report(once.start).redundant == {}
+    q = once.start
+    assert_close(often.start, q, 1e-10)
+    qd = once.velocities(q, [1.3])
+    assert_close(often.velocities(q, [1.3]), qd, 1e-12)
+    tau = np.array([0.4, 0.1, -0.3])
+    motion, other = (robot.forward_dynamics(q, qd, tau) for robot in (once, often))
+    assert_close(other.qdd, motion.qdd, 1e-11)
+    forces = [
+        robot.terms(q, qd).A.T @ result.multipliers
+        for robot, result in ((once, motion), (often, other))
+    ]
+    assert_close(forces[1], forces[0], 1e-10)
+
+
+def parallelogram(angle: float, **options: Any) -> ConstrainedRobot:
+    """Crank and rocker of one length: flat, all links lie on one line and it may fold over."""
+    robot = kd.loads(four_bar_text(0.5, 1.0, 0.5, 1.0), gravity=(0.0, -9.81, 0.0))
+    ends = Attachment('coupler', (1.0, 0.0, 0.0)), Attachment('rocker', (0.5, 0.0, 0.0))
+    start = [angle, -angle, angle]
+    return ConstrainedRobot(
+        robot, [PointLoop('pin', *ends, components='xy')], start=start, **options
+    )
+
+
+def test_distance_to_a_singularity(assert_close: Any) -> None:
+    robot = parallelogram(0.8)
+    found = [robot.report([a, -a, a]).singular_value for a in (0.8, 0.1, 0.01, 0.001, 0.0)]
+    assert found == sorted(found, reverse=True)
+    # Near it, proportional to the angle.
+    assert_close(found[3], found[2] / 10, 1e-3)
+    assert found[-1] < 1e-15
+    assert robot.rank == 2
+
+
+def test_a_start_at_a_singularity_is_refused_by_name() -> None:
+    with pytest.raises(kd.SingularConstraintError, match="constraints 'pin' are at a singularity"):
+        parallelogram(0.0)
+    robot = parallelogram(0.8)
+    with pytest.raises(kd.SingularConstraintError, match="'pin' are at a singularity"):
+        robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_the_length_unit_does_not_matter() -> None:
+    """The same machine ten times as large is as far from its singularity."""
+    values = []
+    for size in (0.1, 1.0, 10.0):
+        robot = uncompiled(four_bar_text(0.35 * size, 0.9 * size, 0.7 * size, size))
+        ends = (
+            Attachment('coupler', (0.9 * size, 0.0, 0.0)),
+            Attachment('rocker', (0.7 * size, 0.0, 0.0)),
+        )
+        closed = ConstrainedOnFloats(robot, [HingeLoop('pin', *ends)], start=START)
+        values.append(closed.report(closed.start).singular_value)
+    assert values == pytest.approx([values[0]] * 3, rel=1e-3)
+
+
+def test_a_choice_stays_until_another_is_much_better() -> None:
+    """Round one turn of the crank: with j3 as the speed, its dead points ask for a change."""
+    robot = ConstrainedRobot(
+        four_bar(), [PointLoop('pin', END, TIP, components='xy')], start=START
+    )
+    q, chosen, eager = robot.start, ('j3',), 0
+    changes, distances = 0, []
+    best = robot.choose_independent(q)
+    for angle in np.linspace(q[0], q[0] + 2 * np.pi, 60):
+        q = robot.close([angle, *q[1:]], hold=('j1',))
+        after = robot.choose_independent(q, previous=chosen)
+        changes, chosen = changes + (after != chosen), after
+        again = robot.choose_independent(q)
+        eager, best = eager + (again != best), again
+        speeds = robot.speeds(q, np.zeros(3), independent=chosen)
+        distances.append(np.abs(speeds.B).max())
+    assert 1 <= changes < eager
+    assert max(distances) < 8.0  # rates of no joint become large
+    # A choice that is as good as another one is never left.
+    assert robot.choose_independent(q, previous=chosen) == chosen
+
+
+def test_accelerations_do_not_depend_on_the_choice(assert_close: Any) -> None:
+    robots = [
+        ConstrainedRobot(four_bar(), [HingeLoop('pin', END, TIP)], start=START, independent=[name])
+        for name in ('j1', 'j2', 'j3')
+    ]
+    q = robots[0].start
+    qd = robots[0].velocities(q, [1.1])
+    found = [robot.forward_dynamics(q, qd, [0.3, 0.0, 0.0]) for robot in robots]
+    for motion in found[1:]:
+        assert_close(motion.qdd, found[0].qdd, 1e-12)
+        assert_close(motion.multipliers, found[0].multipliers, 1e-11)
+
+
+def test_quasi_velocities(assert_close: Any) -> None:
+    """Speed along the blade and turning rate of a sleigh: B as it is known."""
+    robot = ConstrainedRobot(
+        kd.loads(sleigh_text(2.0, 0.3, 0.15)),
+        [BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0))],
+        independent=lambda q, t: np.array([[cos(q[2]), sin(q[2]), 0], [0, 0, 1]]),
+    )
+    q, u = np.array([0.3, -0.2, 0.7]), np.array([1.2, -0.8])
+    speeds = robot.speeds(q, robot.velocities(q, u))
+    c, s = np.cos(0.7), np.sin(0.7)
+    assert_close(speeds.B, [[c, 0], [s, 0], [0, 1]], 1e-14)
+    assert_close(speeds.B_dot, [[0.8 * s, 0], [-0.8 * c, 0], [0, 0]], 1e-14)
+    assert_close(speeds.gamma, speeds.B_dot @ u, 1e-14)
+    assert robot.independent == ('u1', 'u2')
+
+
+def test_speeds_that_do_not_determine_the_motion_are_refused() -> None:
+    pin = PointLoop('pin', END, TIP, components='xy')
+    with pytest.raises(kd.ConstraintError, match='independent has 2 joints, expected 1'):
+        ConstrainedRobot(four_bar(), [pin], start=START, independent=['j1', 'j2'])
+    with pytest.raises(kd.ConstraintError, match="independent names .*'elbow'"):
+        ConstrainedRobot(four_bar(), [pin], start=START, independent=['elbow'])
+    locked = [pin, PrescribedMotion('lock', 'j1', 0.9)]
+    with pytest.raises(kd.ConstraintError, match='independent has 1 joints, expected 0'):
+        ConstrainedRobot(four_bar(), locked, start=START, independent=['j2'])
+    turning = Coupling('belt', {'j1': 1.0, 'j2': 1.0})
+    with pytest.raises(kd.SingularConstraintError, match='speeds of j1, j2 do not determine'):
+        ConstrainedRobot(four_bar(), [turning], independent=['j1', 'j2'])
+
+
+def test_rates_that_contradict_each_other_are_refused_by_name() -> None:
+    def driven(rate: float) -> Pfaffian:
+        return Pfaffian(f'drive {rate}', lambda q, t: np.array([[1, 1, 0]]), lambda q, t: rate)
+
+    with pytest.raises(kd.ConstraintError, match=r"'drive 0.5', 'drive 0.7' ask for rates"):
+        ConstrainedRobot(four_bar(), [driven(0.5), driven(0.7)])
+    assert ConstrainedRobot(four_bar(), [driven(0.5)]).rank == 1
+
+
+def spatial_loop(stretch: float) -> ConstrainedRobot:
+    """Four hinges in space; with stretch 1 they have Bennett's proportions."""
+    length, twist, other_twist = 0.5, 0.6, 1.1
+    other = float(stretch * length * np.sin(other_twist) / np.sin(twist))
+    robot = uncompiled(four_hinges_text((length, other, length), (twist, other_twist, twist)))
+    end = Attachment('link3', (length, 0.0, 0.0), (0.0, -np.sin(twist), np.cos(twist)))
+    axis = (0.0, np.sin(other_twist), np.cos(other_twist))
+    hinge = HingeLoop('loop', end, Attachment('base', (-other, 0.0, 0.0), axis))
+    return ConstrainedOnFloats(robot, [hinge], start=[0.7, 1.8, -0.8])
+
+
+def test_conditions_that_are_redundant_only_where_loops_are_closed(assert_close: Any) -> None:
+    """Bennett's linkage: of five conditions on three joints two count, in closed positions."""
+    robot = spatial_loop(1.0)
+    q = robot.start
+    open_position = robot.terms([0.7, 1.8, -0.8], np.zeros(3)).A
+    assert np.linalg.matrix_rank(open_position, tol=1e-6) == 3
+    assert (robot.rank, robot.report(q).redundant) == (2, {'loop': 3})
+    relation = np.sin(0.85) / np.sin(0.25)
+    for angle in np.linspace(q[0], q[0] + 4.0, 15):
+        q = robot.close([angle, *q[1:]], hold=['joint1'])
+        assert_close(q[2], -q[0], 1e-9)
+        product = np.tan(q[0] / 2) * np.tan(q[1] / 2)
+        assert_close(abs(product), relation, 1e-8)
+    qd = robot.velocities(q, [1.0])
+    motion = robot.forward_dynamics(q, qd, np.zeros(3))
+    assert_close(motion.qdd[2], -motion.qdd[0], 1e-10)
+    M, h = robot.robot.mass_matrix(q), robot.robot.bias_forces(q, qd)
+    assert_close(robot.speeds(q, qd).B[:, 0] @ (M @ motion.qdd + h), 0.0, 1e-9, floor=1.0)
+
+
+def test_a_spatial_loop_of_other_proportions_does_not_move() -> None:
+    """It closes where it is folded, and there without any freedom."""
+    robot = spatial_loop(1.05)
+    assert (robot.rank, robot.degrees_of_freedom, robot.independent) == (3, 0, ())
+    qdd = robot.forward_dynamics(robot.start, np.zeros(3), np.ones(3)).qdd
+    assert np.abs(qdd).max() < 1e-9
+
+
+def test_a_robot_without_constraints_is_itself(assert_close: Any) -> None:
+    robot = ConstrainedRobot(four_bar(), [])
+    q, qd = np.array(START), np.array([0.2, -0.4, 0.9])
+    assert (robot.rank, robot.degrees_of_freedom) == (0, 3)
+    motion = robot.forward_dynamics(q, qd, [1.0, 2.0, 3.0])
+    assert_close(motion.qdd, four_bar().forward_dynamics(q, qd, [1.0, 2.0, 3.0]), 1e-12)
+    assert motion.multipliers.shape == (0,)
+    assert_close(robot.inverse_dynamics(q, qd, motion.qdd), [1.0, 2.0, 3.0], 1e-12)
+
+
+def test_a_hinge_on_the_table_holds_an_arm(assert_close: Any) -> None:
+    """A frame of the table where the hand is: its three joints are held, not in a singularity."""
+    q = np.array([0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
+    pose = two_arms().frame('left3').relative_to('table').pose(q)
+    b = Attachment('table', tuple(pose[:3, 3]), tuple(pose[:3, 2]))
+    held = ConstrainedOnFloats(two_arms(), [HingeLoop('hold', 'left3', b)], start=q)
+    assert (held.rank, held.report(q).redundant) == (3, {'hold': 2})
+    assert_close(held.speeds(q, 0 * q).B[1:4], np.zeros((3, 4)), 1e-10, floor=1.0)

@@ -1,0 +1,54 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/constraints.md: its examples run, its file is the package's, its table is complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from kron_dynamics import constraints
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / 'docs' / 'constraints.md').read_text(encoding='utf-8')
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf'^```{language}\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_examples_run_as_one_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    scope: dict[str, Any] = {}
+    for block in blocks('python'):
+        exec(compile(block, 'docs/constraints.md', 'exec'), scope)
+    np.testing.assert_allclose(scope['motion'].qdd, scope['qdd'], atol=1e-9)
+    assert scope['tau'][1:].tolist() == [0.0, 0.0] and scope['tau'][0] > 1.0
+    assert np.abs(scope['loads'].wrenches['pin'][:3]).max() > 1.0
+    assert scope['driven'].degrees_of_freedom == 0
+    assert scope['swing'].q.shape == (201, 3)
+
+
+def test_its_file_is_that_of_the_package() -> None:
+    (text,) = blocks('yaml')
+    own = (ROOT / 'config' / 'four_bar_constraints.yaml').read_text(encoding='utf-8')
+    assert yaml.safe_load(text) == yaml.safe_load(own)
+
+
+def test_its_table_has_every_constraint() -> None:
+    rows = re.findall(r'^\| (?:`(\w+)`)? ?\| `(\w+)` \|', PAGE, flags=re.MULTILINE)
+    kinds = {
+        name
+        for name in constraints.__all__
+        if isinstance(item := getattr(constraints, name), type)
+        and issubclass(item, constraints.Constraint)
+    }
+    assert {name for _, name in rows} == kinds - {'Constraint'}
+    from kron_dynamics.constraints.description import _KINDS
+
+    assert {kind for kind, _ in rows if kind} == set(_KINDS)

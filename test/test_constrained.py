@@ -1,0 +1,621 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of constrained robots: reference vectors, a four-bar by hand, energy, efforts."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mechanisms import four_bar_text, integrated, joint, link, sleigh_text, two_arms_text
+from public_vectors import cases_of
+from uncompiled import ConstrainedOnFloats, OnFloats, uncompiled
+
+import kron_dynamics as kd
+from kron_dynamics.constrained import ConstrainedRobot
+from kron_dynamics.constraints import (
+    Attachment,
+    BladeConstraint,
+    ConstraintSystem,
+    Coupling,
+    DistanceLoop,
+    HingeLoop,
+    Pfaffian,
+    PointLoop,
+    PrescribedMotion,
+    RollingWheel,
+)
+from kron_dynamics.dynamics import kane_bodies, kane_inertia_forces
+from kron_dynamics.elementary import cos, sin
+from kron_dynamics.kronecker import contract_last
+
+END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
+PIN = PointLoop('pin', END, TIP, components='xy', base_axes=True)
+HINGE = HingeLoop('pin', END, TIP)
+START = (0.9, -0.4, 1.5)
+ROOT = Path(__file__).parents[1]
+GRAVITY = 9.81
+
+
+@functools.cache
+def four_bar(**changes: float) -> kd.Robot:
+    return kd.loads(four_bar_text(), gravity=(0.0, -GRAVITY, 0.0), **changes)
+
+
+@functools.cache
+def two_arms() -> kd.Robot:
+    return uncompiled(two_arms_text())
+
+
+def hands() -> ConstrainedRobot:
+    left = Attachment('left3', (0.3, 0.1, 0.0), (0.2, 1.0, 0.1))
+    right = Attachment('right3', (0.3, -0.1, 0.0), (0.0, 1.0, 0.2))
+    constraints = [
+        PointLoop('hands', left, right),
+        Coupling('gear', {'left2_joint': 1.0, 'right2_joint': 0.5}),
+    ]
+    return ConstrainedOnFloats(two_arms(), constraints, start=[0.2, 0.5, -0.4, 0.1, 0.6, 0.3, 0.2])
+
+
+@pytest.mark.parametrize('case', cases_of('fourbar'), ids=lambda case: case['id'])
+def test_reference_vectors_of_a_four_bar(case: Any, assert_close: Any) -> None:
+    """[P] (5)-(11), (39), (42)-(46), the loop at rest and moved over time."""
+    inputs, expected = case['inputs'], case['expected']
+    robot = uncompiled(inputs['urdf'], gravity=inputs['gravity'], joints=inputs['joint_order'])
+    closure = inputs['closure']
+
+    def opening(t: Any) -> Any:
+        s = closure['s'] + closure['sdot'] * t + closure['sddot'] * t * t / 2
+        return np.array([s, 0 * t])
+
+    loop = PointLoop(
+        'closure',
+        closure['frame_a'],
+        closure['frame_b'],
+        components='xy',
+        base_axes=True,
+        signal=opening,
+    )
+    closed = ConstrainedRobot(
+        robot, [loop], start=inputs['q'], independent=[inputs['independent']]
+    )
+    q = np.array(inputs['q'])
+    assert_close(closed.start, q, 1e-13)
+    qd = closed.velocities(q, [inputs['u']])
+    terms, speeds = closed.terms(q, qd), closed.speeds(q, qd)
+    motion = closed.forward_dynamics(q, qd, inputs['tau'])
+    M = closed.mass_matrix(q)
+    found = {
+        'A': terms.A,
+        'Adot': terms.A_dot,
+        'b': terms.b,
+        'bdot': terms.b_dot,
+        'B': speeds.B[:, 0],
+        'd': speeds.d,
+        'Bdot_u_plus_ddot': speeds.gamma,
+        'M': robot.mass_matrix(q),
+        'h': robot.coriolis_vector(q, qd),
+        'g': robot.gravity_vector(q),
+        'qd': qd,
+        'qdd': motion.qdd,
+        'udot': motion.qdd[0],
+        'lam': motion.multipliers,
+        'M_reduced': M[0, 0],
+    }
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        assert_close(value, expected[name], 1e-12, floor=1.0)
+    # The equations of motion as [P] (46) has them, body by body.
+    force = np.array(inputs['tau']) - robot.gravity_vector(q)
+    sides = kane_inertia_forces(robot.model, q, qd, motion.qdd, speeds.B), speeds.B.T @ force
+    assert_close(*sides, 1e-11, floor=1.0)
+
+
+@pytest.mark.parametrize('case', cases_of('pfaffian'), ids=lambda case: case['id'])
+@pytest.mark.parametrize('kind', ['blade', 'functions'])
+def test_reference_vectors_of_a_sleigh(case: Any, kind: str, assert_close: Any) -> None:
+    """[P] (5)-(11), (39), (42) of a nonholonomic constraint with quasi-velocities."""
+    inputs, expected = case['inputs'], case['expected']
+    blade = BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0))
+    own = Pfaffian('blade', lambda q, t: np.array([[-sin(q[2]), cos(q[2]), 0]]), row_units=('m',))
+    robot = ConstrainedRobot(
+        uncompiled(sleigh_text(inputs['m'], inputs['a'], inputs['I']), gravity=(0, 0, 0)),
+        [blade if kind == 'blade' else own],
+        independent=lambda q, t: np.array([[cos(q[2]), sin(q[2]), 0], [0, 0, 1]]),
+    )
+    q, u = np.array(inputs['q']), np.array(inputs['u'])
+    qd = robot.velocities(q, u)
+    speeds = robot.speeds(q, qd)
+    motion = robot.forward_dynamics(q, qd, np.zeros(3))
+    U = np.array([[np.cos(q[2]), np.sin(q[2]), 0], [0, 0, 1]])
+    U_dot = qd[2] * np.array([[-np.sin(q[2]), np.cos(q[2]), 0], [0, 0, 0]])
+    found = {
+        'M': robot.robot.mass_matrix(q),
+        'h': robot.robot.coriolis_vector(q, qd),
+        'qd': qd,
+        'udot': U @ motion.qdd + U_dot @ qd,
+        'qdd': motion.qdd,
+        'lam': motion.multipliers,
+        'A': robot.terms(q, qd).A,
+        'Bdot': speeds.B_dot,
+    }
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        assert_close(value, expected[name], 1e-12, floor=1e-3)
+
+
+def equation_by_hand(theta: float, rate: float, tau: float) -> float:
+    """The crank's acceleration by Lagrange's equation in its angle alone.
+
+    Angles of coupler and rocker from the cut of two circles, velocities from the sine rule,
+    1/2 m(theta) rate^2 + V(theta) by hand, m' and V' by differences.
+    """
+    a, b, c, d = 0.35, 0.9, 0.7, 1.0
+    # mass, centre along and across, moment about the centre
+    crank, coupler, rocker = (
+        (1.2, 0.5 * a, 0.02, 0.03),
+        (2.1, 0.5 * b, -0.03, 0.15),
+        (1.7, 0.4 * c, 0.05, 0.08),
+    )
+
+    def turned(angle: float, x: float, y: float) -> Any:
+        return np.array(
+            [x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)]
+        )
+
+    def inertia_and_weight(angle: float) -> Any:
+        end = turned(angle, a, 0.0)
+        ray = np.array([d, 0.0]) - end
+        far = np.hypot(*ray)
+        along = (b**2 - c**2 + far**2) / (2 * far)
+        tip = end + (along * ray + np.sqrt(b**2 - along**2) * turned(np.pi / 2, *ray)) / far
+        two = np.arctan2(*(tip - end)[::-1])
+        three = np.arctan2(tip[1], tip[0] - d)
+        # Rates of the absolute angles per unit rate of the crank.
+        w2 = a * np.sin(three - angle) / (b * np.sin(two - three))
+        w3 = a * np.sin(two - angle) / (c * np.sin(two - three))
+        inertia, weight = 0.0, 0.0
+        for (m, x, y, moment), at, start, v, w in (
+            (crank, angle, np.zeros(2), np.zeros(2), 1.0),
+            (coupler, two, end, turned(angle + np.pi / 2, a, 0.0), w2),
+            (rocker, three, np.array([d, 0.0]), np.zeros(2), w3),
+        ):
+            velocity = v + w * turned(at + np.pi / 2, x, y)
+            inertia += m * velocity @ velocity + moment * w**2
+            weight += m * GRAVITY * (start + turned(at, x, y))[1]
+        return np.array([inertia, weight])
+
+    h = 1e-3
+    near, far = (
+        inertia_and_weight(theta + k * h) - inertia_and_weight(theta - k * h) for k in (1, 2)
+    )
+    by_angle = (8 * near - far) / (12 * h)
+    inertia = inertia_and_weight(theta)[0]
+    return float((tau - by_angle[0] * rate**2 / 2 - by_angle[1]) / inertia)
+
+
+@pytest.mark.parametrize('loop', [PIN, HINGE], ids=['two conditions', 'five conditions'])
+def test_a_four_bar_by_hand(loop: Any, assert_close: Any) -> None:
+    robot = ConstrainedRobot(four_bar(), [loop], start=START, independent=['j1'])
+    q = robot.start
+    for angle, rate, effort in ((0.9, 1.7, 1.3), (2.4, -2.1, 0.0), (5.0, 0.6, -3.0)):
+        for step in np.linspace(q[0], angle, 12):
+            q = robot.close([step, *q[1:]], hold=['j1'])
+        qd = robot.velocities(q, [rate])
+        motion = robot.forward_dynamics(q, qd, [effort, 0.0, 0.0])
+        assert_close(motion.qdd[0], equation_by_hand(angle, rate, effort), 1e-9)
+
+
+@pytest.mark.parametrize('make', ['four_bar', 'hands', 'rheonomic'])
+def test_mdot_minus_2c_is_skew_in_independent_speeds(
+    make: str, rng: Any, derivative: Any, assert_close: Any
+) -> None:
+    """dM_u/dt of differences along a motion; with C B alone it is not skew."""
+    if make == 'four_bar':
+        robot = ConstrainedRobot(four_bar(), [HINGE], start=START)
+    elif make == 'hands':
+        robot = hands()
+    else:
+        loop = PointLoop(
+            'pin', END, TIP, components='xy', signal=lambda t: np.array([0.1 * sin(t), 0 * t])
+        )
+        robot = ConstrainedRobot(four_bar(), [loop], start=START)
+    q, u = robot.start, rng.normal(size=robot.degrees_of_freedom)
+    qd = robot.velocities(q, u)
+
+    def mass(t: float) -> Any:
+        near = robot.close(q + t * qd + t * t / 2 * robot.accelerations(q, qd, 0 * u), t)
+        return robot.mass_matrix(near, t)
+
+    rate, C = derivative(mass), robot.coriolis_matrix(q, qd)
+    S = rate - 2 * C
+    scale = np.abs(rate).max()
+    np.testing.assert_allclose(S, -S.T, atol=1e-6 * scale)
+    speeds = robot.speeds(q, qd)
+    part = rate - 2 * speeds.B.T @ robot.robot.coriolis_matrix(q, qd) @ speeds.B
+    assert np.abs(part + part.T).max() > 1e-2 * scale
+
+
+def test_energy_of_a_closed_loop_is_kept() -> None:
+    """A swing by Runge and Kutta, loops closed after each step."""
+    robot = ConstrainedRobot(four_bar(), [PIN], start=START, independent=['j1'])
+    q, qd = robot.start, robot.velocities(robot.start, [4.0])
+    zero = np.zeros(3)
+
+    def energy(state: Any) -> float:
+        parts = (
+            four_bar().kinetic_energy(*np.split(state, 2)),
+            four_bar().potential_energy(state[:3]),
+        )
+        return float(sum(parts))
+
+    def rates(t: float, state: Any) -> Any:
+        q, qd = np.split(state, 2)
+        return np.concatenate([qd, robot.forward_dynamics(q, qd, zero).qdd])
+
+    def settle(t: float, state: Any) -> Any:
+        q = robot.close(state[:3])
+        return np.concatenate([q, robot.close_rates(q, state[3:])])
+
+    begin = np.concatenate([q, qd])
+    end = integrated(rates, begin, 2e-3, 150, settle)
+    assert np.abs(end[:3] - q).max() > 0.8
+    swing = abs(energy(begin) - energy(np.concatenate([q, zero])))
+    assert abs(energy(end) - energy(begin)) < 1e-8 * swing
+    assert np.abs(robot.residual(end[:3])).max() < 1e-12
+
+
+def test_power_of_a_moved_constraint_and_of_efforts(assert_close: Any) -> None:
+    """Energy balance: dE/dt = tau . qd + lambda . b, with b what moves the loop."""
+    loop = PointLoop(
+        'pin', END, TIP, components='xy', signal=lambda t: np.array([0.1 * sin(3 * t), 0.05 * t])
+    )
+    robot = ConstrainedRobot(four_bar(), [loop], start=START)
+    q, qd = robot.start, robot.velocities(robot.start, [1.7])
+    tau = np.array([0.5, -0.2, 0.3])
+    motion = robot.forward_dynamics(q, qd, tau)
+    M, C = four_bar().mass_matrix(q), four_bar().coriolis_vector(q, qd)
+    Mdot = contract_last(four_bar().mass_matrix_derivative(q), qd)
+    change = qd @ M @ motion.qdd + qd @ Mdot @ qd / 2 + four_bar().gravity_vector(q) @ qd
+    power = tau @ qd + motion.multipliers @ robot.terms(q, qd).b
+    assert_close(change, power, 1e-11)
+    assert C.any() and abs(motion.multipliers @ robot.terms(q, qd).b) > 0.1
+
+
+def test_inverse_dynamics_is_the_inverse(rng: Any, assert_close: Any) -> None:
+    """One actuator for one degree of freedom, any of the three; none at the others."""
+    for driven in four_bar().joint_names:
+        robot = ConstrainedRobot(four_bar(), [HINGE], start=START, actuated=[driven])
+        q, qd = robot.start, robot.velocities(robot.start, [1.1])
+        qdd = robot.accelerations(q, qd, [2.3])
+        tau = robot.inverse_dynamics(q, qd, qdd)
+        others = [k for k, name in enumerate(robot.joint_names) if name != driven]
+        assert tau[others].tolist() == [0.0, 0.0]
+        assert_close(robot.forward_dynamics(q, qd, tau).qdd, qdd, 1e-12)
+
+
+def test_more_actuators_than_freedoms_share_by_weights(rng: Any, assert_close: Any) -> None:
+    robot = hands()
+    q = robot.start
+    u, u_dot = rng.normal(size=(2, robot.degrees_of_freedom))
+    qd = robot.velocities(q, u)
+    qdd = robot.accelerations(q, qd, u_dot)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    assert_close(robot.forward_dynamics(q, qd, tau).qdd, qdd, 1e-11)
+    heavy = {'turn': 1e3, 'left1_joint': 5.0}
+    other = robot.inverse_dynamics(q, qd, qdd, weights=heavy)
+    assert_close(robot.forward_dynamics(q, qd, other).qdd, qdd, 1e-10)
+    W = np.diag([heavy.get(name, 1.0) for name in robot.joint_names])
+    A = robot.terms(q, qd).A
+    # Any other efforts of the same motion differ by A^T x, and cost more.
+    assert_close(A @ tau, np.zeros(4), 1e-11, floor=np.abs(tau).max())
+    assert_close(A @ W @ other, np.zeros(4), 1e-9, floor=np.abs(W @ other).max())
+    for bad in ({'elbow': 1.0}, {'turn': 0.0}, {'turn': -1.0}):
+        with pytest.raises(kd.ParameterError, match='weights has'):
+            robot.inverse_dynamics(q, qd, qdd, weights=bad)
+
+
+def test_too_few_actuators_are_named_where_they_do_not_do(rng: Any) -> None:
+    robot = ConstrainedOnFloats(
+        two_arms(), hands().constraints, start=hands().start, actuated=['turn', 'left1_joint']
+    )
+    q = robot.start
+    u, u_dot = rng.normal(size=(2, 3))
+    qd = robot.velocities(q, u)
+    with pytest.raises(
+        kd.ConstraintError, match=r"joints 'turn', 'left1_joint' cannot cause .* 3 degrees"
+    ):
+        robot.inverse_dynamics(q, qd, robot.accelerations(q, qd, u_dot))
+    # A motion that they cause can be had, though they are too few for every one.
+    tau = np.zeros(7)
+    tau[:2] = 3.0, -1.0
+    qdd = robot.forward_dynamics(q, qd, tau).qdd
+    np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), tau, atol=1e-8)
+
+
+def test_accelerations_that_the_loop_forbids_are_refused() -> None:
+    robot = ConstrainedRobot(four_bar(), [PIN], start=START)
+    q, qd = robot.start, robot.velocities(robot.start, [1.1])
+    with pytest.raises(kd.ConstraintError, match="constraint 'pin': qdd misses it by"):
+        robot.inverse_dynamics(q, qd, np.array([1.0, 1.0, 1.0]))
+    with pytest.raises(kd.ConstraintError, match="constraint 'pin': qdd misses it by"):
+        robot.reactions(q, qd, np.array([1.0, 1.0, 1.0]), np.zeros(3))
+
+
+@pytest.mark.parametrize('make', ['four_bar', 'hands', 'sleigh', 'wheel'])
+def test_reactions_hold_every_body_in_balance(make: str, rng: Any, assert_close: Any) -> None:
+    """Newton and Euler of each body by what its joints and loops do to it, [P] (33)."""
+    if make == 'four_bar':
+        robot = ConstrainedRobot(four_bar(), [HINGE], start=START)
+    elif make == 'hands':
+        robot = hands()
+    else:
+        text = sleigh_text(2.0, 0.3, 0.15)
+        holds = {
+            'sleigh': BladeConstraint('blade', 'sleigh', (0.0, 1.0, 0.0), (0.1, 0.0, 0.0)),
+            'wheel': RollingWheel('wheel', 'sleigh', 0.3, (0.0, 1.0, 0.0)),
+        }
+        robot = ConstrainedRobot(uncompiled(text), [holds[make]], start=[0.3, 0.2, 0.7])
+    q, tau = robot.start, rng.normal(size=robot.n)
+    qd = robot.velocities(q, rng.normal(size=robot.degrees_of_freedom))
+    motion = robot.forward_dynamics(q, qd, tau)
+    found = robot.reactions(q, qd, motion.qdd, tau)
+    model = robot.robot.model
+    lam = np.concatenate([found.multipliers[c.name] for c in robot.constraints])
+    assert_close(lam, motion.multipliers, 1e-9, floor=1.0)
+    # Along its axis every joint has its effort, and that of gears.
+    gears = [k for k, c in enumerate(robot.constraints) if c.links() is None]
+    A, efforts, start = robot.terms(q, qd).A, tau.copy(), 0
+    for k, c in enumerate(robot.constraints):
+        if k in gears:
+            efforts += A[start : start + c.size].T @ lam[start : start + c.size]
+        start += c.size
+    for k, moving in enumerate(model.joints):
+        name = next(name for name, frame in model.frames.items() if frame.body == k)
+        rotation = robot.robot.frame(name).pose(q)[:3, :3]
+        twist = np.concatenate(
+            [moving.motion.linear_axis(moving), moving.motion.angular_axis(moving)]
+        )
+        axis = np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
+        assert_close(
+            found.joints[moving.name] @ axis, efforts[moving.coordinate], 1e-10, floor=1.0
+        )
+    # The first joint carries all: momentum of the whole, weight and what the ground does.
+    outside = [w for c in robot.constraints if (w := found.wrenches.get(c.name)) is not None]
+    on_ground = [c for c in robot.constraints if c.links() is not None and not c.links()[1]]
+    force = sum(
+        (
+            model.bodies[k].mass * (b.acceleration(qd, motion.qdd)[3:] - model.gravity)
+            for k, b in enumerate(kane_bodies(model, q, qd))
+        ),
+        np.zeros(3),
+    )
+    if on_ground:
+        force = force - outside[0][:3]
+    roots = [j.name for j in model.joints if j.parent < 0]
+    assert_close(sum(found.joints[name][:3] for name in roots), force, 1e-10, floor=1.0)
+    assert outside
+
+
+def test_payloads_count_in_motion_and_reactions(assert_close: Any) -> None:
+    """What the coupler carries, against the same mass in the description."""
+    center = (0.5, 0.0, 0.1)
+    extra = (
+        '<link name="load"><inertial><mass value="5"/><inertia ixx="0" iyy="0" izz="0" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><joint name="hook" type="fixed"><parent link="coupler"'
+        '/><child link="load"/><origin xyz="0.5 0 0.1"/></joint></robot>'
+    )
+    text = four_bar_text()
+    gravity = (0.0, -GRAVITY, 0.0)
+    carrying = kd.CarryingRobot(kd.loads(text, gravity=gravity), 'coupler')
+    carrying.set_payload('coupler', (5.0, center))
+    loaded = uncompiled(text.replace('</robot>', extra), gravity=gravity)
+    found = []
+    for robot in (carrying, loaded):
+        closed = ConstrainedOnFloats(robot, [HINGE], start=START, independent=['j1'])
+        q, tau = closed.start, np.array([3.0, 0.0, 0.0])
+        qd = closed.velocities(q, [1.2])
+        motion = closed.forward_dynamics(q, qd, tau)
+        reactions = closed.reactions(q, qd, motion.qdd, tau)
+        found.append([motion.qdd, reactions.wrenches['pin'], *reactions.joints.values()])
+    for own, expected in zip(*found, strict=True):
+        assert_close(own, expected, 1e-10)
+
+
+def test_a_wheel_rolls_without_slip(assert_close: Any) -> None:
+    """A wheel that is driven on a beam of a slide: the slide moves by radius times angle."""
+    text = (
+        '<robot name="cart"><link name="rail"/>'
+        '<link name="cart"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><link name="wheel"><inertial><mass value="2"/>'
+        '<inertia ixx="0.05" iyy="0.09" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="way" type="prismatic"><parent link="rail"/><child link="cart"/>'
+        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint>'
+        '<joint name="axle" type="continuous"><parent link="cart"/><child link="wheel"/>'
+        '<origin xyz="0 0 0.3"/><axis xyz="0 1 0"/></joint></robot>'
+    )
+    robot = ConstrainedRobot(
+        kd.loads(text), [RollingWheel('wheel', 'wheel', 0.3)], independent=['axle']
+    )
+    assert robot.report([0.0, 0.0]).redundant == {'wheel': 1}  # across, the rail holds it
+    qd = robot.velocities([0.0, 0.4], [2.0])
+    assert_close(qd, [0.6, 2.0], 1e-13)
+    motion = robot.forward_dynamics([0.0, 0.4], qd, [0.0, 1.5])
+    # (5 kg r^2 + 0.09) alpha = 1.5
+    assert_close(motion.qdd[1], 1.5 / (5 * 0.09 + 0.09), 1e-12)
+    found = robot.reactions([0.0, 0.4], qd, motion.qdd, [0.0, 1.5])
+    assert_close(found.wrenches['wheel'][:3], [5 * motion.qdd[0], 0, 0], 1e-12)
+
+
+def test_the_kernel_is_the_equation(assert_close: Any) -> None:
+    robot = ConstrainedRobot(four_bar(), [HINGE], start=START)
+    q, qd = robot.start, robot.velocities(robot.start, [1.3])
+    expected = robot._system.geometry(q, qd)
+    for part, own in zip(robot._geometry(q, qd), expected, strict=True):
+        assert_close(part, own, 1e-13, floor=1.0)
+    assert robot._geometry != robot._system.geometry
+    names = [report.name for report in four_bar().kernel_report()]
+    assert any(name.startswith('constraints.') for name in names)
+
+
+def test_other_geometry_has_another_kernel(assert_close: Any) -> None:
+    """On one robot: what differs in a number only must not share a kernel."""
+    loops = [PointLoop('pin', END, Attachment('rocker', (x, 0.0, 0.0))) for x in (0.7, 0.71)]
+    robots = [ConstrainedRobot(four_bar(), [loop], start=START) for loop in loops]
+    phi = [robot.residual(robots[0].start) for robot in robots]
+    assert np.abs(phi[0]).max() < 1e-10 and np.abs(phi[1]).max() == pytest.approx(0.01, rel=0.1)
+
+
+@pytest.mark.parametrize('how', ['pickle', 'copy'])
+def test_copies_compute_the_same(how: str, assert_close: Any) -> None:
+    robot = ConstrainedRobot(four_bar(), [HINGE], start=START)
+    other = pickle.loads(pickle.dumps(robot)) if how == 'pickle' else copy.deepcopy(robot)
+    q, qd = robot.start, robot.velocities(robot.start, [1.3])
+    tau = np.array([0.1, 0.2, 0.3])
+    assert_close(
+        other.forward_dynamics(q, qd, tau).qdd, robot.forward_dynamics(q, qd, tau).qdd, 1e-14
+    )
+
+
+def test_mass_that_does_not_move_is_refused() -> None:
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
+        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '</link><joint name="i" type="continuous"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="c"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    with pytest.warns(kd.ModelWarning):
+        robot = kd.loads(text)
+    lock = ConstrainedRobot(robot, [PrescribedMotion('lock', 'j', 0.0)])
+    with pytest.raises(kd.ConstraintError, match='without moving mass'):
+        lock.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0])
+    # A gear gives it the mass of the other: no inverse of M is needed.
+    geared = ConstrainedRobot(robot, [Coupling('gear', {'i': 1.0, 'j': -2.0})])
+    assert geared.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).qdd == pytest.approx(
+        [4.0, 2.0]
+    )
+
+
+def test_links_that_bend_take_part(assert_close: Any) -> None:
+    """A flexible boom with its luff joint locked is the one whose luff torque holds it."""
+    robot = OnFloats(
+        kd.load(
+            ROOT / 'urdf' / 'stacker_reclaimer.urdf',
+            flexible=ROOT / 'config' / 'stacker_reclaimer_flexible.yaml',
+        ).model
+    )
+    luff = next(name for name in robot.joint_names if 'luff' in name)
+    k = robot.joint_names.index(luff)
+    locked = ConstrainedRobot(robot, [PrescribedMotion('lock', luff, 0.1)])
+    q, qd = locked.start, np.zeros(robot.n)
+    qd[-1] = 0.01
+    motion = locked.forward_dynamics(q, qd, np.zeros(robot.n))
+    assert motion.qdd[k] == pytest.approx(0.0, abs=1e-9)
+    tau = np.zeros(robot.n)
+    tau[k] = motion.multipliers[0]
+    assert_close(robot.forward_dynamics(q, qd, tau), motion.qdd, 1e-8, floor=1.0)
+
+
+def test_loops_of_links_that_bend(derivative: Any, assert_close: Any) -> None:
+    """A rod from the boom's tip to the ground: its condition depends on the boom's shape."""
+    robot = kd.load(
+        ROOT / 'urdf' / 'stacker_reclaimer.urdf',
+        flexible=ROOT / 'config' / 'stacker_reclaimer_flexible.yaml',
+    )
+    model = robot.model
+    q = np.concatenate([[1.0, 0.3, 0.1], np.full(model.n - 3, 0.05)])
+    qd = 0.1 * np.cos(np.arange(float(model.n)))
+    rod = DistanceLoop(
+        'rod', 'bucket_wheel', Attachment(model.root_link, (9.0, 2.0, 0.0)), length=50.0
+    )
+    system = ConstraintSystem(model, [rod])
+    terms = system.terms(q, qd, 0.0)
+    along = derivative(lambda t: system.terms(q + t * qd, qd, 0.0).phi)
+    assert_close(terms.A @ qd, along, 1e-8)
+    rate = derivative(lambda t: system.terms(q + t * qd, qd, 0.0).A)
+    assert_close(terms.A_dot, rate, 1e-8)
+    assert np.abs(terms.A[0, 3:]).max() > 1e-2
+
+
+def cylinder_text(mass: float) -> str:
+    """A boom that a hydraulic cylinder of some mass lifts: its two pins make a triangle."""
+    sizes = (0.01 * mass, 0.02 * mass, 0.02 * mass)
+    parts = [
+        '<link name="tower"/>',
+        link('boom', 900.0, (5.0, 0.0, 0.3), (200.0, 7000.0, 7000.0)),
+        link('barrel', mass, (0.9, 0.0, 0.0), sizes) if mass else '<link name="barrel"/>',
+        link('rod', mass, (-0.6, 0.0, 0.0), sizes) if mass else '<link name="rod"/>',
+        joint('luff', 'tower', 'boom', (0.0, 0.0, 0.0), '0 -1 0'),
+        joint('foot', 'tower', 'barrel', (1.0, 0.0, -2.5), '0 -1 0'),
+        joint('stroke', 'barrel', 'rod', (2.0, 0.0, 0.0), '1 0 0', 'prismatic'),
+    ]
+    return f'<robot name="boom">{"".join(parts)}</robot>'
+
+
+@pytest.mark.filterwarnings('ignore::kron_dynamics.ModelWarning')
+@pytest.mark.parametrize('mass', [0.0, 60.0])
+def test_a_cylinder_lifts_a_boom_by_its_lever_arm(mass: float, assert_close: Any) -> None:
+    """Its force is the boom's torque over the lever arm; with mass, by the balance of power."""
+    robot = uncompiled(cylinder_text(mass))
+    eye = Attachment('boom', (3.0, 0.0, -0.4), (0.0, -1.0, 0.0))
+    pin = HingeLoop('eye', eye, Attachment('rod', axis=(0.0, -1.0, 0.0)))
+    boom = ConstrainedOnFloats(
+        robot,
+        [pin],
+        start=[0.2, 0.8, 1.0],
+        hold=['luff'],
+        independent=['luff'],
+        actuated=['stroke'],
+    )
+    alone = uncompiled(
+        '<robot name="boom"><link name="tower"/>'
+        + link('boom', 900.0, (5.0, 0.0, 0.3), (200.0, 7000.0, 7000.0))
+        + joint('luff', 'tower', 'boom', (0.0, 0.0, 0.0), '0 -1 0')
+        + '</robot>'
+    )
+
+    def length(angle: float) -> float:
+        c, s = np.cos(angle), np.sin(angle)
+        return float(np.hypot(3.0 * c + 0.4 * s - 1.0, 3.0 * s - 0.4 * c + 2.5))
+
+    for angle, rate, change in ((0.2, 0.0, 0.0), (0.5, 0.3, -0.2), (-0.1, -0.2, 0.1)):
+        q = boom.close([angle, *boom.start[1:]], hold=['luff'])
+        c, s = np.cos(angle), np.sin(angle)
+        # Between the line of the two pins and the luff axis.
+        place = np.array([3.0 * c + 0.4 * s, 3.0 * s - 0.4 * c])
+        along = (place - [1.0, -2.5]) / length(angle)
+        arm = place[0] * along[1] - place[1] * along[0]
+        assert_close(q[2] + 2.0, length(angle), 1e-10)
+        qd = boom.velocities(q, [rate])
+        assert_close(qd[2], arm * rate, 1e-10, floor=1.0)
+        tau = boom.inverse_dynamics(q, qd, boom.accelerations(q, qd, [change]))
+        assert tau[:2].tolist() == [0.0, 0.0]
+        torque = alone.inverse_dynamics([angle], [rate], [change])[0]
+        if not mass:
+            assert_close(tau[2], torque / arm, 1e-10)
+        else:
+            force = robot.inverse_dynamics(q, qd, boom.accelerations(q, qd, [change]))
+            assert_close(tau[2] * arm, boom.speeds(q, qd).B[:, 0] @ force, 1e-10)
+            assert abs(tau[2] * arm - torque) > 1e-3 * abs(torque)
+
+
+@pytest.mark.parametrize(
+    ('call', 'error', 'words'),
+    [
+        (lambda r: r.forward_dynamics([0.0], r.start, r.start), kd.ShapeError, r'q has shape'),
+        (lambda r: r.speeds(r.start, [np.nan] * 3), kd.NonFiniteError, 'qd holds a NaN'),
+        (lambda r: r.velocities(r.start, [1.0, 2.0]), kd.ShapeError, r'u has shape \(2,\)'),
+        (lambda r: r.close(r.start, hold=['elbow']), kd.ConstraintError, "hold names .*'elbow'"),
+        (lambda r: ConstrainedRobot(r, []), kd.ArgumentTypeError, 'expected a Robot'),
+    ],
+)
+def test_arguments_are_refused_by_name(call: Any, error: Any, words: str) -> None:
+    robot = ConstrainedRobot(four_bar(), [PIN], start=START)
+    with pytest.raises(error, match=words):
+        call(robot)
