@@ -12,6 +12,7 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
@@ -178,7 +179,8 @@ class DynamicsNode(LifecycleNode):
             self._note_error('cannot activate', error)
             return _FAILURE
         period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
-        self._watchdog = self.create_timer(period, self._watch, clock=self._steady)
+        group = MutuallyExclusiveCallbackGroup()  # which goes with the timer
+        self._watchdog = self.create_timer(period, self._watch, group, self._steady)
         self._controller = controller
         supervision.take_up_settings()
         self._settings.lock('the node is active: deactivate it to change parameters')

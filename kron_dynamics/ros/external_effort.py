@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
+from rclpy.callback_groups import CallbackGroup
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
@@ -26,7 +27,11 @@ class ExternalEffortOutput:
     """External joint efforts and the wrench at the tip; computed only where somebody asks."""
 
     def __init__(
-        self, node: LifecycleNode, configured: ConfiguredRobot, parameters: ParameterSet
+        self,
+        node: LifecycleNode,
+        configured: ConfiguredRobot,
+        parameters: ParameterSet,
+        group: CallbackGroup,
     ) -> None:
         """Make the publishers.
 
@@ -34,6 +39,7 @@ class ExternalEffortOutput:
             node: publishes under its own name.
             configured: the machine and its tip, kernels ready.
             parameters: of dynamics_node, those of the joints included.
+            group: of what the publishers hear of their subscribers.
 
         Raises:
             ParameterError: a term would be compensated twice.
@@ -53,8 +59,12 @@ class ExternalEffortOutput:
         self._tip = TipWrench(robot, configured.tip_frame)
         self._tip.wrench(*np.zeros((2, robot.n)))
         self._running = False
-        self._efforts = node.create_publisher(JointState, '~/external_effort', 1)
-        self._wrench = node.create_publisher(WrenchStamped, '~/external_wrench', 1)
+        self._efforts = node.create_publisher(
+            JointState, '~/external_effort', 1, callback_group=group
+        )
+        self._wrench = node.create_publisher(
+            WrenchStamped, '~/external_wrench', 1, callback_group=group
+        )
         self._heard = Listeners(self._efforts, self._wrench)
 
     def destroy(self) -> None:

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, Vector3Stamped
+from rclpy.callback_groups import CallbackGroup
 from rclpy.lifecycle import LifecycleNode
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from kron_dynamics.control import AssembledState
@@ -27,8 +31,14 @@ class DeflectionOutput:
     As vibration damping estimates it; without it, as the links are bent but do not vibrate.
     """
 
-    def __init__(self, node: LifecycleNode, configured: ConfiguredRobot) -> None:
+    def __init__(
+        self, node: LifecycleNode, configured: ConfiguredRobot, group: CallbackGroup
+    ) -> None:
         """Make the publishers for a robot with links that bend, whose kernels are ready."""
+
+        def publisher(kind: Any, topic: str) -> Publisher[Any]:
+            return node.create_publisher(kind, topic, 1, callback_group=group)
+
         self._node = node
         self._flexible = configured.flexible
         self._names = configured.mode_names
@@ -37,9 +47,9 @@ class DeflectionOutput:
         )
         self._base = configured.robot.model.root_link
         self._latest: FloatArray | None = None
-        self._deflection = node.create_publisher(JointState, '~/deflection', 1)
-        self._pose = node.create_publisher(PoseStamped, '~/tip_pose', 1)
-        self._correction = node.create_publisher(Vector3Stamped, '~/tip_correction', 1)
+        self._deflection = publisher(JointState, '~/deflection')
+        self._pose = publisher(PoseStamped, '~/tip_pose')
+        self._correction = publisher(Vector3Stamped, '~/tip_correction')
         self._heard = Listeners(self._deflection, self._pose, self._correction)
 
     def destroy(self) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from builtin_interfaces.msg import Time
 from kron_dynamics_msgs.msg import LinearizedModel as LinearizedModelMessage
+from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock
 from rclpy.lifecycle import LifecycleNode
 
@@ -48,7 +49,12 @@ class LinearizedOutput:
     """Publishes the linear model about the present motion, at a rate of its own."""
 
     def __init__(
-        self, node: LifecycleNode, flexible: Robot, parameters: ParameterSet, clock: Clock
+        self,
+        node: LifecycleNode,
+        flexible: Robot,
+        parameters: ParameterSet,
+        clock: Clock,
+        group: CallbackGroup,
     ) -> None:
         """Make the publisher and its timer for a linearized_model_rate above 0.
 
@@ -57,6 +63,7 @@ class LinearizedOutput:
             flexible: the robot, with its flexible links if it has any.
             parameters: of dynamics_node.
             clock: a steady one: the timer's.
+            group: of publisher and timer.
         """
         self._node = node
         self._robot = flexible
@@ -64,10 +71,12 @@ class LinearizedOutput:
         self._latest: tuple[Time, OperatingPoint] | None = None
         self.values: dict[str, str] = {}
         """Frequencies and damping ratios of the links for diagnostics; they may be empty."""
-        self._publisher = node.create_publisher(LinearizedModelMessage, '~/linearized_model', 1)
+        self._publisher = node.create_publisher(
+            LinearizedModelMessage, '~/linearized_model', 1, callback_group=group
+        )
         # Never in the callback of a state, where it would delay the command.
         period = 1.0 / parameters.value('linearized_model_rate')
-        self._timer = node.create_timer(period, self._publish, clock=clock)
+        self._timer = node.create_timer(period, self._publish, group, clock)
 
     def destroy(self) -> None:
         """Take topic and timer back."""

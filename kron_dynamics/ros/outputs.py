@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import AccelStamped, TwistStamped
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
@@ -89,13 +90,17 @@ class StateOutputs:
         # It may fail, and publishers would stay.
         linearized = parameters.value('linearized_model_rate') > 0.0
         configured.prepare(linearized)
-        self.external = ExternalEffortOutput(node, configured, parameters)
-        self._tip = TipOutput(node, robot, configured.tip_frame)
+        # Groups keep a little of all that was ever in them: this one goes with the publishers.
+        group = MutuallyExclusiveCallbackGroup()
+        self.external = ExternalEffortOutput(node, configured, parameters, group)
+        self._tip = TipOutput(node, robot, configured.tip_frame, group)
         self._deflection = self._linearized = None
         if configured.mode_names:
-            self._deflection = DeflectionOutput(node, configured)
+            self._deflection = DeflectionOutput(node, configured, group)
         if linearized:
-            self._linearized = LinearizedOutput(node, configured.flexible, parameters, clock)
+            self._linearized = LinearizedOutput(
+                node, configured.flexible, parameters, clock, group
+            )
 
     def destroy(self) -> None:
         """Take the topics back."""
@@ -132,12 +137,14 @@ class StateOutputs:
 class TipOutput:
     """Twist and acceleration of one link, in base axes."""
 
-    def __init__(self, node: LifecycleNode, robot: Robot, link: str) -> None:
+    def __init__(self, node: LifecycleNode, robot: Robot, link: str, group: CallbackGroup) -> None:
         """Make the publishers for a link of a robot."""
         self._node = node
         self._frame = robot.frame(link)
-        self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1)
-        self._acceleration = node.create_publisher(AccelStamped, '~/tip_acceleration', 1)
+        self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1, callback_group=group)
+        self._acceleration = node.create_publisher(
+            AccelStamped, '~/tip_acceleration', 1, callback_group=group
+        )
         self._twist_heard = Listeners(self._twist)
         self._acceleration_heard = Listeners(self._acceleration)
         # Serialised when they are published, so that they serve for all states.

@@ -51,10 +51,19 @@ def memory(node: Node) -> float:
     return float(line.split()[1]) / 1024.0
 
 
+def grown(node: Node, warm: float | None) -> list[str]:
+    """Return what there is to say of the memory, given that after the first minute."""
+    if warm is None:
+        return []
+    more = memory(node) - warm
+    print(f'{more:.2f} MB more than after the first minute', flush=True)
+    return [f'it grew by {more:.2f} MB'] if more > GROWTH else []
+
+
 def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
     """Bring the node down and up again; return what went wrong."""
     client = machine.node.create_client(ChangeState, 'dynamics_node/change_state')
-    warm, begin = 0.0, time.monotonic()
+    warm, begin = None, time.monotonic()
     for k in range(cycles):
         for number in CYCLE:
             request = ChangeState.Request(transition=Transition(id=number))
@@ -65,13 +74,12 @@ def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
         machine.forget_command()
         if not node.alive():
             return ['the node has ended']
-        if k == cycles // 20:
+        if warm is None and time.monotonic() - begin >= WARM_UP:
             warm = memory(node)
         if (k + 1) % max(cycles // 10, 1) == 0:
             took = time.monotonic() - begin
             print(f'{k + 1:6} cycles, {took:6.1f} s, {memory(node):.2f} MB', flush=True)
-    grown = memory(node) - warm
-    return [f'{grown:.2f} MB more after {cycles} cycles'] if grown > GROWTH else []
+    return grown(node, warm)
 
 
 def operation(machine: Machine, node: Node, seconds: float, seed: int) -> list[str]:
@@ -113,9 +121,7 @@ def operation(machine: Machine, node: Node, seconds: float, seed: int) -> list[s
         print(f'calls: {caller.stdout.read().strip()}')
     if machine.longest_gap > WATCHDOG:
         wrong.append(f'no command for {machine.longest_gap:.3f} s')
-    if warm is not None and (grown := memory(node) - warm) > GROWTH:
-        wrong.append(f'{grown:.2f} MB more than after the first minute')
-    return wrong
+    return wrong + grown(node, warm)
 
 
 def main() -> int:
