@@ -17,6 +17,7 @@ from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Ge
 from kron_dynamics.constraints.pfaffian import Pfaffian
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import listed
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -55,7 +56,7 @@ class ConstraintSystem:
         self.length = characteristic_length(model)
         units = [unit for c in constraints for unit in c.units]
         self.row_scale = np.array([self.length if unit == 'm' else 1.0 for unit in units])
-        slides = [kind in ('prismatic', 'modal') for kind in model.joint_types]
+        slides = [joint_kind(kind).unit('position') == 'm' for kind in model.joint_types]
         self.column_scale = np.where(slides, self.length, 1.0)
         self.row_names = tuple(c.name for c in constraints for _ in c.units)
         held = [c.is_holonomic for c in constraints for _ in c.units]
