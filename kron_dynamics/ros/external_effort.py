@@ -18,7 +18,6 @@ from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
 from kron_dynamics.ros.conversions import joint_state, wrench_stamped
-from kron_dynamics.ros.listeners import Listeners
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
 
@@ -65,7 +64,6 @@ class ExternalEffortOutput:
         self._wrench = node.create_publisher(
             WrenchStamped, '~/external_wrench', 1, callback_group=group
         )
-        self._heard = Listeners(self._efforts, self._wrench)
 
     def destroy(self) -> None:
         """Take the topics back."""
@@ -92,7 +90,10 @@ class ExternalEffortOutput:
             # Parameters of the joints may be set until the node is active.
             self._controller = controller
             monitor.thresholds = self._thresholds(active=controller is not None)
-        if not self._heard and not monitor.watches_for_collisions:
+        heard = [
+            publisher.get_subscription_count() > 0 for publisher in (self._efforts, self._wrench)
+        ]
+        if not any(heard) and not monitor.watches_for_collisions:
             self._running = False
             return None
         if not self._running:
@@ -102,9 +103,9 @@ class ExternalEffortOutput:
         effort = monitor.update(time, state.q, state.qd, state.effort)
         if effort is None:
             return None
-        if self._efforts.get_subscription_count():
+        if heard[0]:
             self._efforts.publish(joint_state(stamp, self._names, effort=effort))
-        if self._wrench.get_subscription_count():
+        if heard[1]:
             wrench = self._tip.wrench(state.q, effort)
             self._wrench.publish(wrench_stamped(stamp, self._base, wrench))
         return monitor.collision(effort)

@@ -19,7 +19,6 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import joint_state, pose_stamped, vector_stamped
-from kron_dynamics.ros.listeners import Listeners
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
@@ -50,7 +49,6 @@ class DeflectionOutput:
         self._deflection = publisher(JointState, '~/deflection')
         self._pose = publisher(PoseStamped, '~/tip_pose')
         self._correction = publisher(Vector3Stamped, '~/tip_correction')
-        self._heard = Listeners(self._deflection, self._pose, self._correction)
 
     def destroy(self) -> None:
         """Take the topics back."""
@@ -74,7 +72,8 @@ class DeflectionOutput:
             qdd: accelerations of the joints, shape (n_j,), or None for none.
             estimate: modal coordinates and their rates, shape (n_m,) each, or None.
         """
-        if not self._heard:
+        topics = self._deflection, self._pose, self._correction
+        if not any(publisher.get_subscription_count() for publisher in topics):
             return
         if estimate is not None:
             self._publish(stamp, state.q, *estimate)

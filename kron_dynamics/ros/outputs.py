@@ -25,7 +25,6 @@ from kron_dynamics.ros.conversions import fill_motion
 from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
-from kron_dynamics.ros.listeners import Listeners
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray
@@ -40,7 +39,6 @@ class CommandOutput:
         """Make the publishers, which are silent while the node is not active."""
         self._bare = node.create_lifecycle_publisher(Float64MultiArray, '~/commands', 1)
         self._named = node.create_lifecycle_publisher(JointState, '~/command_state', 1)
-        self._heard = Listeners(self._named)
         # Serialised when they are published, so that they serve for all commands.
         self._efforts, self._state = SerializedNumbers(), JointState()
         self._names: Sequence[str] = ()
@@ -48,7 +46,7 @@ class CommandOutput:
     def publish(self, stamp: Time, names: Sequence[str], effort: FloatArray) -> None:
         """Send efforts, shape (n,), N m or N; the stamp is that of the state they answer."""
         self._bare.publish(self._efforts.message(effort))
-        if not self._heard:
+        if self._named.get_subscription_count() == 0:
             return
         if names is not self._names:
             self._names, self._state.name = names, list(names)
@@ -145,8 +143,6 @@ class TipOutput:
         self._acceleration = node.create_publisher(
             AccelStamped, '~/tip_acceleration', 1, callback_group=group
         )
-        self._twist_heard = Listeners(self._twist)
-        self._acceleration_heard = Listeners(self._acceleration)
         # Serialised when they are published, so that they serve for all states.
         self._twist_message = TwistStamped()
         self._acceleration_message = AccelStamped()
@@ -166,12 +162,12 @@ class TipOutput:
             state: fresh positions and velocities.
             qdd: accelerations of the joints, shape (n,), or None if there are none to tell.
         """
-        if self._twist_heard:
+        if self._twist.get_subscription_count():
             twist = self._twist_message
             fill_motion(twist.twist, self._frame.velocity(state.q, state.qd))
             twist.header.stamp = stamp
             self._twist.publish(twist)
-        if qdd is not None and self._acceleration_heard:
+        if qdd is not None and self._acceleration.get_subscription_count():
             acceleration = self._acceleration_message
             fill_motion(acceleration.accel, self._frame.acceleration(state.q, state.qd, qdd))
             acceleration.header.stamp = stamp

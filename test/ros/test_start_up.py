@@ -53,7 +53,7 @@ def cycles(count, velocity=(0.0, 0.0, 0.0)):
         q[:] = [position + 0.01 * rate for position, rate in zip(q, velocity)]
         state = JointState(name=['travel', 'slew', 'luff'], position=q, velocity=velocity)
         state.header.stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
-        node._on_joint_state(state, {})
+        node._on_joint_state(bytes(serialize_message(state)), {})
         time.sleep(0.01)
 
 assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
