@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile joint states and killed processes, against dynamics_node in a process of its own.
 
-Usage: python test/faults/campaign.py [--only MACHINE ...] [--seconds 5] [--seed 1]
+Usage: python test/faults/campaign.py [--only MACHINE ...] [--cases CASE ...] [--seconds 5]
 
 For the stacker, a UR5 and a Panda: states spoiled in every way of `spoilers`, two sources, a
 machine that is silent or pushed, a node that is killed or held. The node must never end, never
@@ -113,6 +113,7 @@ def main() -> int:
     """Run the campaign; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--only', nargs='+', choices=MACHINES, default=MACHINES)
+    parser.add_argument('--cases', nargs='+', help='by the names that are printed; default: all')
     parser.add_argument('--seconds', type=float, default=5.0, help='of each way to spoil states')
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
@@ -135,6 +136,8 @@ def main() -> int:
                 runs['node held'] = partial(held, machine, node)
                 runs['node killed'] = partial(killed, machine, node)
                 for case, run in runs.items():
+                    if options.cases and case not in options.cases:
+                        continue
                     try:
                         told = run()
                         assert node.alive(), f'the node has ended: {node.log.read_text("utf-8")}'

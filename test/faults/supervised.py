@@ -48,6 +48,7 @@ class Node:
         given: dict[str, object] = {
             'robot_description': text,
             'state_period': 0.01,
+            'state_timeout': 0.5,  # a busy computer is no fault
             'diagnostics_period': 0.1,
             'allowed_model_warnings': [
                 'triangle_inequality',
