@@ -245,7 +245,11 @@ class TrackingController:
             return None
         state = self._law_state
         try:
-            effort = self._guard.apply(self._law(q, qd, reference, state, elapsed), elapsed)
+            with np.errstate(
+                over='ignore', invalid='ignore'
+            ):  # the guard refuses what comes of it
+                effort = self._law(q, qd, reference, state, elapsed)
+            effort = self._guard.apply(effort, elapsed)
             state.set_applied_effort(effort)
         except KronDynamicsError as error:  # whatever a law has to say
             self.latch.trip(str(error), now)
