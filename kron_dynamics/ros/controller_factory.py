@@ -21,6 +21,7 @@ from kron_dynamics.control.supervision.tolerances import (
 from kron_dynamics.control.terms import EffortTerms
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_interface import reference_bounds
@@ -49,6 +50,7 @@ def make_controller(
     guided = parameters.value('control_law') == 'gravity'
     kp, kd = (_gains(parameters, joints, gain, needed=not guided) for gain in ('kp', 'kd'))
     effort_limit = effort_limits(parameters, robot)
+    require_strength(parameters, robot, q)
     settings = ControlSettings(
         kp=kp,
         kd=kd,
@@ -74,6 +76,24 @@ def make_controller(
     if settings.shaping != 'none' or settings.damping:
         _check_links(parameters, flexible)
     return assembled_controller(settings, robot, flexible, q, background)
+
+
+def require_strength(parameters: ParameterSet, robot: Robot, q: FloatArray) -> None:
+    """Return if the drives can carry the weight at q, shape (n,), where it is theirs to carry.
+
+    Raises:
+        ParameterError: a joint would need more than its effort limit.
+    """
+    if not effort_terms(parameters).weight_is_carried:
+        return
+    needed, limit = robot.gravity_vector(q), effort_limits(parameters, robot)
+    for k, name in enumerate(robot.joint_names):
+        if not abs(needed[k]) <= limit[k]:
+            unit = joint_kind(robot.model.joint_types[k]).unit('effort')
+            raise ParameterError(
+                f"joint '{name}' would need {abs(needed[k]):.4g} {unit} to carry the weight here, "
+                f'more than its effort limit {limit[k]:.4g}'
+            )
 
 
 def _tolerances(

@@ -23,6 +23,9 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.ros.declarations import NO_LIMIT, Parameter
 from kron_dynamics.typing import FloatArray
 
+# Of every node; by it the clock would change under a machine that moves.
+_SIM_TIME = 'use_sim_time'
+
 
 class ParameterSet:
     """The parameters of a node: declared, checked whenever they are set, read by name."""
@@ -63,11 +66,11 @@ class ParameterSet:
     def _on_set(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         for change in changes:
             known = self._known.get(change.name)
-            if known is None:
+            if known is None and change.name != _SIM_TIME:
                 continue
             if self._locked is not None and self._node.has_parameter(change.name):
                 return SetParametersResult(successful=False, reason=self._locked)
-            problem = known.problem(change.value)
+            problem = None if known is None else known.problem(change.value)
             if problem is not None:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)

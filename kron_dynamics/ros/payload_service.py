@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from kron_dynamics_msgs.srv import SetPayload
@@ -19,11 +19,11 @@ from kron_dynamics.carrying import CarryingRobot, PayloadChange, can_carry
 from kron_dynamics.control import JointStateAssembler
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.tracking_controller import TrackingController
-from kron_dynamics.exceptions import KronDynamicsError, ModelError, ParameterError, ShapeError
+from kron_dynamics.exceptions import KronDynamicsError, ModelError, ShapeError
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
-from kron_dynamics.ros.controller_factory import checked_fault_hold, effort_limits
+from kron_dynamics.ros.controller_factory import checked_fault_hold, require_strength
 from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
@@ -170,22 +170,11 @@ class PayloadService:
                 told = f'{told}; the parameter {ALLOWED} lets it pass'
             raise type(error)(told) from None
         if controller is not None and assembler is not None:
-            self._require_strength(after, assembler.state(time.monotonic()).q)
+            q = assembler.state(time.monotonic()).q
+            if np.isfinite(q).all():
+                require_strength(self._parameters, after.rigid, q)
         hold = checked_fault_hold(self._parameters, after.rigid, after)
         return configured, PayloadChange(robot, after), hold
-
-    def _require_strength(self, after: CarryingRobot, q: Any) -> None:
-        """Refuse a payload that the drives cannot carry where the machine is."""
-        if not np.isfinite(q).all():
-            return
-        robot = after.rigid
-        needed, limit = robot.gravity_vector(q), effort_limits(self._parameters, robot)
-        for name, effort, most in zip(robot.joint_names, needed, limit, strict=True):
-            if not abs(effort) <= most:
-                raise ParameterError(
-                    f"joint '{name}' would need {abs(effort):.4g} N m or N to carry the weight "
-                    f'here, more than its effort limit {most:.4g}'
-                )
 
     def _start(self, change: PayloadChange, hold: GravityHold | None) -> None:
         self._change, self._hold = change, hold

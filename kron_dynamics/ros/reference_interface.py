@@ -132,7 +132,9 @@ class ReferenceInterface:
         references = controller.references
         present, waiting = references.present, references.waiting
         goal = None if self._goals is None else self._goals.progress(time)
-        if goal is not None:
+        if controller.latch.faulted:
+            values['reference'] = 'none: a fault is latched'
+        elif goal is not None:
             values['reference'] = goal
         elif self._stream.active:
             values['reference'] = 'streamed points'

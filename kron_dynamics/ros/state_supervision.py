@@ -68,6 +68,7 @@ class StateSupervision:
         self.take_up_settings()
         self._timeout = settings.value('state_timeout')
         self._believed: float | None = None
+        self._dropped = -np.inf
         self._doubt: str | None = None
         self._last_doubt: str | None = None
         self._not_believed = 0
@@ -101,6 +102,7 @@ class StateSupervision:
             names, position, velocity, effort, stamp=told or None, now=now
         )
         if outcome is SampleOutcome.REJECTED:
+            self._dropped = now
             self._node.get_logger().warning(
                 f'joint state dropped; so far: {dict(self._assembler.rejections)}',
                 throttle_duration_sec=_WARN_PERIOD,
@@ -140,7 +142,9 @@ class StateSupervision:
         They are not fresh, none has been believed for too long, or there are two sources.
         """
         if (stale := self._assembler.state(now).problem()) is not None:
-            return stale
+            if now - self._dropped > self._timeout:
+                return stale
+            return f'{stale}; states arrive and are dropped: {dict(self._assembler.rejections)}'
         silent = self._believed is None or now - self._believed > self._timeout
         if self._doubt is not None and silent:
             return f'joint states are not believed: {self._doubt}'

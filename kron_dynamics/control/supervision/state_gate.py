@@ -47,7 +47,8 @@ class StateGate:
     A state is not believed whose position has moved further than the joint can in the time, whose
     velocity is far beyond the limit, or rather large while the position stands, or that is
     further outside its range than that is long. The last state that was believed is what the next
-    one is compared with: a sensor that was set anew is believed again after a while.
+    one is compared with: a sensor that was set anew is believed again after a while, and that
+    is a problem: what follows a measured position would leap with it.
 
     A state that is believed is a problem all the same where a joint is outside its range by more
     than a margin, or quicker than its limit allows in three states one after the other.
@@ -84,6 +85,7 @@ class StateGate:
         self._last: tuple[FloatArray, float] | None = None
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
         self._quick_ones = False
+        self._jumped = False
         self._quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
         lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
         self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
@@ -92,7 +94,7 @@ class StateGate:
         """Forget the states seen so far: the next one stands for itself."""
         self._last = None
         self._quick[:] = 0
-        self._quick_ones = False
+        self._quick_ones = self._jumped = False
 
     def judge(self, q: FloatArray, qd: FloatArray, stamp: float) -> Verdict:
         """Return what is to be thought of a state.
@@ -102,15 +104,16 @@ class StateGate:
             qd: measured velocities, shape (n,), finite.
             stamp: of the state, s.
         """
-        if self._is_ordinary(q, qd, stamp):
+        if not self._jumped and self._is_ordinary(q, qd, stamp):
             self._last = np.array(q), stamp
             return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
             doubt = self._doubt(q, qd, stamp)
             if doubt is not None:
                 return Verdict(False, doubt)
-            self._last = np.array(q), stamp
-            return Verdict(True, self._violation(q, qd))
+            problem = self._stayed(q) if self._jumped else None
+            self._last, self._jumped = (np.array(q), stamp), False
+            return Verdict(True, problem or self._violation(q, qd))
 
     def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
         """Whether a state keeps all limits, and has come there without a turn: nearly every one.
@@ -143,7 +146,7 @@ class StateGate:
         elapsed = max(stamp - last_stamp, 0.0)
         step = np.abs(shorter_way(q - before, self._turns))
         if (jumped := step > _QUICKEST * limit * elapsed + self._jump).any():
-            k = int(np.argmax(jumped))
+            k, self._jumped = int(np.argmax(jumped)), True
             return (
                 f"position of joint '{self._names[k]}' jumped from {before[k]:.6g} to {q[k]:.6g} "
                 f'in {elapsed:.3g} s, its velocity limit is {limit[k]:.4g}'
@@ -154,6 +157,19 @@ class StateGate:
         if np.isfinite(self._factor) and odd.any():
             return self._velocity(qd, odd, 'its position hardly moves')
         return None
+
+    def _stayed(self, q: FloatArray) -> str | None:
+        """What is wrong with a position that has jumped and did not come back."""
+        assert self._last is not None  # it has jumped from there
+        before, _ = self._last
+        moved = np.abs(shorter_way(q - before, self._turns)) > self._jump
+        if not moved.any():
+            return None
+        k = int(np.argmax(moved))
+        return (
+            f"position of joint '{self._names[k]}' jumped from {before[k]:.6g} and stayed at "
+            f'{q[k]:.6g}: it was set anew, or the joint moved unseen'
+        )
 
     def _violation(self, q: FloatArray, qd: FloatArray) -> str | None:
         outside = (q < self._lower - self._margin) | (q > self._upper + self._margin)

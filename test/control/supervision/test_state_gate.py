@@ -121,6 +121,23 @@ def test_a_sensor_that_was_set_anew_is_believed_after_a_while(gate: StateGate) -
     assert all(believed[first:])
 
 
+@pytest.mark.parametrize('step', [0.1, 0.2])
+def test_a_position_that_jumped_and_stays_is_a_problem_once(gate: StateGate, step: float) -> None:
+    moved = changed(Q, 0, Q[0] + step)
+    verdicts = [gate.judge(moved, REST, 100.0 + k * PERIOD) for k in range(1, 30)]
+    first = [verdict.believed for verdict in verdicts].index(True)
+    assert first > 0
+    assert "'rail' jumped from 4 and stayed at" in (verdicts[first].problem or '')
+    assert verdicts[first + 1 :] == [(True, None)] * (28 - first)
+
+
+def test_a_position_that_jumped_and_came_back_is_no_problem(gate: StateGate) -> None:
+    assert not gate.judge(changed(Q, 0, 4.3), REST, 100.0 + PERIOD).believed
+    rate = changed(REST, 0, 0.4)  # it moves meanwhile, slower than its limit
+    back = changed(Q, 0, 4.0 + 2 * PERIOD * 0.4)
+    assert gate.judge(back, rate, 100.0 + 2 * PERIOD) == (True, None)
+
+
 def test_limits_are_a_problem_beyond_the_margin(gate: StateGate, model: RobotModel) -> None:
     margin = position_margins(model)
     np.testing.assert_allclose(margin, [0.2, 0.1, 0.01])

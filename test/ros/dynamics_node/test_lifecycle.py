@@ -115,7 +115,8 @@ def test_deactivation_leaves_the_fault_action_and_silence(bench, assert_close, a
 
 def test_parameters_are_locked_while_active(bench):
     bench.prepare()
-    for name, value in (('fault_action', 'zero'), ('gains.turn.kp', 1.0)):
+    locked = ('fault_action', 'zero'), ('gains.turn.kp', 1.0), ('use_sim_time', True)
+    for name, value in locked:
         assert 'active' in bench.client.set_parameters({name: value})
     answer = bench.client.call(
         GetParameters, 'dynamics_node/get_parameters', names=['fault_action', 'gains.turn.kp']
@@ -148,6 +149,8 @@ def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, 
     assert 'effort_limit.turn' in said
     assert client.set_parameters({'effort_limit.turn': 0.0}) == ''
     assert "joint 'turn' has effort limit 0" in refusal()
+    assert client.set_parameters({'effort_limit.turn': 1.0}) == ''
+    assert "joint 'turn' would need 1.961 N m to carry the weight here" in refusal()
     assert client.set_parameters({'effort_limit.turn': 300.0}) == ''
     shaft.acknowledge()
     with shaft.sending():
@@ -163,7 +166,9 @@ def test_a_signal_ends_the_node_as_a_deactivation_does(
     process = start('dynamics_node', namespace, **bench_settings)
     machine = play(connect(namespace), bench_robot, process)
     with machine.sending((0.1, 0.2, 0.05)):
-        machine.client.wait_for(lambda: machine.commands, 'commands')
+        machine.client.wait_for(
+            lambda: machine.commands and machine.command_states, 'both commands'
+        )
     machine.command(AWAY, MOVING)
     machine.forget()
     process.stop(number, meanwhile=machine.client.spin)
