@@ -18,6 +18,11 @@ from kron_dynamics.ros.conversions import seconds, stamp_from
 
 pytestmark = pytest.mark.ros
 
+# Lockstep goes by the stamps of the second: without it the run would depend on the computer.
+ANSWERED = {
+    '~/commands': 'dynamics_node/commands',
+    '~/command_state': 'dynamics_node/command_state',
+}
 PERIOD = 0.01
 # Gains of each joint, 1/s^2 and 1/s.
 KP, KD = 100.0, 20.0
@@ -44,7 +49,7 @@ class Cell:
         self.simulator = launcher(
             'simulator_node',
             client.namespace,
-            remap={'~/commands': 'dynamics_node/commands'},
+            remap=ANSWERED,
             joints=pose,
             publish_rate=1.0 / PERIOD,
             lockstep=True,

@@ -15,6 +15,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
+# Lockstep goes by the stamps of the second: without it the run would depend on the computer.
+ANSWERED = {
+    '~/commands': 'dynamics_node/commands',
+    '~/command_state': 'dynamics_node/command_state',
+}
 CONFIG = Path(__file__).parents[2] / 'config'
 # Positions to start from, rad and m.
 ARMS = {
@@ -36,7 +41,7 @@ def test_an_arm_arrives_with_its_parameter_file(start, connect, name):
     start(
         'simulator_node',
         client.namespace,
-        remap={'~/commands': 'dynamics_node/commands'},
+        remap=ANSWERED,
         joints={f'initial_position.{j}': q for j, q in zip(joints, pose, strict=True)},
         robot_description_file=str(path),
         publish_rate=1.0 / settings['state_period'],
