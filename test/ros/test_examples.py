@@ -114,7 +114,6 @@ def test_arm_in_simulation(robot, start, tmp_path):
     both = {'files': [tmp_path / 'arm.yaml'], 'robot_description_file': str(urdf)}
     answered = {name: f'dynamics_node/{name[2:]}' for name in ('~/commands', '~/command_state')}
     simulator = {'remap': answered, 'lockstep': True, 'command_timeout': 20.0}
-    simulator['real_time_factor'] = 3.0  # the example waits by the clock on the wall
     start('simulator_node', 'arm', **simulator, **both)
     # A busy computer is no reason to fail.
     start('dynamics_node', 'arm', state_timeout=5.0, following_error_time=10.0, **both)
