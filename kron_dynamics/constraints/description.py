@@ -24,7 +24,7 @@ from kron_dynamics.constraints.loops import (
 from kron_dynamics.constraints.rolling import BladeConstraint, RollingWheel
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
-from kron_dynamics.model.entries import POSITIVE, Entries, read_yaml
+from kron_dynamics.model.entries import POSITIVE, Entries, read_description
 
 _UNITS = ('rad', 'm', '1')
 
@@ -59,20 +59,12 @@ def read_constraints(source: str | Path | Mapping[str, object]) -> ConstraintDes
             wrong; the message names file, constraint and key.
         ConstraintError: a constraint is none by its values; the message names it.
     """
-    found: object
-    if isinstance(source, Mapping):
-        place, found = 'description of constraints', source
-    elif isinstance(source, (str, Path)):
-        place, found = str(source), read_yaml(Path(source))
-    else:
-        raise ModelError(f'description of constraints is {shown(source)}, expected a path')
-    if not isinstance(found, Mapping):
-        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping 'constraints'")
-    document = Entries(place, '', found)
-    document.allow('constraints', 'start', 'hold', 'independent', 'actuated')
-    entries = document.below('constraints')
-    if not entries.values:
-        raise document.error('constraints', 'is empty, expected constraints by name')
+    document, entries = read_description(
+        source,
+        'description of constraints',
+        'constraints',
+        *('start', 'hold', 'independent', 'actuated'),
+    )
     start = document.below('start') if 'start' in document.values else None
     return ConstraintDescription(
         tuple(_constraint(entries, name) for name in entries.values),

@@ -35,7 +35,24 @@ def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class BladeConstraint(Constraint):
+class _GroundContact(Constraint):
+    """A condition on how a link moves over the ground."""
+
+    name: str
+    link: str
+    is_holonomic = False
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the link."""
+        self.known_link(model, self.link)
+
+    def links(self) -> tuple[str, str] | None:
+        """Return the link; the other side is the ground, None in the model."""
+        return self.link, ''
+
+
+@dataclass(frozen=True)
+class BladeConstraint(_GroundContact):
     """A point of a link does not move along a direction of the link: a skate, a sleigh's blade.
 
     Attributes:
@@ -46,12 +63,9 @@ class BladeConstraint(Constraint):
         signal: velocity along the direction, m/s, or a function of time.
     """
 
-    name: str
-    link: str
     direction: Triple
     at: Triple = (0.0, 0.0, 0.0)
     signal: Signal = field(default=0.0, kw_only=True)
-    is_holonomic = False
 
     def __post_init__(self) -> None:
         """Look at the direction."""
@@ -61,14 +75,6 @@ class BladeConstraint(Constraint):
     def units(self) -> tuple[str, ...]:
         """Unit of the condition, times 1/s."""
         return ('m',)
-
-    def check(self, model: RobotModel) -> None:
-        """Refuse a model without the link."""
-        self.known_link(model, self.link)
-
-    def links(self) -> tuple[str, str] | None:
-        """Return the link; the other side is the ground, None in the model."""
-        return self.link, ''
 
     def point(self) -> Triple:
         """Return the point, in the link's frame, shape (3,), m."""
@@ -89,7 +95,7 @@ class BladeConstraint(Constraint):
 
 
 @dataclass(frozen=True)
-class RollingWheel(Constraint):
+class RollingWheel(_GroundContact):
     """A wheel with its axle parallel to the ground rolls without slip, along and across.
 
     Attributes:
@@ -100,12 +106,9 @@ class RollingWheel(Constraint):
         signal: velocity of the ground in its two directions, m/s, or a function of time.
     """
 
-    name: str
-    link: str
     radius: float
     normal: Triple = (0.0, 0.0, 1.0)
     signal: Signal = field(default=0.0, kw_only=True)
-    is_holonomic = False
 
     def __post_init__(self) -> None:
         """Look at radius and normal."""
@@ -117,14 +120,6 @@ class RollingWheel(Constraint):
     def units(self) -> tuple[str, ...]:
         """Units of the conditions, times 1/s."""
         return ('m', 'm')
-
-    def check(self, model: RobotModel) -> None:
-        """Refuse a model without the link."""
-        self.known_link(model, self.link)
-
-    def links(self) -> tuple[str, str] | None:
-        """Return the link; the other side is the ground, None in the model."""
-        return self.link, ''
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (2,), (2, n), (2, n) and (2, 6)."""

@@ -16,7 +16,7 @@ from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.hand_guiding import HandGuiding
 from kron_dynamics.control.integral_action import IntegralAction, integral_limit
-from kron_dynamics.control.law import ControlLaw
+from kron_dynamics.control.law import LAWS, ControlLaw
 from kron_dynamics.control.reference.planning import ReferenceBounds, ReferenceShaping
 from kron_dynamics.control.sampled_loop import check_coupled, check_decoupled
 from kron_dynamics.control.supervision.tolerances import TrackingTolerances
@@ -29,7 +29,6 @@ from kron_dynamics.typing import FloatArray
 
 # Longer stamp gaps mean the clock was changed: s, beyond the time that a machine may be silent.
 _STEP_OF_CLOCK = 1.0
-LAWS = ('computed_torque', 'pd', 'gravity')
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 from kron_dynamics.typing import FloatArray
 
+# What a controller can be made with.
+LAWS = ('computed_torque', 'pd', 'gravity')
 # Position, rate and acceleration of a reference, shape (n,) each: rad or m, per s, per s^2.
 JointReference = tuple[FloatArray, FloatArray, FloatArray]
 

@@ -38,6 +38,8 @@ def body_angular_jacobian_dot(
 ) -> ScalarArray:
     """Return dJ_w/dt = A^T (dJ_R/dt - [omega x] J_R), shape (3, n), rad/s.
 
+    The bracket is d omega/dq in base axes, [P] eq. (A-6).
+
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
@@ -48,9 +50,7 @@ def body_angular_jacobian_dot(
         UnknownFrameError: the model has no such link.
     """
     A = rotation_between(model, q, model.root_link, link)
-    J = rotational_jacobian(model, q, link)
-    turning = skew(J @ as_scalars(qd)) @ J
-    J_dot: ScalarArray = A.T @ (jacobian_dot(model, q, qd, link)[3:] - turning)
+    J_dot: ScalarArray = A.T @ angular_velocity_gradient(model, q, qd, link)
     return J_dot
 
 

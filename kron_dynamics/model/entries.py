@@ -236,6 +236,38 @@ class Entries:
         return read_only(np.full(count, self.number(key, kind)))
 
 
+def read_description(
+    source: str | Path | Mapping[str, object], title: str, content: str, *others: str
+) -> tuple[Entries, Entries]:
+    """Return a description and the mapping that is its content, which has one entry at least.
+
+    Args:
+        source: path of a YAML file, or what such a file would hold.
+        title: of such a description, for messages.
+        content: key of its content.
+        *others: keys that it may have besides.
+
+    Raises:
+        ModelError: the source is neither, or cannot be read; there is another key; the content
+            is missing, no mapping or empty.
+    """
+    found: object
+    if isinstance(source, Mapping):
+        place, found = title, source
+    elif isinstance(source, (str, Path)):
+        place, found = str(source), read_yaml(Path(source))
+    else:
+        raise ModelError(f'{title} is {shown(source)}, expected a path or a mapping')
+    if not isinstance(found, Mapping):
+        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping '{content}'")
+    document = Entries(place, '', found)
+    document.allow(content, *others)
+    entries = document.below(content)
+    if not entries.values:
+        raise document.error(content, 'is empty, expected entries by name')
+    return document, entries
+
+
 def _finite(value: object) -> float | None:
     """The finite number that a value is; None for anything else. A bool is no number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

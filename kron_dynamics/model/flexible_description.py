@@ -14,7 +14,7 @@ import numpy as np
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
 from kron_dynamics.model.beam_properties import PLANES, beam_properties
-from kron_dynamics.model.entries import Entries, Kind, read_yaml
+from kron_dynamics.model.entries import Entries, Kind, read_description
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
@@ -105,20 +105,7 @@ def read_flexible(
         ModelError: the file cannot be read or is no YAML, or an entry is unknown, missing or
             wrong; the message names file, link and key.
     """
-    found: object
-    if isinstance(source, Mapping):
-        place, found = 'flexible description', source
-    elif isinstance(source, (str, Path)):
-        place, found = str(source), read_yaml(Path(source))
-    else:
-        raise ModelError(f'flexible description is {shown(source)}, expected a path or a mapping')
-    if not isinstance(found, Mapping):
-        raise ModelError(f"{place}: holds {shown(found)}, expected a mapping 'flexible_links'")
-    document = Entries(place, '', found)
-    document.allow('flexible_links')
-    links = document.below('flexible_links')
-    if not links.values:
-        raise document.error('flexible_links', 'is empty, expected links by name')
+    _, links = read_description(source, 'flexible description', 'flexible_links')
     return tuple(_read_link(links, name) for name in links.values)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from kron_dynamics.control.law import LAWS
 from kron_dynamics.control.terms import DRIVE_TERMS, TERMS
 from kron_dynamics.ros.declarations import NO_LIMIT, Parameter, read_once
 from kron_dynamics.ros.reference_parameters import REFERENCES
@@ -64,7 +65,7 @@ DYNAMICS = (
         'computed_torque',
         'computed_torque; pd: the same gains without the model; gravity: hand guiding, the weight '
         'is carried and no reference is followed.',
-        choices=('computed_torque', 'pd', 'gravity'),
+        choices=LAWS,
     ),
     Parameter(
         'terms',

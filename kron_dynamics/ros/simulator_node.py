@@ -116,7 +116,9 @@ class SimulatorNode(Node):
         self._answered: float | None = None
         self._published_at = 0.0
         if self._lockstep:
-            self.create_subscription(JointState, '~/command_state', self._on_answer, 1)
+            self._answers = self.create_subscription(
+                JointState, '~/command_state', self._on_answer, 1
+            )
         # Simulated time: periods done. It starts at one period, as a stamp of 0 means "none".
         self._periods = 0
         self._origin = 0.0 if self._with_clock else self.get_clock().now().nanoseconds * 1e-9
@@ -145,6 +147,12 @@ class SimulatorNode(Node):
                 throttle_duration_sec=5.0,
             )
             return
+        if self._lockstep and self._answered is None and not self._answers.get_publisher_count():
+            self.get_logger().warning(
+                f'not in lockstep: nobody publishes on {self._answers.topic_name}, expected the '
+                'command_state of who commands; connect it by a remapping',
+                throttle_duration_sec=30.0,
+            )
         self._command = command
         self._command_time = self._now()
         self._set_brakes(False)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lockstep import ANSWERED
 from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
@@ -112,8 +113,7 @@ def test_arm_in_simulation(robot, start, tmp_path):
         pytest.skip('example-robot-data is not installed')
     (tmp_path / 'arm.yaml').write_text(run('arm_in_simulation', urdf, '--params'))
     both = {'files': [tmp_path / 'arm.yaml'], 'robot_description_file': str(urdf)}
-    answered = {name: f'dynamics_node/{name[2:]}' for name in ('~/commands', '~/command_state')}
-    simulator = {'remap': answered, 'lockstep': True, 'command_timeout': 20.0}
+    simulator = {'remap': ANSWERED, 'lockstep': True, 'command_timeout': 20.0}
     start('simulator_node', 'arm', **simulator, **both)
     # A busy computer is no reason to fail.
     start('dynamics_node', 'arm', state_timeout=5.0, following_error_time=10.0, **both)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lockstep import ANSWERED
 from long_runs import some_of
 from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
@@ -18,11 +19,6 @@ from kron_dynamics.ros.conversions import seconds, stamp_from
 
 pytestmark = pytest.mark.ros
 
-# Lockstep goes by the stamps of the second: without it the run would depend on the computer.
-ANSWERED = {
-    '~/commands': 'dynamics_node/commands',
-    '~/command_state': 'dynamics_node/command_state',
-}
 PERIOD = 0.01
 # Gains of each joint, 1/s^2 and 1/s.
 KP, KD = 100.0, 20.0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kron_dynamics.control.assembly import LAWS
+from kron_dynamics.control.law import LAWS
 from kron_dynamics.ros.node_parameters import DYNAMICS
 
 pytestmark = pytest.mark.ros

@@ -239,6 +239,22 @@ def test_in_lockstep_time_waits_for_the_answer(start, connect):
     assert time.monotonic() - began < 60.0
 
 
+def test_lockstep_without_answers_is_said(start, connect):
+    """Commands arrive, but what lockstep goes by is not connected: time runs as it would."""
+    space = 'unanswered'
+    settings = {'joints': {**GRAVITY, **START}, 'robot_description_file': str(URDF)}
+    client = connect(space)
+    commands = client.publisher(Float64MultiArray, 'simulator_node/commands')
+    process = start('simulator_node', space, lockstep=True, **settings)
+
+    def warned():
+        commands.publish(Float64MultiArray(data=[0.0, 0.0]))
+        return f'nobody publishes on /{space}/simulator_node/command_state' in process.output
+
+    client.wait_for(warned, 'warning')
+    assert process.output.count('not in lockstep') == 1
+
+
 STIFF = """<robot name="stiff"><link name="base"/>
   <link name="arm"><inertial><mass value="2"/><origin xyz="0.5 0 0"/>
     <inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>

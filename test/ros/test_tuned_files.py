@@ -9,17 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from lockstep import ANSWERED
 from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
-# Lockstep goes by the stamps of the second: without it the run would depend on the computer.
-ANSWERED = {
-    '~/commands': 'dynamics_node/commands',
-    '~/command_state': 'dynamics_node/command_state',
-}
 CONFIG = Path(__file__).parents[2] / 'config'
 # Positions to start from, rad and m.
 ARMS = {
