@@ -50,19 +50,22 @@ def _bare() -> tuple[Any, Callable[[], None]]:
 def _dynamics(urdf: str, parameters: str, joints: Sequence[str]) -> tuple[Any, Callable[[], None]]:
     """A node that is configured, gets states, and is active as soon as it can be.
 
-    The garbage collector rests as in the node's own process: see `kron_dynamics.ros.start`.
+    The garbage collector rests as in the node's own process, and the first line of the log is
+    prepared: see `kron_dynamics.ros.start` and `main`.
     """
     gc.disable()
     from rclpy.lifecycle import TransitionCallbackReturn
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
 
+    from kron_dynamics.ros.callers import note_modules
     from kron_dynamics.ros.dynamics_node import DynamicsNode
 
     rclpy.init(
         args=['--ros-args', '--params-file', parameters]
         + ['-p', f'robot_description_file:={urdf}', '-p', 'autostart:=false']
     )
+    note_modules()
     node = DynamicsNode()
     gc.freeze()
     gc.enable()

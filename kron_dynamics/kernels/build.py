@@ -4,82 +4,18 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import platform
-import shlex
-import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.compiler_options import without_harm
+from kron_dynamics.kernels import compiler
 
-# No fast-math: NaN must come out as NaN. Contraction: a product and a sum in one rounding, where
-# the processor can, is quicker and no less exact.
-_FLAGS = (
-    *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
-    # A script that stands for the compiler may put such options before ours.
-    *('-fno-fast-math', '-fno-unsafe-math-optimizations'),
-    *('-fno-math-errno', '-ffp-contract=fast'),
-)
 _TIME_LIMIT = 120.0
 # Characters of what a compiler that failed says: the first error explains the others.
 _TOLD = 500
-
-
-def find_compiler() -> tuple[str, ...] | None:
-    """Return the C compiler's command, from $CC or `cc`; None where there is none.
-
-    Options that change what kernels compute are left out, with a warning.
-
-    Raises:
-        KernelBuildError: $CC has unbalanced quotes or takes options from a file.
-    """
-    given = os.environ.get('CC', '')
-    try:
-        command = shlex.split(given) or ['cc']
-    except ValueError as error:
-        raise KernelBuildError(f"CC is '{given}': {error}") from None
-    program = shutil.which(command[0])
-    return None if program is None else without_harm((program, *command[1:]))
-
-
-def compiler_identity(command: tuple[str, ...]) -> str:
-    """Return a text that changes when the compiler does, without running it."""
-    program = Path(command[0]).resolve()
-    status = program.stat()
-    return f'{program} {command[1:]} {status.st_size} {status.st_mtime_ns} {" ".join(_flags())}'
-
-
-def _flags() -> tuple[str, ...]:
-    """For this very processor where vectors differ from model to model; it is part of the key."""
-    return (*_FLAGS, '-march=native') if platform.machine() == 'x86_64' else _FLAGS
-
-
-@functools.lru_cache(maxsize=1)
-def processor_identity() -> str:
-    """Return a text that changes when the processor cannot run another one's code."""
-    try:
-        description = Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')
-    except OSError:
-        return f'{platform.machine()} {platform.processor()}'
-    first, *_ = description.split('\n\n')
-    # Model and features (x86: "flags", Arm: "Features"), not clock, core number or the like.
-    lines = (line.split(':', 1) for line in first.splitlines() if ':' in line)
-    told = {key.strip().lower(): value.strip() for key, value in lines}
-    names = (
-        'vendor_id',
-        'cpu family',
-        'model',
-        'flags',
-        'features',
-        'cpu implementer',
-        'cpu part',
-    )
-    return ' '.join([platform.machine(), *(told.get(name, '') for name in names)])
 
 
 def compile_library(
@@ -95,7 +31,8 @@ def compile_library(
     folders = [f'-I{folder}' for folder in includes]
     try:
         code, message = _run(
-            [*command, *_flags(), *folders, '-o', str(target), str(unit), '-lm'], target.parent
+            [*command, *compiler.flags(), *folders, '-o', str(target), str(unit), '-lm'],
+            target.parent,
         )
     except OSError as error:
         raise KernelBuildError(f'{command[0]} could not be run: {error}') from None

@@ -11,7 +11,6 @@ import logging
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,6 +85,8 @@ def temporary_directory(reason: OSError) -> Path:
         with contextlib.suppress(OSError):
             _check(_temporary[-1])
             return _temporary[-1]
+    import tempfile  # a start that finds all its kernels does without it
+
     folder = Path(tempfile.mkdtemp(prefix='kron_dynamics_'))
     folder.chmod(0o700)
     atexit.register(_remove, folder, os.getpid())
@@ -168,6 +169,8 @@ def _open_lock(path: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def work_folder(directory: Path) -> Iterator[Path]:
     """Make a folder to build in, which vanishes; remove those of processes that have died."""
+    import tempfile
+
     with contextlib.ExitStack() as stack:
         with locked(directory / f'work{_LOCK}'):
             _sweep(directory)

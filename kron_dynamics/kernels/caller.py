@@ -17,13 +17,8 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.build import (
-    compile_library,
-    compiler_identity,
-    find_compiler,
-    processor_identity,
-)
 from kron_dynamics.kernels.cache import Built, cache_key, fetch
+from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.library import address_of, signature_source
 from kron_dynamics.kernels.sources import read_beside
 
@@ -72,6 +67,8 @@ def _extension() -> Any:
     modules: list[Any] = []
 
     def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
+        from kron_dynamics.kernels.build import compile_library
+
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
         told = signature_source(_FUNCTION, key)

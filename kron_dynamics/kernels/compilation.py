@@ -15,14 +15,9 @@ from typing import TYPE_CHECKING
 
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.batches import thread_count
-from kron_dynamics.kernels.build import (
-    compile_library,
-    compiler_identity,
-    find_compiler,
-    processor_identity,
-)
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.caller import call_type
+from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
 from kron_dynamics.kernels.sources import forget_changed
@@ -199,6 +194,7 @@ class _Build:
     def _compile(self, library: Path, unit: Unit) -> dict[str, Built]:
         """Compile kernels to one library, and check what they compute."""
         from kron_dynamics.kernels import check
+        from kron_dynamics.kernels.build import compile_library
         from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
         from kron_dynamics.kernels.prelude import symbol
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -63,8 +63,13 @@ def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
     file: str | None = parameters.value('flexible_description_file') or None
     options = _options(parameters)
     try:
-        options['armature'] = _armature(parameters, make, options)
-        robot = make(flexible=file, **options)
+        # The names of the parameters are those of the joints. With rotors, warnings may be others.
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', ModelWarning)
+            robot = make(flexible=file, **{**options, 'strict': False})
+        armature = _armature(parameters, robot.model.joint_names[: robot.model.joint_count])
+        if armature or robot.model.warnings:
+            robot = make(flexible=file, armature=armature, **options)
     except ModelError as error:
         raise _with_parameter(error) from error.__cause__
     for warning in robot.model.warnings:
@@ -73,13 +78,8 @@ def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
     return robot
 
 
-def _armature(
-    parameters: ParameterSet, make: Callable[..., Robot], options: Mapping[str, Any]
-) -> dict[str, float]:
+def _armature(parameters: ParameterSet, joints: Sequence[str]) -> dict[str, float]:
     """Inertias of rotors that the parameters give, by joint."""
-    with warnings.catch_warnings():  # only the names of the joints are wanted
-        warnings.simplefilter('ignore', ModelWarning)
-        joints = make(**{**options, 'strict': False}).joint_names
     parameters.declare(armature_parameters(joints))
     given = {joint: parameters.value(f'armature.{joint}') for joint in joints}
     return {joint: inertia for joint, inertia in given.items() if inertia >= 0.0}

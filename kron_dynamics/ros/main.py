@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.exceptions import KronDynamicsError
+from kron_dynamics.ros.callers import note_modules
 from kron_dynamics.ros.memory import keep_freed_memory
 from kron_dynamics.ros.unknown_parameters import note_arguments
 
@@ -52,6 +53,7 @@ def run_node(
     sys.setswitchinterval(_SWITCH_INTERVAL)
     keep_freed_memory()
     note_arguments(arguments)
+    note_modules()
     told_to_stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told_to_stop.set())

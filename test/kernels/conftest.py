@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kron_dynamics.kernels import Kernel, build
-from kron_dynamics.kernels.build import compile_library, find_compiler
+from kron_dynamics.kernels import Kernel, compiler
+from kron_dynamics.kernels.build import compile_library
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import make_kernels
+from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.emit import emit_c, emit_lanes, symbol
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
@@ -117,7 +118,7 @@ def vector_options() -> Callable[[int], tuple[str, ...]]:
 def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Compile for vectors of this length."""
     options = options_for(request.param)
-    monkeypatch.setattr(build, '_flags', lambda: (*build._FLAGS, *options))
+    monkeypatch.setattr(compiler, 'flags', lambda: (*compiler._FLAGS, *options))
     return int(request.param)
 
 

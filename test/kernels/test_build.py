@@ -15,13 +15,9 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import Kernel, build
-from kron_dynamics.kernels.build import (
-    compile_library,
-    compiler_identity,
-    find_compiler,
-    processor_identity,
-)
+from kron_dynamics.kernels import Kernel, build, compiler
+from kron_dynamics.kernels.build import compile_library
+from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 
 
 @pytest.fixture
@@ -151,7 +147,7 @@ def test_command_is_the_given_options_then_ours(
     path = fake_compiler(
         f'printf "%s\\n" "$@" > "{log}"; while [ "$1" != -o ]; do shift; done; touch "$2"'
     )
-    monkeypatch.setattr(build, '_flags', lambda: ('-ours', '-more'))
+    monkeypatch.setattr(compiler, 'flags', lambda: ('-ours', '-more'))
     target, folders = tmp_path / 'library.so', [tmp_path / 'with space', tmp_path / 'b']
     compile_library((str(path), '-given'), 'int x;', target, folders)
     assert log.read_text(encoding='utf-8').splitlines() == [
@@ -205,8 +201,8 @@ def test_code_is_for_this_processor_where_these_differ(monkeypatch: pytest.Monke
     identities = set()
     for machine, native in (('x86_64', True), ('aarch64', False), ('riscv64', False)):
         monkeypatch.setattr(platform, 'machine', lambda machine=machine: machine)
-        assert ('-march=native' in build._flags()) == native
-        assert set(build._FLAGS) <= set(build._flags())
+        assert ('-march=native' in compiler.flags()) == native
+        assert set(compiler._FLAGS) <= set(compiler.flags())
         identities.add(compiler_identity(command))
     assert len(identities) == 2
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from mpmath import libmp
 
-from kron_dynamics.kernels import build
+from kron_dynamics.kernels import build, compiler
 from kron_dynamics.kernels.prelude import prelude
 
 SOURCE = (
@@ -70,7 +70,7 @@ def library(
     with pytest.MonkeyPatch.context() as patch:
         if lanes:
             options = vector_options(int(lanes[0]))
-            patch.setattr(build, '_flags', lambda: (*build._FLAGS, *options))
+            patch.setattr(compiler, 'flags', lambda: (*compiler._FLAGS, *options))
         build.compile_library((program,), SOURCE, path)
     loaded = ctypes.CDLL(str(path))
     if lanes and platform.machine() == 'x86_64':

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
-from kron_dynamics.kernels.build import find_compiler
 from kron_dynamics.kernels.cache import NoFolderError
+from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.simulation import Plant, compiled_motion
 from kron_dynamics.simulation.motion import Motion
