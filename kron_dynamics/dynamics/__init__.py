@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of the tree: ``M qdd + C* (qd (x) qd) + g = tau``."""
 
+from typing import TYPE_CHECKING
+
 from kron_dynamics.dynamics.control_step import ControlStep, control_step
 from kron_dynamics.dynamics.coriolis import (
     coriolis_matrix,
@@ -13,41 +15,43 @@ from kron_dynamics.dynamics.external import external_wrench
 from kron_dynamics.dynamics.forward import forward_dynamics
 from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.dynamics.gravity import gravity_vector
-from kron_dynamics.dynamics.gravity_field import (
-    CentralField,
-    FieldOf,
-    GravityField,
-    central_field_potential,
-    field_forces,
-    gravity_gradient_torque,
-)
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
-from kron_dynamics.dynamics.kane import (
-    KaneBody,
-    KaneEnergyTerms,
-    KaneTerms,
-    kane_bodies,
-    kane_coriolis_matrix,
-    kane_energy_terms,
-    kane_inertia_forces,
-    kane_terms,
-)
-from kron_dynamics.dynamics.lagrange import (
-    LagrangeTerms,
-    direct_velocity_free_matrix,
-    lagrange_coriolis_matrix,
-    lagrange_mass_matrix,
-    lagrange_terms,
-    lagrange_velocity_free_matrix,
-    reduced_coriolis_matrix,
-    vec_kinetic_energy,
-)
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.dynamics.reactions import joint_reactions
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
-from kron_dynamics.dynamics.wrenches import Wrench, wrench_forces
+
+if TYPE_CHECKING:
+    from kron_dynamics.dynamics.gravity_field import (
+        CentralField,
+        FieldOf,
+        GravityField,
+        central_field_potential,
+        field_forces,
+        gravity_gradient_torque,
+    )
+    from kron_dynamics.dynamics.kane import (
+        KaneBody,
+        KaneEnergyTerms,
+        KaneTerms,
+        kane_bodies,
+        kane_coriolis_matrix,
+        kane_energy_terms,
+        kane_inertia_forces,
+        kane_terms,
+    )
+    from kron_dynamics.dynamics.lagrange import (
+        LagrangeTerms,
+        direct_velocity_free_matrix,
+        lagrange_coriolis_matrix,
+        lagrange_mass_matrix,
+        lagrange_terms,
+        lagrange_velocity_free_matrix,
+        reduced_coriolis_matrix,
+        vec_kinetic_energy,
+    )
+    from kron_dynamics.dynamics.reactions import joint_reactions
+    from kron_dynamics.dynamics.wrenches import Wrench, wrench_forces
 
 __all__ = [
     'CentralField',
@@ -97,3 +101,26 @@ __all__ = [
     'velocity_free_coriolis_matrix',
     'wrench_forces',
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what the equations of motion do without when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    from kron_dynamics.dynamics import (
+        gravity_field,
+        kane,
+        lagrange,
+        reactions,
+        wrenches,
+    )
+
+    for module in (gravity_field, kane, lagrange, reactions, wrenches):
+        globals().update(
+            {known: vars(module)[known] for known in __all__ if known in vars(module)}
+        )
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,7 +20,7 @@ from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.kernel import Kernel, KernelReport
 from kron_dynamics.kernels.library import address_of, signature, signature_source
-from kron_dynamics.kernels.sources import forget_changed
+from kron_dynamics.kernels.sources import forget_changed, keep_notes
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
@@ -133,6 +133,8 @@ def _fetched(
     except NoFolderError as error:
         _warn_not_compiled(str(error))
         return None
+    if not all(kernel.cached for kernel in found.values()):
+        keep_notes()
     return [(build.addresses[key], found[key]) for key in keys]
 
 

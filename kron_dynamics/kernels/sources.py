@@ -21,6 +21,8 @@ from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from kron_dynamics.kernels.source_notes import Note, SourceNotes
+
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -136,16 +138,38 @@ def _module(name: str) -> _Module:
     try:
         if file is None:
             raise FileNotFoundError(f'{name} has no source file')
-        text = _read(file)
-        digest = hashlib.sha256(text)
         is_package = os.path.basename(file) == '__init__.py'
+        found = _noted(file, name if is_package else name.rpartition('.')[0])
+        digest = hashlib.sha256(found.digest.encode())
         if is_package and _is_ours(name):
             for other in _beside(os.path.dirname(file)):
                 digest.update(os.path.basename(other).encode() + b'\0' + _read(other))
     except OSError as error:
         return _without_source(name, error)
-    package = name if is_package else name.rpartition('.')[0]
-    return _Module(digest.digest(), _imports(text.decode('utf-8', 'replace'), package))
+    return _Module(digest.digest(), frozenset(found.imports))
+
+
+def _noted(file: str, package: str) -> Note:
+    """What a module's file is and imports, read only if nobody has since it changed."""
+    status = os.stat(file)
+    if (note := _notes().find(file, status)) is not None:
+        _seen[file] = status.st_ctime_ns
+        return note
+    text = _read(file)
+    imports = sorted(_imports(text.decode('utf-8', 'replace'), package))
+    note = Note(_seen[file], len(text), hashlib.sha256(text).hexdigest(), tuple(imports))
+    _notes().add(file, note)
+    return note
+
+
+@functools.lru_cache(maxsize=1)
+def _notes() -> SourceNotes:
+    return SourceNotes(hashlib.sha256(' '.join(sorted(_files())).encode()).hexdigest())
+
+
+def keep_notes() -> None:
+    """Spare other processes the reading of what was read here."""
+    _notes().keep()
 
 
 def read_beside(file: str, name: str) -> str:
@@ -160,7 +184,7 @@ def forget_changed() -> None:
     """Read anew what has changed since it was read."""
     if any(_changed_at(file) != then for file, then in _seen.items()):
         _seen.clear()
-        for function in (_closure_digest, _module, _files, _whole_package):
+        for function in (_closure_digest, _module, _files, _notes, _whole_package):
             function.cache_clear()
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from kron_dynamics import Robot
-from kron_dynamics.kernels import sources
+from kron_dynamics.kernels import source_notes, sources
 from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.kernels.sources import closure, origins_of, sources_digest
 from kron_dynamics.kernels.specification import KernelSpecification
@@ -146,6 +146,7 @@ def test_every_file_counts(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read = sources._read
     first = digest_of_one_more('')
     monkeypatch.setattr(sources, '_read', lambda path: read(path) + b' ' * (path == file))
+    monkeypatch.setattr(source_notes.SourceNotes, 'find', lambda *_: None)
     # As in another process, but for the rest, which has been read.
     sources._closure_digest.cache_clear()
     known = {name: sources._module(name) for name in MADE_OF}
