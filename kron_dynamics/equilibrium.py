@@ -51,22 +51,10 @@ def quasi_static_equilibrium(
             further than their equations hold.
     """
     instance(robot, Robot, 'robot', 'a Robot')
-    count = robot.model.joint_count
-    joints, modal = slice(count), slice(count, robot.n)
-    motion = np.zeros((3, robot.n))
+    motion = _motion(robot, q, qd, qdd, start)
     full: FloatArray = motion[0]
-    for name, values, place in (
-        ('q', q, motion[0, joints]),
-        ('qd', qd, motion[1, joints]),
-        ('qdd', qdd, motion[2, joints]),
-        ('start', start, motion[0, modal]),
-    ):
-        if values is not None or name == 'q':
-            given = finite_array(values, name)
-            if given.shape != place.shape:
-                raise ShapeError(f'{name} has shape {given.shape}, expected {place.shape}')
-            place[:] = given
-    if count == robot.n:
+    modal = slice(robot.model.joint_count, robot.n)
+    if modal.start == robot.n:
         return full
     from kron_dynamics.flexible import deflections  # who has such links has it already
 
@@ -90,6 +78,30 @@ def quasi_static_equilibrium(
         if furthest.share > _FURTHEST:
             e *= _FURTHEST / furthest.share
     raise _no_balance(robot.model, full)
+
+
+def _motion(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike | None,
+    qdd: ArrayLike | None,
+    start: ArrayLike | None,
+) -> FloatArray:
+    """All coordinates, rates and accelerations, shape (3, n), those of the links at rest."""
+    count = robot.model.joint_count
+    motion = np.zeros((3, robot.n))
+    for name, values, place in (
+        ('q', q, motion[0, :count]),
+        ('qd', qd, motion[1, :count]),
+        ('qdd', qdd, motion[2, :count]),
+        ('start', start, motion[0, count:]),
+    ):
+        if values is not None or name == 'q':
+            given = finite_array(values, name)
+            if given.shape != place.shape:
+                raise ShapeError(f'{name} has shape {given.shape}, expected {place.shape}')
+            place[:] = given
+    return motion
 
 
 def quasi_static_equilibria(

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import statistics
 from pathlib import Path
 
@@ -47,8 +48,20 @@ def test_no_file_is_longer_than_400_lines() -> None:
     assert {name: count for name, count in long.items() if count > 400} == {}
 
 
-def test_half_of_the_files_are_shorter_than_150_lines() -> None:
-    assert statistics.median(len(lines(path)) for path in PACKAGE) < 150
+def test_half_of_the_files_have_at_most_130_lines() -> None:
+    assert statistics.median(len(lines(path)) for path in PACKAGE) <= 130
+
+
+def test_at_most_six_functions_have_more_than_60_lines() -> None:
+    functions = {
+        f'{path.relative_to(ROOT)}: {node.name}': (node.end_lineno or 0) - node.lineno + 1
+        for path in PACKAGE
+        if path.suffix == '.py'
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert len(functions) > 1000
+    assert len([name for name, count in functions.items() if count > 60]) <= 6, functions
 
 
 @pytest.mark.parametrize('path', SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

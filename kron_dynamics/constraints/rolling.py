@@ -30,8 +30,7 @@ def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
     direction = finite_array(values, f'{what} of {constraint.name}')
     if direction.shape != (3,) or not direction.any():
         raise constraint.refuse(f'has {what} {values!r}, expected a direction')
-    unit: FloatArray = direction / np.linalg.norm(direction)
-    return unit
+    return np.divide(direction, np.linalg.norm(direction))
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class _GroundContact(Constraint):
 
     name: str
     link: str
+    signal: Signal = field(default=0.0, kw_only=True)
     is_holonomic = False
 
     def check(self, model: RobotModel) -> None:
@@ -65,7 +65,6 @@ class BladeConstraint(_GroundContact):
 
     direction: Triple
     at: Triple = (0.0, 0.0, 0.0)
-    signal: Signal = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         """Look at the direction."""
@@ -108,7 +107,6 @@ class RollingWheel(_GroundContact):
 
     radius: float
     normal: Triple = (0.0, 0.0, 1.0)
-    signal: Signal = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         """Look at radius and normal."""

@@ -156,23 +156,7 @@ def _law(
             terms=terms,
         )
     if settings.damping:
-        from kron_dynamics.control.vibration.damped_torque import DampedTorque
-        from kron_dynamics.control.vibration.damper import VibrationDamper
-        from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
-        from kron_dynamics.control.vibration.gain_schedule import damping_schedule
-
-        schedule = damping_schedule(
-            flexible, kp, effort_limit, settings.resolution, settings.period
-        )
-        continuous = endless(rigid.model.joint_types)
-        return DampedTorque(
-            rigid,
-            FlexibleFeedforward(flexible, vibrating=vibrating),
-            VibrationDamper(schedule.at(q), effort_limit, continuous=continuous),
-            schedule.at,
-            background,
-            compensate_friction='friction' in terms.commanded,
-        )
+        return _damped_law(settings, rigid, flexible, q, background, vibrating)
     if settings.law == 'pd':
         independent = ProportionalDerivative(rigid, kp, kd, q)
         check_coupled(rigid, independent.inertia, kp, kd, ki, settings.period)
@@ -192,6 +176,32 @@ def _law(
         return law
     limit = integral_limit(rigid, effort_limit, carries_weight=terms.weight_is_carried)
     return IntegralAction(law, rigid, ki, kd, limit)
+
+
+def _damped_law(
+    settings: ControlSettings,
+    rigid: Robot,
+    flexible: Robot,
+    q: FloatArray,
+    background: Executor,
+    vibrating: bool,
+) -> ControlLaw[Any]:
+    from kron_dynamics.control.vibration.damped_torque import DampedTorque
+    from kron_dynamics.control.vibration.damper import VibrationDamper
+    from kron_dynamics.control.vibration.feedforward import FlexibleFeedforward
+    from kron_dynamics.control.vibration.gain_schedule import damping_schedule
+
+    limit = settings.effort_limit
+    schedule = damping_schedule(flexible, settings.kp, limit, settings.resolution, settings.period)
+    continuous = endless(rigid.model.joint_types)
+    return DampedTorque(
+        rigid,
+        FlexibleFeedforward(flexible, vibrating=vibrating),
+        VibrationDamper(schedule.at(q), limit, continuous=continuous),
+        schedule.at,
+        background,
+        compensate_friction='friction' in settings.terms.commanded,
+    )
 
 
 def check_combinations(settings: ControlSettings) -> None:

@@ -66,19 +66,7 @@ class HandGuiding(ControlLaw[LawState]):
                 be compensated twice or is left out, or no damping is stable at this period.
         """
         terms = EffortTerms() if terms is None else terms
-        if not terms.weight_is_carried:
-            raise ParameterError(
-                f'{_PURPOSE} carries the weight, but gravity is in neither terms nor drive_terms'
-            )
-        if not 0.0 <= friction_share <= 0.9:
-            raise ParameterError(
-                f'share of the friction compensated is {friction_share:g}, expected 0 to 0.9'
-            )
-        if friction_share > 0.0 and 'friction' not in terms.commanded:
-            raise ParameterError(
-                f'{_PURPOSE} is to compensate {friction_share:g} of the friction, but terms leave '
-                'friction out'
-            )
+        _check_terms(terms, friction_share)
         self._robot = robot
         self._speed_limit = positive_per_joint('speed limit', speed_limit, robot.joint_names)
         carried = 'gravity' not in terms.drive
@@ -141,3 +129,19 @@ class HandGuiding(ControlLaw[LawState]):
         if self._friction_share > 0.0:
             effort = effort + self._friction_share * self._robot.joint_friction(qd)
         return effort
+
+
+def _check_terms(terms: EffortTerms, friction_share: float) -> None:
+    if not terms.weight_is_carried:
+        raise ParameterError(
+            f'{_PURPOSE} carries the weight, but gravity is in neither terms nor drive_terms'
+        )
+    if not 0.0 <= friction_share <= 0.9:
+        raise ParameterError(
+            f'share of the friction compensated is {friction_share:g}, expected 0 to 0.9'
+        )
+    if friction_share > 0.0 and 'friction' not in terms.commanded:
+        raise ParameterError(
+            f'{_PURPOSE} is to compensate {friction_share:g} of the friction, but terms leave '
+            'friction out'
+        )

@@ -98,16 +98,7 @@ class DynamicsNode(LifecycleNode):
         self._diagnostics = DiagnosticsPublisher(self)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watchdog: Timer | None = None
-        self.create_subscription(
-            JointState,
-            'joint_states',
-            self._on_joint_state,
-            qos_profile_sensor_data,
-            raw=True,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-        )
-        if self._from_topic:
-            subscribe_description(self, self._on_description)
+        self._subscribe()
         self.create_service(Trigger, '~/clear_fault', self._on_clear_fault)
         provide_services(self, self._settings, lambda: self._configured)
         self._payloads = PayloadService(
@@ -128,6 +119,18 @@ class DynamicsNode(LifecycleNode):
             )
 
     # Lifecycle
+
+    def _subscribe(self) -> None:
+        self.create_subscription(
+            JointState,
+            'joint_states',
+            self._on_joint_state,
+            qos_profile_sensor_data,
+            raw=True,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+        if self._from_topic:
+            subscribe_description(self, self._on_description)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Compile the kernels of the description and make what publishes states."""

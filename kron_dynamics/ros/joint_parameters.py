@@ -9,6 +9,70 @@ from collections.abc import Sequence
 from kron_dynamics.ros.declarations import NO_LIMIT, Parameter, read_once
 from kron_dynamics.ros.reference_parameters import reference_joint_parameters
 
+# Of dynamics_node, for each joint: name before the joint's and behind it, default, what it does
+# with the unit, least value. The greatest is any.
+_DYNAMICS = (
+    ('gains.', '.kp', 0.0, 'Position gain, 1/s^2; to be set above 0.', 0.0),
+    ('gains.', '.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0),
+    ('gains.', '.ki', 0.0, 'Integral gain, 1/s^3; 0: none.', 0.0),
+    (
+        *('collision_threshold.', '', NO_LIMIT),
+        'External effort that is a collision and a fault, N m or N.',
+        1e-12,
+    ),
+    (
+        *('reference_start_tolerance.', '', 0.01),
+        'Distance allowed between the reference followed and the first point of a new one that '
+        'begins at once, rad or m.',
+        0.0,
+    ),
+    (
+        *('position_resolution.', '', 1e-5),
+        'Smallest step of the measured position, rad or m: what vibration_damping may trust.',
+        1e-12,
+    ),
+    (
+        *('effort_limit.', '', NO_LIMIT),
+        'Effort limit where the URDF has a larger one or none, N m or N.',
+        0.0,
+    ),
+    (
+        *('effort_rate_limit.', '', 0.0),
+        'Greatest change of the commanded effort, N m/s or N/s. 0: all of the effort limit in '
+        '0.1 / sqrt(kp) seconds.',
+        0.0,
+    ),
+    (
+        *('position_margin.', '', 0.0),
+        'Distance that a measured position may be outside its range, rad or m; further is a '
+        'fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
+        0.0,
+    ),
+    (
+        *('position_jump.', '', 0.0),
+        'Distance that a measured position may be off from one state to the next, beside what the '
+        'joint can move at twice its velocity limit, rad or m; a state further off is not '
+        'believed. 0: 50 ms at the velocity limit.',
+        0.0,
+    ),
+    (
+        *('following_error.', '', 0.0),
+        'Distance from the reference that is a fault, rad or m. 0: from gains and limits.',
+        0.0,
+    ),
+    (
+        *('following_error_velocity.', '', 0.0),
+        'Velocity error that is a fault, rad/s or m/s. 0: from gains and limits.',
+        0.0,
+    ),
+    (
+        *('goal_tolerance.', '', 0.0),
+        'Distance from the end of a reference that is a fault after goal_time, rad or m. 0: from '
+        'gains and limits.',
+        0.0,
+    ),
+)
+
 
 def armature_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
     """Return the parameters of the rotors at the joints, which are read with the description."""
@@ -29,96 +93,17 @@ def armature_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
 
 def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
     """Return the parameters that dynamics_node has for every joint."""
-    parameters = []
-    for joint in joints:
-        parameters += [
-            Parameter(
-                f'gains.{joint}.kp', 0.0, 'Position gain, 1/s^2; to be set above 0.', 0.0, NO_LIMIT
-            ),
-            Parameter(
-                f'gains.{joint}.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0, NO_LIMIT
-            ),
-            Parameter(f'gains.{joint}.ki', 0.0, 'Integral gain, 1/s^3; 0: none.', 0.0, NO_LIMIT),
-            Parameter(
-                f'collision_threshold.{joint}',
-                NO_LIMIT,
-                'External effort that is a collision and a fault, N m or N.',
-                1e-12,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'reference_start_tolerance.{joint}',
-                0.01,
-                'Distance allowed between the reference followed and the first point of a new one '
-                'that begins at once, rad or m.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_resolution.{joint}',
-                1e-5,
-                'Smallest step of the measured position, rad or m: what vibration_damping may '
-                'trust.',
-                1e-12,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'effort_limit.{joint}',
-                NO_LIMIT,
-                'Effort limit where the URDF has a larger one or none, N m or N.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'effort_rate_limit.{joint}',
-                0.0,
-                'Greatest change of the commanded effort, N m/s or N/s. 0: all of the effort '
-                'limit in 0.1 / sqrt(kp) seconds.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_margin.{joint}',
-                0.0,
-                'Distance that a measured position may be outside its range, rad or m; further is '
-                'a fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'position_jump.{joint}',
-                0.0,
-                'Distance that a measured position may be off from one state to the next, beside '
-                'what the joint can move at twice its velocity limit, rad or m; a state further '
-                'off is not believed. 0: 50 ms at the velocity limit.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'following_error.{joint}',
-                0.0,
-                'Distance from the reference that is a fault, rad or m. 0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'following_error_velocity.{joint}',
-                0.0,
-                'Velocity error that is a fault, rad/s or m/s. 0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
-            ),
-            Parameter(
-                f'goal_tolerance.{joint}',
-                0.0,
-                'Distance from the end of a reference that is a fault after goal_time, rad or m. '
-                '0: from gains and limits.',
-                0.0,
-                NO_LIMIT,
+    return [
+        parameter
+        for joint in joints
+        for parameter in (
+            *(
+                Parameter(f'{before}{joint}{behind}', default, text, least, NO_LIMIT)
+                for before, behind, default, text, least in _DYNAMICS
             ),
             *reference_joint_parameters(joint),
-        ]
-    return parameters
+        )
+    ]
 
 
 def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:

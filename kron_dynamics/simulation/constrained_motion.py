@@ -68,14 +68,7 @@ def simulate_constrained(
         NonFiniteError: there is a NaN or an infinity among them.
     """
     instance(robot, ConstrainedRobot, 'robot', 'a ConstrainedRobot')
-    for name, value in (('duration', duration), ('step', step)):
-        if not 0.0 < real_number(value, name) < np.inf:
-            raise ParameterError(f'{name} is {value!r} s, expected a positive number')
-    if duration / step > _MOST_STEPS:
-        raise ParameterError(
-            f'{duration / step:.3g} steps of {step} s, expected at most {_MOST_STEPS}'
-        )
-    count = max(1, int(np.ceil(duration / step - 1e-9)))
+    count = _steps(duration, step)
     h, n = duration / count, robot.n
     none = np.zeros(n)
 
@@ -94,10 +87,27 @@ def simulate_constrained(
     states = np.empty((count + 1, 2 * n))
     states[0] = state = settled(time, q, qd)
     for k, t in enumerate(times[:-1].tolist()):
-        k1 = rates(t, state)
-        k2 = rates(t + h / 2, state + h / 2 * k1)
-        k3 = rates(t + h / 2, state + h / 2 * k2)
-        k4 = rates(t + h, state + h * k3)
-        moved = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        moved = _runge_kutta_step(rates, t, state, h)
         states[k + 1] = state = settled(t + h, *np.split(moved, 2))
     return ConstrainedTrajectory(times, states[:, :n], states[:, n:])
+
+
+def _steps(duration: float, step: float) -> int:
+    for name, value in (('duration', duration), ('step', step)):
+        if not 0.0 < real_number(value, name) < np.inf:
+            raise ParameterError(f'{name} is {value!r} s, expected a positive number')
+    if duration / step > _MOST_STEPS:
+        raise ParameterError(
+            f'{duration / step:.3g} steps of {step} s, expected at most {_MOST_STEPS}'
+        )
+    return max(1, int(np.ceil(duration / step - 1e-9)))
+
+
+def _runge_kutta_step(
+    rates: Callable[[float, FloatArray], FloatArray], t: float, state: FloatArray, h: float
+) -> FloatArray:
+    k1 = rates(t, state)
+    k2 = rates(t + h / 2, state + h / 2 * k1)
+    k3 = rates(t + h / 2, state + h / 2 * k2)
+    k4 = rates(t + h, state + h * k3)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)

@@ -56,22 +56,13 @@ def motion_stability(
     instance(motion, Callable, 'motion', 'a function of times')  # type: ignore[arg-type]
     if isinstance(held, str) or not isinstance(held, Collection):
         raise ArgumentTypeError(f'held is {shown(held)}, expected a list of coordinates')
-    names, joints = robot.joint_names, robot.model.joint_count
+    names = robot.joint_names
     if unknown := [name for name in held if name not in names]:
         raise ParameterError(f'held names {shown(unknown)}, expected some of {listed(names)}')
     free = [k for k, name in enumerate(names) if name not in held]
     if not free:
         raise ParameterError('held names every coordinate: nothing is left to deviate')
-    kp, kd = np.zeros((2, robot.n))
-    if gains is not None:
-        instance(gains, (tuple, list), 'gains', 'a pair of kp and kd')
-        if len(gains) != 2:
-            raise ShapeError(f'gains has {len(gains)} parts, expected kp and kd')
-        for values, name, given in zip((kp, kd), ('kp', 'kd'), gains, strict=True):
-            array = finite_array(given, name)
-            if array.shape != (joints,):
-                raise ShapeError(f'{name} has shape {array.shape}, expected ({joints},)')
-            values[:joints] = array
+    kp, kd = _gains(robot, gains)
     pairs = np.ix_(free, free)
     damping = np.diag(robot.model.structural_damping + kd)
 
@@ -88,6 +79,21 @@ def motion_stability(
         return state_matrix(M, D, K)
 
     return floquet_analysis(system, period, vectorized=True, **options)
+
+
+def _gains(robot: Robot, gains: tuple[ArrayLike, ArrayLike] | None) -> FloatArray:
+    """Kp and kd of all coordinates, shape (2, n): modal ones have none."""
+    joints, values = robot.model.joint_count, np.zeros((2, robot.n))
+    if gains is not None:
+        instance(gains, (tuple, list), 'gains', 'a pair of kp and kd')
+        if len(gains) != 2:
+            raise ShapeError(f'gains has {len(gains)} parts, expected kp and kd')
+        for row, name, given in zip(values, ('kp', 'kd'), gains, strict=True):
+            array = finite_array(given, name)
+            if array.shape != (joints,):
+                raise ShapeError(f'{name} has shape {array.shape}, expected ({joints},)')
+            row[:joints] = array
+    return values
 
 
 def _states(robot: Robot, motion: Motion, times: FloatArray) -> list[FloatArray]:

@@ -178,15 +178,7 @@ class ReferenceFollower:
                 references.
             LateTrajectoryError: it starts in the past.
         """
-        if not self._accepting:
-            raise TrajectoryError(
-                'the machine is guided by hand: control law "gravity" follows no references'
-            )
-        end = np.asarray(times, np.float64).max(initial=0.0)
-        if end > self._bounds.duration:
-            raise TrajectoryError(
-                f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
-            )
+        self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
 
         def asked_from(before: Trajectory, at: float) -> Trajectory:
             start = before.sample(at)
@@ -211,6 +203,16 @@ class ReferenceFollower:
             )
 
         return self._planned(asked_from, start_time, lead)
+
+    def _check_duration(self, end: float) -> None:
+        if not self._accepting:
+            raise TrajectoryError(
+                'the machine is guided by hand: control law "gravity" follows no references'
+            )
+        if end > self._bounds.duration:
+            raise TrajectoryError(
+                f'reference takes {end:.6g} s, expected at most {self._bounds.duration:g} s'
+            )
 
     def plan_stop(self, lead: float = 0.0) -> PlannedReference:
         """Plan to stop on the path that is asked for now, as soon as the machine can, and hold.

@@ -119,6 +119,10 @@ class Trajectory:
                     f'the first point, at {points.times[0]:g} s, has a velocity but no start '
                     'state is known to reach it from'
                 )
+        return cls._through(points)
+
+    @classmethod
+    def _through(cls, points: Waypoints) -> Trajectory:
         with np.errstate(all='ignore'):
             pieces = points.interpolated()
             table = _table_of(pieces, points.positions[0], points.positions[-1])

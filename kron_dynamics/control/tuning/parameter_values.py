@@ -139,7 +139,7 @@ def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
     kinds = list(map(joint_kind, tuning.joint_types))
     position = [kind.unit('position') for kind in kinds]
     effort = [kind.unit('effort') for kind in kinds]
-    z, tolerances = tuning.damping_ratio, tuning.tolerances
+    z = tuning.damping_ratio
     damped = 'critically damped' if z == 1.0 else f'damping ratio {z:g}'
     return [
         TunedParameter(
@@ -157,6 +157,14 @@ def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
             'than there is beside the weight.',
         ),
         TunedParameter('gains.<joint>.kd', tuple(tuning.kd.tolist()), (f'1/s, {damped}',) * n),
+        *_supervision(tuning, position, effort),
+    ]
+
+
+def _supervision(tuning: Tuning, position: list[str], effort: list[str]) -> list[TunedParameter]:
+    """Limits and tolerances of the joints, with the units of their positions and efforts."""
+    tolerances = tuning.tolerances
+    return [
         _each(
             'reference_start_tolerance.<joint>',
             tuning.start_tolerance,
