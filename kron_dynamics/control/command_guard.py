@@ -52,6 +52,8 @@ class CommandGuard:
         )
         # No infinity: a step of zero seconds must allow no change, not NaN.
         self._rate_limit = np.minimum(rate, 1e300)
+        limits = self._effort_limit.tolist(), self._rate_limit.tolist()
+        self._limits = list(zip(*limits, strict=True))
         if not 0.0 < longest_step < np.inf:
             raise ParameterError(f'longest_step is {longest_step} s, expected a time above 0')
         self._longest_step = longest_step
@@ -131,6 +133,9 @@ class CommandGuard:
             ParameterError: dt is negative or NaN.
         """
         wanted = self._checked(tau)
+        if self._passes(wanted, dt):
+            self._last = np.array(wanted)
+            return np.array(wanted)
         lower, upper = self.allowed(dt)
         limited = self._within_effort_limit(wanted)
         safe = np.minimum(np.maximum(wanted, lower), upper)
@@ -138,6 +143,18 @@ class CommandGuard:
         self._rate_saturations += safe != limited
         self._last = safe
         return np.array(safe)
+
+    def _passes(self, wanted: FloatArray, dt: float) -> bool:
+        """Whether a command keeps all limits as it is; in plain numbers, as of few joints."""
+        if self._last is None or not dt >= 0.0:
+            return False
+        step = min(dt, self._longest_step)
+        for x, last, (limit, rate) in zip(
+            wanted.tolist(), self._last.tolist(), self._limits, strict=True
+        ):
+            if not (-limit <= x <= limit and last - rate * step <= x <= last + rate * step):
+                return False
+        return True
 
     def _checked(self, tau: ArrayLike) -> FloatArray:
         array = np.asarray(tau, dtype=np.float64)

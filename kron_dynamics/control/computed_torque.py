@@ -125,10 +125,13 @@ class _Feedback:
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
         self._kp = positive_per_joint('kp', kp, robot.joint_names)
         self._kd = positive_per_joint('kd', kd, robot.joint_names, zero_allowed=True)
-        self._turns = whole_turns(endless(robot.model.joint_types))
+        continuous = endless(robot.model.joint_types)
+        self._turns = whole_turns(continuous) if any(continuous) else None
 
     def acceleration(
         self, q: FloatArray, qd: FloatArray, q_ref: FloatArray, qd_ref: FloatArray
     ) -> FloatArray:
-        error = shorter_way(q_ref - q, self._turns)
+        error = q_ref - q
+        if self._turns is not None:
+            error = shorter_way(error, self._turns)
         return self._kp * error + self._kd * (qd_ref - qd)

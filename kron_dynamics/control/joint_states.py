@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import repeated_names
 from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
 _QUANTITIES = ('position', 'velocity', 'effort')
@@ -48,6 +49,7 @@ class AssembledState:
         ages: age of the last value of each quantity (rows position, velocity, effort) and joint,
             shape (3, n), in s; inf if there never was one.
         timeout: age, in s, above which a value is not fresh.
+        is_new: whether all of it has come in one sample, just now.
     """
 
     joint_names: tuple[str, ...]
@@ -56,11 +58,12 @@ class AssembledState:
     effort: FloatArray
     ages: FloatArray
     timeout: float
+    is_new: bool = False
 
     @property
     def ready(self) -> bool:
         """Whether every joint has a fresh position and a fresh velocity."""
-        return bool((self.ages[:2] <= self.timeout).all())
+        return self.is_new or bool((self.ages[:2] <= self.timeout).all())
 
     def problem(self) -> str | None:
         """Return in words which joints lack a fresh position or velocity; None if ready."""
@@ -120,6 +123,11 @@ class JointStateAssembler:
         self._stamps = np.full(shape, -np.inf)
         self._times = np.full(shape, -np.inf)
         self._latest = -np.inf
+        # Names of a sample of all joints, and where they belong; what the last such sample made.
+        self._whole: tuple[Sequence[str], Sequence[int]] | None = None
+        self._newest: AssembledState | None = None
+        self._newest_at = -np.inf
+        self._no_age = read_only(np.zeros(shape))
 
     @property
     def rejections(self) -> Mapping[str, int]:
@@ -129,6 +137,7 @@ class JointStateAssembler:
     @property
     def last_position(self) -> FloatArray:
         """Last known positions, shape (n,), however old; NaN where none ever came."""
+        self._settle()
         return np.array(self._values[0])
 
     def reset(self) -> None:
@@ -137,6 +146,7 @@ class JointStateAssembler:
         self._stamps.fill(-np.inf)
         self._times.fill(-np.inf)
         self._latest = -np.inf
+        self._newest = None
 
     def update(
         self,
@@ -160,15 +170,18 @@ class JointStateAssembler:
             now: steady time of arrival, in s.
         """
         given = (positions, velocities, efforts)
+        if self._whole is not None and names is self._whole[0]:
+            if self._all_taken(given, self._whole[1], stamp, now):
+                return SampleOutcome.ACCEPTED
+        self._settle()
         columns = self._columns(names, given)
         if isinstance(columns, str):
             return self._reject(columns)
         if not all(map(isfinite, (stamp or 0.0, now))):
             return self._reject('time not finite')
         source, target = columns
-        if stamp is not None and len(target) == len(self.joint_names) and stamp > self._latest:
-            if self._all_taken(given, source, target, stamp, now):
-                return SampleOutcome.ACCEPTED
+        if len(names) == len(self.joint_names) == len(target):
+            self._whole = names, np.argsort(target).tolist()
         data = np.full((len(given), len(source)), np.nan)
         for row, values in enumerate(given):
             if len(values):
@@ -199,29 +212,39 @@ class JointStateAssembler:
     def _all_taken(
         self,
         given: tuple[_Numbers, ...],
-        source: npt.NDArray[np.intp],
-        target: npt.NDArray[np.intp],
-        stamp: float,
-        time: float,
+        order: Sequence[int],
+        stamp: float | None,
+        now: float,
     ) -> bool:
-        """Take a sample of all joints that is newer than all before, if it is without a flaw.
+        """Take a sample of all there is to know, newer than all before, if it is without a flaw.
 
         Nearly every sample is, and none of its numbers has to be looked at alone then.
         """
-        if not (len(given[0]) and len(given[1])):
+        if stamp is None or not self._latest < stamp < np.inf or not isfinite(now):
             return False
-        rows = 3 if len(given[2]) else 2
-        data = np.array(given[:rows], dtype=np.float64)
-        if not np.isfinite(data).all():
-            return False
-        self._values[:rows, target] = data[:, source]
-        self._times[:rows] = time
-        self._stamps[:rows] = stamp
-        self._latest = stamp
+        for values in given:
+            if len(values) != len(order) or not all(map(isfinite, values)):
+                return False
+        q, qd, effort = np.array([[values[k] for k in order] for values in given], np.float64)
+        self._newest = AssembledState(
+            self.joint_names, q, qd, effort, self._no_age, self._timeout, is_new=True
+        )
+        self._newest_at, self._latest = now, stamp
         return True
+
+    def _settle(self) -> None:
+        """Put what came last in one sample where the values of single joints are."""
+        if self._newest is not None:
+            self._values[:] = self._newest.q, self._newest.qd, self._newest.effort
+            self._times.fill(self._newest_at)
+            self._stamps.fill(self._latest)
+            self._newest = None
 
     def state(self, now: float) -> AssembledState:
         """Return the state at steady time ``now``, with NaN for what is not fresh."""
+        if self._newest is not None and now == self._newest_at:
+            return self._newest
+        self._settle()
         ages = now - self._times
         q, qd, effort = np.where(ages <= self._timeout, self._values, np.nan)
         return AssembledState(self.joint_names, q, qd, effort, ages, self._timeout)

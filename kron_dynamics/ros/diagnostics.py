@@ -17,6 +17,7 @@ from kron_dynamics.control.terms import in_order
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 
 _REMEMBERED = 1000  # control cycles in the statistics
 
@@ -117,7 +118,9 @@ class DiagnosticsPublisher:
     def __init__(self, node: Node) -> None:
         """Publish on /diagnostics for a node."""
         self._node = node
-        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._publisher = node.create_publisher(
+            DiagnosticArray, '/diagnostics', 10, event_callbacks=WITHOUT_EVENTS
+        )
 
     def publish(
         self, level: bytes, message: str, hardware_id: str, values: Mapping[str, str]

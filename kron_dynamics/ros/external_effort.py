@@ -19,7 +19,11 @@ from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_terms
 from kron_dynamics.ros.conversions import joint_state, wrench_stamped
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
+
+# States until somebody new is looked for: asking the middleware takes a tenth of a cycle.
+_UNHEARD = 10
 
 
 class ExternalEffortOutput:
@@ -57,12 +61,20 @@ class ExternalEffortOutput:
         self._base = robot.model.root_link
         self._tip = TipWrench(robot, configured.tip_frame)
         self._tip.wrench(*np.zeros((2, robot.n)))
-        self._running = False
+        self._running, self._unheard = False, 0
         self._efforts = node.create_publisher(
-            JointState, '~/external_effort', 1, callback_group=group
+            JointState,
+            '~/external_effort',
+            1,
+            callback_group=group,
+            event_callbacks=WITHOUT_EVENTS,
         )
         self._wrench = node.create_publisher(
-            WrenchStamped, '~/external_wrench', 1, callback_group=group
+            WrenchStamped,
+            '~/external_wrench',
+            1,
+            callback_group=group,
+            event_callbacks=WITHOUT_EVENTS,
         )
 
     def destroy(self) -> None:
@@ -90,11 +102,14 @@ class ExternalEffortOutput:
             # Parameters of the joints may be set until the node is active.
             self._controller = controller
             monitor.thresholds = self._thresholds(active=controller is not None)
+        if self._unheard > 0 and not monitor.watches_for_collisions:
+            self._unheard -= 1
+            return None
         heard = [
             publisher.get_subscription_count() > 0 for publisher in (self._efforts, self._wrench)
         ]
         if not any(heard) and not monitor.watches_for_collisions:
-            self._running = False
+            self._running, self._unheard = False, _UNHEARD
             return None
         if not self._running:
             monitor.reset()

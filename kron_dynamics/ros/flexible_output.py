@@ -19,6 +19,7 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.exceptions import ModelError, NonFiniteError
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.conversions import joint_state, pose_stamped, vector_stamped
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
@@ -36,7 +37,9 @@ class DeflectionOutput:
         """Make the publishers for a robot with links that bend, whose kernels are ready."""
 
         def publisher(kind: Any, topic: str) -> Publisher[Any]:
-            return node.create_publisher(kind, topic, 1, callback_group=group)
+            return node.create_publisher(
+                kind, topic, 1, callback_group=group, event_callbacks=WITHOUT_EVENTS
+            )
 
         self._node = node
         self._flexible = configured.flexible

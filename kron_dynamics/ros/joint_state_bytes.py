@@ -12,17 +12,14 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from kron_dynamics.typing import FloatArray
-
 _XCDR1 = b'\x00\x01'  # little endian, as every RMW writes it on such a computer
 _HEADER = 4  # bytes before the content: representation and options
 _STAMP = slice(_HEADER, _HEADER + 8)
-_EMPTY = np.empty(0)
+_SECONDS = struct.Struct('<iI')
 # Publishers remembered by the sizes of what they send; one that never repeats itself must not
 # fill memory.
 _REMEMBERED = 32
@@ -33,16 +30,16 @@ class JointSample(NamedTuple):
 
     Attributes:
         names: of the m joints.
-        position: shape (m,), rad or m; empty where it was left out, as the next two.
-        velocity: shape (m,), rad/s or m/s.
-        effort: shape (m,), N m or N.
+        position: m numbers, rad or m; none where it was left out, as the next two.
+        velocity: m numbers, rad/s or m/s.
+        effort: m numbers, N m or N.
         stamp: of the header.
     """
 
     names: tuple[str, ...]
-    position: FloatArray
-    velocity: FloatArray
-    effort: FloatArray
+    position: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
     stamp: Time
 
 
@@ -52,12 +49,12 @@ class _Layout(NamedTuple):
     Attributes:
         names: of the joints.
         same: slices of a message, and what is there in every message like it.
-        numbers: (count, offset) of position, velocity and effort.
+        numbers: format and offset of position, velocity and effort.
     """
 
     names: tuple[str, ...]
     same: tuple[tuple[slice, bytes], ...]
-    numbers: tuple[tuple[int, int], ...]
+    numbers: tuple[tuple[struct.Struct, int], ...]
 
 
 class JointStateReader:
@@ -68,7 +65,7 @@ class JointStateReader:
         self._layouts: dict[int, _Layout] = {}
 
     def read(self, data: bytes) -> JointSample:
-        """Return what a message says; its arrays are views of the bytes.
+        """Return what a message says.
 
         Raises:
             Exception: rclpy cannot make a message of the bytes.
@@ -77,10 +74,9 @@ class JointStateReader:
         if layout is None or any(data[where] != what for where, what in layout.same):
             return self._read_by_rclpy(data)
         position, velocity, effort = (
-            np.frombuffer(data, '<f8', count, offset) if count else _EMPTY
-            for count, offset in layout.numbers
+            numbers.unpack_from(data, offset) for numbers, offset in layout.numbers
         )
-        sec, nanosec = struct.unpack('<iI', data[_STAMP])
+        sec, nanosec = _SECONDS.unpack_from(data, _HEADER)
         return JointSample(
             layout.names, position, velocity, effort, Time(sec=sec, nanosec=nanosec)
         )
@@ -92,9 +88,8 @@ class JointStateReader:
             if len(self._layouts) >= _REMEMBERED:
                 self._layouts.clear()
             self._layouts[len(data)] = _layout(data, message, names)
-        position, velocity, effort = (
-            np.array(values, dtype=np.float64)
-            for values in (message.position, message.velocity, message.effort)
+        position, velocity, effort = map(
+            tuple, (message.position, message.velocity, message.effort)
         )
         return JointSample(names, position, velocity, effort, message.header.stamp)
 
@@ -117,7 +112,7 @@ def _layout(data: bytes, message: JointState, names: tuple[str, ...]) -> _Layout
         same.append((slice(begin, end), data[begin:end]))
         if values:
             at = (at + 7) // 8 * 8
-        numbers.append((len(values), at + _HEADER))
+        numbers.append((struct.Struct(f'<{len(values)}d'), at + _HEADER))
         at += 8 * len(values)
         begin = at + _HEADER
     return _Layout(names, tuple(same), tuple(numbers))

@@ -21,6 +21,7 @@ from kron_dynamics.linearized import LinearizedModel, Modes
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import linearized_model
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
@@ -72,7 +73,11 @@ class LinearizedOutput:
         self.values: dict[str, str] = {}
         """Frequencies and damping ratios of the links for diagnostics; they may be empty."""
         self._publisher = node.create_publisher(
-            LinearizedModelMessage, '~/linearized_model', 1, callback_group=group
+            LinearizedModelMessage,
+            '~/linearized_model',
+            1,
+            callback_group=group,
+            event_callbacks=WITHOUT_EVENTS,
         )
         # Never in the callback of a state, where it would delay the command.
         period = 1.0 / parameters.value('linearized_model_rate')

@@ -26,6 +26,7 @@ from kron_dynamics.ros.external_effort import ExternalEffortOutput
 from kron_dynamics.ros.flexible_output import DeflectionOutput
 from kron_dynamics.ros.linearized_output import LinearizedOutput
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray
 
@@ -38,7 +39,9 @@ class CommandOutput:
     def __init__(self, node: LifecycleNode) -> None:
         """Make the publishers, which are silent while the node is not active."""
         self._bare = node.create_lifecycle_publisher(Float64MultiArray, '~/commands', 1)
-        self._named = node.create_lifecycle_publisher(JointState, '~/command_state', 1)
+        self._named = node.create_lifecycle_publisher(
+            JointState, '~/command_state', 1, event_callbacks=WITHOUT_EVENTS
+        )
         # Serialised when they are published, so that they serve for all commands.
         self._efforts, self._state = SerializedNumbers(), JointState()
         self._names: Sequence[str] = ()
@@ -139,9 +142,15 @@ class TipOutput:
         """Make the publishers for a link of a robot."""
         self._node = node
         self._frame = robot.frame(link)
-        self._twist = node.create_publisher(TwistStamped, '~/tip_twist', 1, callback_group=group)
+        self._twist = node.create_publisher(
+            TwistStamped, '~/tip_twist', 1, callback_group=group, event_callbacks=WITHOUT_EVENTS
+        )
         self._acceleration = node.create_publisher(
-            AccelStamped, '~/tip_acceleration', 1, callback_group=group
+            AccelStamped,
+            '~/tip_acceleration',
+            1,
+            callback_group=group,
+            event_callbacks=WITHOUT_EVENTS,
         )
         # Serialised when they are published, so that they serve for all states.
         self._twist_message = TwistStamped()

@@ -11,6 +11,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from kron_dynamics.control.terms import in_order
+from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 
 
 class TermsOutput:
@@ -19,7 +20,9 @@ class TermsOutput:
     def __init__(self, node: Node) -> None:
         """Make the publisher."""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._publisher = node.create_publisher(String, '~/terms', latched)
+        self._publisher = node.create_publisher(
+            String, '~/terms', latched, event_callbacks=WITHOUT_EVENTS
+        )
 
     def publish(self, terms: Collection[str]) -> None:
         """Tell the terms, some of `control.terms.TERMS`; none are an empty text."""

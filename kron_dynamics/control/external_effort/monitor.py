@@ -77,11 +77,12 @@ class ExternalEffortMonitor:
         self._thresholds = positive_per_joint(
             'collision_threshold', thresholds, self._robot.joint_names, infinity_allowed=True
         )
+        self._watches = bool(np.isfinite(self._thresholds).any())
 
     @property
     def watches_for_collisions(self) -> bool:
         """Whether any joint has a threshold."""
-        return bool(np.isfinite(self._thresholds).any())
+        return self._watches
 
     @property
     def time_constant(self) -> float:

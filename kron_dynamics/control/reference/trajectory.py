@@ -219,11 +219,14 @@ class Trajectory:
             raise NonFiniteError('trajectory sampled at time NaN')
         piece = bisect_right(self._breaks, t)
         s = t - self._breaks[piece - 1] if 0 < piece < len(self._breaks) else 0.0
+        n = len(self.joint_names)
+        if s == 0.0:  # a hold, nearly always
+            q, qd, qdd = np.array(self._table[piece, 0]).reshape(3, n)
+            return q, qd, qdd
         powers = [1.0]
         for _ in range(self._table.shape[1] - 1):
             powers.append(powers[-1] * s)
         state = np.array(powers) @ self._table[piece]  # (3 n,)
-        n = len(self.joint_names)
         return state[:n], state[n : 2 * n], state[2 * n :]
 
     def samples(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -82,13 +82,21 @@ class StateGate:
         self._jump = position_jump
         self._factor = velocity_factor
         self._turns = whole_turns(endless(model.joint_types))
-        self._last: tuple[FloatArray, float] | None = None
+        self._last: tuple[list[float], float] | None = None
         self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
         self._quick_ones = False
         self._jumped = False
-        self._quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
+        quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
         lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
-        self._middle, self._half = (lower + upper) / 2, (upper - lower) / 2
+        # Per joint: what a state is ordinary by.
+        bounds = (
+            (lower + upper) / 2,
+            (upper - lower) / 2,
+            self._velocity_limit,
+            quickest,
+            position_jump,
+        )
+        self._bounds = list(zip(*(row.tolist() for row in bounds), strict=True))
 
     def reset(self) -> None:
         """Forget the states seen so far: the next one stands for itself."""
@@ -105,14 +113,14 @@ class StateGate:
             stamp: of the state, s.
         """
         if not self._jumped and self._is_ordinary(q, qd, stamp):
-            self._last = np.array(q), stamp
+            self._last = q.tolist(), stamp
             return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
             doubt = self._doubt(q, qd, stamp)
             if doubt is not None:
                 return Verdict(False, doubt)
             problem = self._stayed(q) if self._jumped else None
-            self._last, self._jumped = (np.array(q), stamp), False
+            self._last, self._jumped = (q.tolist(), stamp), False
             return Verdict(True, problem or self._violation(q, qd))
 
     def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
@@ -124,12 +132,15 @@ class StateGate:
             return False
         before, last_stamp = self._last
         elapsed = max(stamp - last_stamp, 0.0)
-        ordinary = (
-            (np.abs(q - self._middle) <= self._half)
-            & (np.abs(qd) <= self._velocity_limit)
-            & (np.abs(q - before) <= self._quickest * elapsed + self._jump)
-        )
-        return bool(ordinary.all())
+        # Plain numbers: a robot has few joints, and after a pause each of NumPy's functions takes
+        # longer to be fetched into the processor's cache than all this.
+        for x, v, was, (middle, half, limit, quickest, jump) in zip(
+            q.tolist(), qd.tolist(), before, self._bounds, strict=True
+        ):
+            in_limits = abs(x - middle) <= half and abs(v) <= limit
+            if not (in_limits and abs(x - was) <= quickest * elapsed + jump):
+                return False
+        return True
 
     def _doubt(self, q: FloatArray, qd: FloatArray, stamp: float) -> str | None:
         limit = self._velocity_limit
@@ -142,7 +153,7 @@ class StateGate:
             return self._velocity(qd, absurd, f'no joint is {_ABSURD:g} times as quick')
         if self._last is None:
             return None
-        before, last_stamp = self._last
+        before, last_stamp = np.array(self._last[0]), self._last[1]
         elapsed = max(stamp - last_stamp, 0.0)
         step = np.abs(shorter_way(q - before, self._turns))
         if (jumped := step > _QUICKEST * limit * elapsed + self._jump).any():
@@ -161,7 +172,7 @@ class StateGate:
     def _stayed(self, q: FloatArray) -> str | None:
         """What is wrong with a position that has jumped and did not come back."""
         assert self._last is not None  # it has jumped from there
-        before, _ = self._last
+        before = np.array(self._last[0])
         moved = np.abs(shorter_way(q - before, self._turns)) > self._jump
         if not moved.any():
             return None

@@ -33,12 +33,15 @@ class TrackingErrors:
         self._names = tuple(joint_names)
         self._turns = whole_turns(continuous)
         self._tolerances = tolerances
+        allowed = self._turns, tolerances.position, tolerances.velocity
+        self._allowed = list(zip(*(row.tolist() for row in allowed), strict=True))
         self.reset()
 
     def reset(self) -> None:
         """Forget what was seen: the machine is to hold where it is."""
         n = len(self._names)
-        self._position, self._velocity = np.zeros((2, n))
+        none = np.zeros(n)
+        self._state = none, none, none, none
         self._since = np.full((2, n), np.inf)
         self._pending = False
 
@@ -50,12 +53,14 @@ class TrackingErrors:
     @property
     def position(self) -> FloatArray:
         """Last error of the positions, shape (n,), rad or m."""
-        return self._position
+        q, _, wanted, _ = self._state
+        return shorter_way(wanted - q, self._turns)
 
     @property
     def velocity(self) -> FloatArray:
         """Last error of the velocities, shape (n,), rad/s or m/s."""
-        return self._velocity
+        _, qd, _, wanted = self._state
+        return wanted - qd
 
     def check(
         self,
@@ -75,19 +80,14 @@ class TrackingErrors:
             after_end: time since the end of the reference, s; negative before it.
         """
         allowed = self._tolerances
-        self._position = shorter_way(reference[0] - q, self._turns)
-        self._velocity = reference[1] - qd
-        if not self._pending:
-            is_late = after_end > allowed.goal_time
-            most = np.minimum(allowed.position, allowed.goal) if is_late else allowed.position
-            small = np.abs(self._position) <= most
-            small &= np.abs(self._velocity) <= allowed.velocity
-            if small.all():  # nearly always
-                return None
+        self._state = q, qd, *reference[:2]
+        if not self._pending and after_end <= allowed.goal_time and self._is_small():
+            return None  # nearly always
+        position, velocity = self.position, self.velocity
         for row, (what, error, most) in enumerate(
             (
-                ('position', self._position, allowed.position),
-                ('velocity', self._velocity, allowed.velocity),
+                ('position', position, allowed.position),
+                ('velocity', velocity, allowed.velocity),
             )
         ):
             far = np.abs(error) > most
@@ -100,12 +100,23 @@ class TrackingErrors:
                     f'for {stamp - self._since[row, k]:.2g} s, allowed are {most[k]:.4g}'
                 )
         self._pending = bool(np.isfinite(self._since).any())
-        missed = np.abs(self._position) > allowed.goal
+        missed = np.abs(position) > allowed.goal
         if after_end > allowed.goal_time and missed.any():
             k = int(np.argmax(missed))
             return (
-                f"joint '{self._names[k]}' is {abs(self._position[k]):.4g} off its goal "
+                f"joint '{self._names[k]}' is {abs(position[k]):.4g} off its goal "
                 f'{after_end:.2g} s after the end of the reference, allowed are '
                 f'{allowed.goal[k]:.4g}'
             )
         return None
+
+    def _is_small(self) -> bool:
+        """Whether no error is too large; in plain numbers, as of few joints."""
+        rows = (row.tolist() for row in self._state)
+        for q, qd, wanted, rate, (turn, far, quick) in zip(*rows, self._allowed, strict=True):
+            error = wanted - q
+            if turn:
+                error -= turn * round(error / turn)
+            if not (abs(error) <= far and abs(rate - qd) <= quick):
+                return False
+        return True
