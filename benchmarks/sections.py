@@ -15,6 +15,8 @@ NAMES = {
     **{f'chain{n}': f'chain of {n}' for n in LENGTHS},
     'chain10000': 'chain of 10,000',
     'chains': 'chains',
+    'four_bar': 'four-bar linkage (3)',
+    'cylinder': 'stacker-reclaimer with cylinder (7)',
     'none': 'any',
 }
 
@@ -136,6 +138,15 @@ the seconds between, in which nobody asks. On a computer with two cores the plan
 one of them.""",
     ),
     11: (
+        'Closed loops',
+        """
+One call of a constrained robot in its independent speeds: the efforts of the actuated joints, and
+accelerations with multipliers of all conditions, against `pinocchio.constraintDynamics` with
+three conditions for every loop, which gives the same accelerations. Four-bar linkage: 3
+coordinates, 1 degree of freedom. Stacker-reclaimer with luffing cylinder and levelled cab: 7
+coordinates, 3 degrees of freedom, 10 conditions of which 4 are independent.""",
+    ),
+    12: (
         'Operations',
         """
 Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the

@@ -9,6 +9,7 @@ from functools import partial
 from benchmarks import (
     batches,
     calls,
+    constrained,
     flexible_simulation,
     linear_models,
     loading,
@@ -294,6 +295,21 @@ def _services() -> list[Row]:
     return rows
 
 
+def _constrained() -> list[Row]:
+    rows = []
+    for robot, longest in (('four_bar', 0.5e-6), ('cylinder', 1e-6)):
+        for key, measure, unit, bounds in (
+            ('inverse', constrained.inverse, 's', {'at_most': longest}),
+            ('forward', constrained.forward, 'x', {'at_least': 5.0}),
+        ):
+            what = 'constrained inverse dynamics, one call from Python'
+            if key == 'forward':
+                what = f'constrained forward dynamics, one call, against {PINOCCHIO}'
+            task = partial(measure, robot)
+            rows.append(Row(f'loops/{key}/{robot}', 11, what, robot, task, unit, **bounds))
+    return rows
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -307,4 +323,5 @@ ROWS: tuple[Row, ...] = (
     *_linear_models(),
     *_simulation(),
     *_services(),
+    *_constrained(),
 )

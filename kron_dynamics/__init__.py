@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kron_dynamics.loading import load, loads
     from kron_dynamics.model import RobotModel
     from kron_dynamics.model.payload import RigidPayload
+    from kron_dynamics.reduced import ReducedRobot
     from kron_dynamics.robot import Robot
 
 __version__ = '0.1.0'
@@ -56,6 +57,7 @@ __all__ = [
     'ModelWarning',
     'NonFiniteError',
     'ParameterError',
+    'ReducedRobot',
     'RigidPayload',
     'Robot',
     'RobotFrame',
@@ -79,6 +81,10 @@ def __getattr__(name: str) -> object:
         from kron_dynamics.constrained import ConstrainedRobot
 
         return ConstrainedRobot
+    if name == 'ReducedRobot':
+        from kron_dynamics.reduced import ReducedRobot
+
+        return ReducedRobot
     from kron_dynamics.carrying import CarryingRobot
     from kron_dynamics.frame import RobotFrame
     from kron_dynamics.linearized import LinearizedModel

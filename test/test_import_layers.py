@@ -29,7 +29,7 @@ LAYERS = (
     ('symbolic',),
     ('robot',),
     ('carrying', 'constrained'),
-    ('equilibrium', 'loading', 'stability'),
+    ('equilibrium', 'loading', 'reduced', 'stability'),
     ('kron_dynamics',),  # the package's own __init__: the curated names
     ('control', 'bag', 'modes', 'simulation'),
     ('demo',),

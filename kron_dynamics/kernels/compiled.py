@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.kernels.kernel import Kernel
-from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.kernels.specification import Argument, KernelSpecification
 
 P = ParamSpec('P')
 R = TypeVar('R')
@@ -33,14 +33,14 @@ class Compiled(Generic[P, R]):
     def __init__(
         self,
         function: Callable[Concatenate[Any, P], R],
-        lengths: dict[str, int],
+        lengths: dict[str, int | str],
         on_demand: bool = False,
         in_body_axes: bool = False,
         inverts_mass: bool = False,
         has_loops: bool = True,
         has_inertia: bool = False,
     ) -> None:
-        """Describe a method; the given arguments have other lengths than n."""
+        """Describe a method; the given arguments have other lengths than n, or an attribute's."""
         self.on_demand = on_demand
         self.inverts_mass = inverts_mass
         self._in_body_axes = in_body_axes
@@ -54,7 +54,7 @@ class Compiled(Generic[P, R]):
         names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         if unknown := set(lengths) - set(names):
             raise TypeError(f'{self._name} has no argument {", ".join(sorted(unknown))}')
-        self._arguments = tuple((k, lengths[k]) if k in lengths else k for k in names)
+        self._arguments = [(name, lengths.get(name)) for name in names]
 
         @functools.wraps(function)
         def plain(instance: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -83,9 +83,16 @@ class Compiled(Generic[P, R]):
         name = f'{instance._kernel_prefix}{self._name}'
         result = self._result_type
         return KernelSpecification(
-            *(name, self._arguments, function, result),
+            *(name, self._lengths_for(instance), function, result),
             *(self._in_body_axes, self._has_loops, self._has_inertia),
         )
+
+    def _lengths_for(self, instance: Any) -> list[Argument]:
+        found: list[Argument] = []
+        for name, length in self._arguments:
+            known = getattr(instance, length) if isinstance(length, str) else length
+            found.append(name if known is None else (name, known))
+        return found
 
     def _equation(self, instance: Any, *values: Any) -> Any:
         """The same in any number system, for `taylor.expand`."""
@@ -139,7 +146,7 @@ def compiled(
     inverts_mass: bool = False,
     has_loops: bool = True,
     has_inertia: bool = False,
-    **lengths: int,
+    **lengths: int | str,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], Compiled[P, R]]: ...
 
 
@@ -152,16 +159,17 @@ def compiled(
     inverts_mass: bool = False,
     has_loops: bool = True,
     has_inertia: bool = False,
-    **lengths: int,
+    **lengths: int | str,
 ) -> Any:
     """Decorate a method whose body is an equation: it is recorded and compiled.
 
     The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
-    gives another; a NamedTuple that it is annotated to return means several results. `out`, a
-    keyword of every such method, is the kernel's own and never reaches the body. `prepare` leaves
-    out what is compiled on demand only, and what inverts M where a joint moves no mass. A result
-    in the axes of the bodies is recorded with these very axes; for others the recorder may choose
-    them. A body that goes through the tree in ways of its own has no loops to record.
+    gives another, or ``@compiled(u='m')`` that of the instance's attribute m. A NamedTuple that it
+    is annotated to return means several results. `out`, a keyword of every such method, is the
+    kernel's own and never reaches the body. `prepare` leaves out what is compiled on demand only,
+    and what inverts M where a joint moves no mass. A result in the axes of the bodies is recorded
+    with these very axes; for others the recorder may choose them. A body that goes through the
+    tree in ways of its own has no loops to record.
     """
     if function is not None:
         return Compiled(function, {})

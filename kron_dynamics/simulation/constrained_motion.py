@@ -68,7 +68,7 @@ def simulate_constrained(
         NonFiniteError: there is a NaN or an infinity among them.
     """
     instance(robot, ConstrainedRobot, 'robot', 'a ConstrainedRobot')
-    count = _steps(duration, step)
+    count = step_count(duration, step)
     h, n = duration / count, robot.n
     none = np.zeros(n)
 
@@ -87,12 +87,17 @@ def simulate_constrained(
     states = np.empty((count + 1, 2 * n))
     states[0] = state = settled(time, q, qd)
     for k, t in enumerate(times[:-1].tolist()):
-        moved = _runge_kutta_step(rates, t, state, h)
+        moved = runge_kutta_step(rates, t, state, h)
         states[k + 1] = state = settled(t + h, *np.split(moved, 2))
     return ConstrainedTrajectory(times, states[:, :n], states[:, n:])
 
 
-def _steps(duration: float, step: float) -> int:
+def step_count(duration: float, step: float) -> int:
+    """Return how many equal steps make up a duration, s, none longer than a step, s.
+
+    Raises:
+        ParameterError: one of them is not positive, or these are too many steps.
+    """
     for name, value in (('duration', duration), ('step', step)):
         if not 0.0 < real_number(value, name) < np.inf:
             raise ParameterError(f'{name} is {value!r} s, expected a positive number')
@@ -103,9 +108,17 @@ def _steps(duration: float, step: float) -> int:
     return max(1, int(np.ceil(duration / step - 1e-9)))
 
 
-def _runge_kutta_step(
+def runge_kutta_step(
     rates: Callable[[float, FloatArray], FloatArray], t: float, state: FloatArray, h: float
 ) -> FloatArray:
+    """Return the state after a step h, s, of Runge and Kutta's fourth order.
+
+    Args:
+        rates: of a state at a time, its derivative, shape (k,).
+        t: time, s.
+        state: shape (k,).
+        h: s.
+    """
     k1 = rates(t, state)
     k2 = rates(t + h / 2, state + h / 2 * k1)
     k3 = rates(t + h / 2, state + h / 2 * k2)

@@ -32,6 +32,8 @@ def test_examples_run_as_one_session(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs(scope['loads'].wrenches['pin'][:3]).max() > 1.0
     assert scope['driven'].degrees_of_freedom == 0
     assert scope['swing'].q.shape == (201, 3)
+    np.testing.assert_allclose(scope['moved'].u_dot, scope['u_dot'], atol=1e-9)
+    assert np.abs(scope['fast'].residual(scope['q'])).max() < 1e-12
 
 
 def test_its_file_is_that_of_the_package() -> None:

@@ -1,0 +1,100 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of a constrained robot in its independent speeds: some microseconds a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kron_dynamics.arguments import instance
+from kron_dynamics.constraints.state_arguments import state_vector
+from kron_dynamics.exceptions import SingularConstraintError
+from kron_dynamics.reduced import ReducedRobot
+from kron_dynamics.simulation.constrained_motion import (
+    ConstrainedTrajectory,
+    Efforts,
+    runge_kutta_step,
+    step_count,
+)
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# rad or robot's lengths: what the loops may be open by before they are closed again.
+_OPEN = 1e-12
+
+
+def simulate_reduced(
+    robot: ReducedRobot,
+    q: ArrayLike,
+    u: ArrayLike,
+    efforts: Efforts | None = None,
+    *,
+    duration: float,
+    step: float = 1e-3,
+    time: float = 0.0,
+    friction: bool = False,
+) -> ConstrainedTrajectory:
+    """Return the motion from a state on, in steps of equal length.
+
+    As of `simulate_constrained`, of a robot whose constraints do not depend on time. Rates follow
+    from u and obey the constraints; where a step has left a loop open by more than rounding, it
+    is closed again.
+
+    Args:
+        robot: the robot.
+        q: coordinates at the start, shape (n,); closed first.
+        u: independent speeds at the start, shape (m,), 1/s.
+        efforts: function of time, q and qd with the joints' efforts, shape (n,), N m or N; None
+            for none.
+        duration: s.
+        step: longest step, s.
+        time: at the start, s.
+        friction: whether joint friction brakes.
+
+    Raises:
+        ArgumentTypeError: robot is no `ReducedRobot`.
+        ParameterError: duration or step are not positive, or these are too many steps.
+        SingularConstraintError: the speeds do not determine the motion any more.
+        ConstraintError: the loops cannot be closed any more.
+        ShapeError: an array has another shape.
+        NonFiniteError: there is a NaN or an infinity among them.
+    """
+    instance(robot, ReducedRobot, 'robot', 'a ReducedRobot')
+    count = step_count(duration, step)
+    h, n = duration / count, robot.n
+    rates, scale = _rates(robot, efforts, friction), robot.constrained._system.row_scale
+    times: FloatArray = np.asarray(time + h * np.arange(count + 1), dtype=np.float64)
+    speeds = state_vector(u, 'u', robot.degrees_of_freedom)
+    states = np.empty((count + 1, n + robot.degrees_of_freedom))
+    states[0] = state = np.concatenate([robot.constrained.close(q), speeds])
+    for k, t in enumerate(times[:-1].tolist()):
+        state = runge_kutta_step(rates, t, state, h)
+        if not np.isfinite(state).all():
+            raise SingularConstraintError(
+                f'the speeds of {", ".join(robot.independent)} do not determine the motion at '
+                f'{t:.6g} s; choose other independent speeds'
+            )
+        if (np.abs(robot.residual(state[:n])) > _OPEN * scale).any():
+            state[:n] = robot.constrained.close(state[:n])
+        states[k + 1] = state
+    q_all = states[:, :n]
+    return ConstrainedTrajectory(times, q_all, robot.velocities(q_all, states[:, n:]))
+
+
+def _rates(
+    robot: ReducedRobot, efforts: Efforts | None, friction: bool
+) -> Callable[[float, FloatArray], FloatArray]:
+    """Derivative of a state (q, u) at a time."""
+    n, none = robot.n, np.zeros(robot.n)
+    joint_friction = robot.constrained.robot.joint_friction
+
+    def rates(t: float, state: FloatArray) -> FloatArray:
+        place, speed = state[:n], state[n:]
+        qd = robot.velocities(place, speed)
+        tau = none if efforts is None else np.asarray(efforts(t, place, qd), dtype=np.float64)
+        if friction:
+            tau = tau - joint_friction(qd)
+        return np.concatenate([qd, robot.forward_dynamics(place, speed, tau).u_dot])
+
+    return rates
