@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +42,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add_urdf(parser)
     add_flexible(parser)
+    parser.add_argument(
+        '--constraints', metavar='FILE', type=Path, help='constraints that close loops, YAML'
+    )
     add_gravity(parser)
     parser.set_defaults(run=run)
 
@@ -48,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ModelError: the robot is unusable, or its mass matrix is not positive definite.
+        ConstraintError: a constraint does not fit, or loops cannot be closed.
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # they are shown below
@@ -59,6 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
         )
     model = robot.model
     robot.prepare(model.tip_link)
+    closed: list[list[str]] = []
+    owners: list[Any] = [robot, robot.frame(model.tip_link)]
+    if arguments.constraints is not None:
+        # Most robots are trees.
+        from kron_dynamics.cli.constrained_info import closed_robot, constraint_rows, freedom
+
+        constrained, reduced = closed_robot(robot, arguments.constraints)
+        closed = [_columns(constraint_rows(constrained)), freedom(constrained)]
+        owners += [] if reduced is None else [reduced]
     sections = (
         _summary(model),
         _warnings(model),
@@ -66,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
         _coordinates(model),
         [f'mimic    {text}' for text in _mimics(model)],
         _flexible_links(model),
-        _kernels(robot),
+        *closed,
+        _kernels(robot, owners),
     )
     print('\n\n'.join('\n'.join(section) for section in sections if section))
     print(f'\n{_check_mass_matrix(robot)}')
@@ -174,22 +191,24 @@ def _flexible_links(model: RobotModel) -> list[str]:
     return lines
 
 
-def _kernels(robot: Robot) -> list[str]:
+def _kernels(robot: Robot, owners: Sequence[Any]) -> list[str]:
     rows = [('kernel', 'operations', 'code', 'made', 'one call')]
     methods = {
         method.specification(owner).name: (owner, name, method.specification(owner))
-        for owner in (robot, robot.frame(robot.model.tip_link))
+        for owner in owners
         for name, method in compiled_methods(type(owner)).items()
     }
     rng = np.random.default_rng(0)
     for report in robot.kernel_report():
+        if report.name not in methods:  # the geometry of constraints, which others hold
+            continue
         owner, name, specification = methods[report.name]
         values = [rng.uniform(-1, 1, length) for _, length in specification.lengths(robot.model)]
         made = 'found in the cache' if report.cached else f'in {report.build_seconds:.2g} s'
         seconds = seconds_per_call(getattr(owner, name), values)
         rows.append(
             (
-                report.name,
+                re.sub(r'^reduced\.\w+', 'reduced', report.name),
                 str(report.operations),
                 report.source,
                 made,
