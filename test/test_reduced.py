@@ -104,6 +104,7 @@ def states_of(
 def test_kernels_are_the_general_solution(name: str, assert_close: Any) -> None:
     robot = MACHINES[name]()
     reduced = ReducedRobot(robot)
+    reduced.prepare()
     rng = np.random.default_rng(8)
     for q, u, u_dot in states_of(robot):
         qd = robot.velocities(q, u)
