@@ -38,6 +38,7 @@ SERVICES = {
     'set_payload': (SetPayload, ()),
 }
 MOST_STATES = 1000
+_PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
 PAYLOAD['panda'] = ('panda_hand', 0.2)
@@ -69,6 +70,10 @@ def main() -> None:
         name: node.create_client(kind, f'dynamics_node/{name}')
         for name, (kind, _) in SERVICES.items()
     }
+    # A request that is sent before the service is known is lost.
+    for name, client in clients.items():
+        if not client.wait_for_service(timeout_sec=_PATIENCE):
+            sys.exit(f'{name} is not served')
     answers: Counter[str] = Counter()
     while not ended.is_set():
         name = str(random_.choice(list(SERVICES)))

@@ -61,7 +61,9 @@ class Machine:
         self._effort = robot.gravity_vector(q)
         self._last: tuple[float, np.ndarray] | None = None
         self.commands = 0
-        self.longest_gap = 0.0  # between two commands, s
+        # From a state to the next command, s: a pause of this process is none of the node's.
+        self.longest_gap = 0.0
+        self._asked: float | None = None
         self.fault: str | None = None
         self.active = False
         self.bad: list[str] = []
@@ -73,7 +75,7 @@ class Machine:
 
     def forget_command(self) -> None:
         """The next command is another process's: it need not go on from the last."""
-        self._last = None
+        self._last = self._asked = None
 
     def stand(self) -> None:
         """Be where it was at first, at rest: somebody has moved it back."""
@@ -93,6 +95,8 @@ class Machine:
 
     def publish(self, message: JointState) -> None:
         """Send a state as it is."""
+        if self._asked is None:
+            self._asked = time.monotonic()
         self._states.publish(message)
 
     def run(self, seconds: float, spoil: Spoiler = lambda state: [state]) -> None:
@@ -131,14 +135,15 @@ class Machine:
         if (np.abs(effort) > self._limit * (1.0 + 1e-9)).any():
             self.bad.append(f'command {effort} beyond the limits {self._limit}')
         if self._last is not None:
-            self.longest_gap = max(self.longest_gap, now - self._last[0])
+            if self._asked is not None:
+                self.longest_gap = max(self.longest_gap, now - self._asked)
             # The node's clock and this one's differ by what messages take; it grants a command
             # 0.1 s of change at most.
             step = np.abs(effort - self._last[1])
             allowed = self._rate_limit * min(now - self._last[0] + 0.05, 0.1)
             if (step > allowed * (1.0 + 1e-9)).any():
                 self.bad.append(f'step {step}, allowed {allowed}')
-        self._last = now, effort
+        self._last, self._asked = (now, effort), None
         self._effort = effort
 
     def _on_diagnostics(self, message: Any) -> None:

@@ -7,8 +7,8 @@ Usage: python test/faults/soak.py [--only MACHINE ...] [--cycles 1000] [--minute
 For each machine the node is configured, activated, deactivated and cleaned up again and again;
 then it commands the machine for a while, which follows references, while another process calls
 services at random. Prints the memory of the node once a minute. The exit code is 1 if the node
-ended, had a fault, left the machine without a command for longer than `WATCHDOG`, or grew by more
-than `GROWTH` after the first minute.
+ended, had a fault, left a state without a command for longer than `WATCHDOG`, answered no calls,
+or grew by more than `GROWTH` after the first minute.
 """
 
 from __future__ import annotations
@@ -118,7 +118,10 @@ def operation(machine: Machine, node: Node, seconds: float, seed: int) -> list[s
                     sys.stdout.flush()
         finally:
             caller.terminate()
-        print(f'calls: {caller.stdout.read().strip()}')
+        answers = caller.stdout.read().strip()
+        print(f'calls: {answers}')
+    if answers in ('', '{}'):
+        wrong.append('no service has answered')
     if machine.longest_gap > WATCHDOG:
         wrong.append(f'no command for {machine.longest_gap:.3f} s')
     return wrong + grown(node, warm)
