@@ -120,5 +120,6 @@ def test_a_machine_that_does_not_follow_is_stopped(bench):
         bench._state(Q, None, None, 0.02)
         for _ in range(3):
             bench.client.spin()
-    status = wait_for_fault(bench, "position of joint 'lift' is 0.0")
+    # How far off depends on which states a busy computer drops.
+    status = wait_for_fault(bench, "position of joint 'lift' is 0.")
     assert 'allowed are 0.05' in status.message
