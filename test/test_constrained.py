@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, integrated, joint, link, sleigh_text, two_arms_text
+from mechanisms import (
+    four_bar_text,
+    integrated,
+    joint,
+    link,
+    massless_text,
+    sleigh_text,
+    two_arms_text,
+)
 from public_vectors import cases_of
 from uncompiled import ConstrainedOnFloats, OnFloats, uncompiled
 
@@ -483,15 +491,8 @@ def test_copies_compute_the_same(how: str, assert_close: Any) -> None:
 
 
 def test_mass_that_does_not_move_is_refused() -> None:
-    text = (
-        '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
-        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-        '</link><joint name="i" type="continuous"><parent link="a"/><child link="b"/>'
-        '<axis xyz="0 0 1"/></joint><joint name="j" type="continuous"><parent link="a"/>'
-        '<child link="c"/><axis xyz="0 0 1"/></joint></robot>'
-    )
     with pytest.warns(kd.ModelWarning):
-        robot = kd.loads(text)
+        robot = kd.loads(massless_text())
     lock = ConstrainedRobot(robot, [PrescribedMotion('lock', 'j', 0.0)])
     with pytest.raises(kd.ConstraintError, match='without moving mass'):
         lock.forward_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0])

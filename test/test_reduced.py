@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mechanisms import four_bar_text, sleigh_text, two_arms_text
+from mechanisms import four_bar_text, massless_text, sleigh_text, two_arms_text
 from uncompiled import uncompiled
 
 import kron_dynamics as kd
@@ -251,15 +251,8 @@ def test_payloads_count(assert_close: Any) -> None:
 
 
 def test_mass_that_does_not_move_is_refused() -> None:
-    text = (
-        '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
-        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-        '</link><joint name="i" type="continuous"><parent link="a"/><child link="b"/>'
-        '<axis xyz="0 0 1"/></joint><joint name="j" type="continuous"><parent link="a"/>'
-        '<child link="c"/><axis xyz="0 0 1"/></joint></robot>'
-    )
     with pytest.warns(kd.ModelWarning):
-        robot = kd.loads(text)
+        robot = kd.loads(massless_text())
     still = ReducedRobot(ConstrainedRobot(robot, [PrescribedMotion('lock', 'j', 0.0)]))
     assert still.inverse_dynamics([0.0, 0.0], [1.0], [1.0])[0] == 0.0
     with pytest.raises(kd.InvalidInertiaError, match=r"'i' can move .* without moving mass"):

@@ -8,42 +8,45 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kron_dynamics.constrained import ConstrainedRobot
+from kron_dynamics.constraints.rank import ConstraintReport
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.reduced import ReducedRobot
 from kron_dynamics.robot import Robot
 
 
-def closed_robot(robot: Robot, path: Path) -> tuple[ConstrainedRobot, ReducedRobot | None]:
-    """Return a robot with the constraints of a file, and its compiled equations where it moves.
+def closed_loops(
+    robot: Robot, path: Path
+) -> tuple[Sequence[tuple[str, ...]], list[str], ReducedRobot | None]:
+    """Return a table of a file's constraints, lines about freedoms, and compiled equations.
+
+    These are None where nothing can move.
 
     Raises:
         KronDynamicsError: the file or a constraint is unusable, or the loops cannot be closed.
     """
     closed = ConstrainedRobot.described(robot, path)
-    if not closed.degrees_of_freedom:
-        return closed, None
-    reduced = ReducedRobot(closed)
-    reduced.prepare()
-    return closed, reduced
+    reduced = ReducedRobot(closed) if closed.degrees_of_freedom else None
+    if reduced is not None:
+        reduced.prepare()
+    report = closed.report(closed.start)
+    return _constraint_rows(closed, report), _freedom(closed, report), reduced
 
 
-def constraint_rows(closed: ConstrainedRobot) -> Sequence[tuple[str, ...]]:
-    """Return a table of the constraints."""
-    redundant = closed.report(closed.start).redundant
+def _constraint_rows(
+    closed: ConstrainedRobot, report: ConstraintReport
+) -> Sequence[tuple[str, ...]]:
     return [('constraint', 'kind', 'conditions', 'redundant')] + [
         (
             clipped(constraint.name),
             type(constraint).__name__,
             str(constraint.size),
-            str(redundant.get(constraint.name, 0)),
+            str(report.redundant.get(constraint.name, 0)),
         )
         for constraint in closed.constraints
     ]
 
 
-def freedom(closed: ConstrainedRobot) -> list[str]:
-    """Return lines about degrees of freedom, drives, the closed start and singularities."""
-    report = closed.report(closed.start)
+def _freedom(closed: ConstrainedRobot, report: ConstraintReport) -> list[str]:
     start = (
         f'{name} {value:.6g}' for name, value in zip(closed.joint_names, closed.start, strict=True)
     )

@@ -70,10 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     owners: list[Any] = [robot, robot.frame(model.tip_link)]
     if arguments.constraints is not None:
         # Most robots are trees.
-        from kron_dynamics.cli.constrained_info import closed_robot, constraint_rows, freedom
+        from kron_dynamics.cli.constrained_info import closed_loops
 
-        constrained, reduced = closed_robot(robot, arguments.constraints)
-        closed = [_columns(constraint_rows(constrained)), freedom(constrained)]
+        rows, freedom, reduced = closed_loops(robot, arguments.constraints)
+        closed = [_columns(rows), freedom]
         owners += [] if reduced is None else [reduced]
     sections = (
         _summary(model),

@@ -123,7 +123,8 @@ class JointStateAssembler:
         self._stamps = np.full(shape, -np.inf)
         self._times = np.full(shape, -np.inf)
         self._latest = -np.inf
-        # Names of a sample of all joints, and where they belong; what the last such sample made.
+        # Names of a sample of all joints, a tuple that stays, and where they belong; what the last
+        # such sample made.
         self._whole: tuple[Sequence[str], Sequence[int]] | None = None
         self._newest: AssembledState | None = None
         self._newest_at = -np.inf
@@ -180,7 +181,7 @@ class JointStateAssembler:
         if not all(map(isfinite, (stamp or 0.0, now))):
             return self._reject('time not finite')
         source, target = columns
-        if len(names) == len(self.joint_names) == len(target):
+        if len(names) == len(self.joint_names) == len(target) and isinstance(names, tuple):
             self._whole = names, np.argsort(target).tolist()
         data = np.full((len(given), len(source)), np.nan)
         for row, values in enumerate(given):

@@ -92,6 +92,17 @@ def sleigh_text(mass: float, ahead: float, inertia: float) -> str:
     return f'<robot name="sleigh">{"".join(parts)}</robot>'
 
 
+def massless_text() -> str:
+    """Two joints about one axis: i moves no mass, j a body."""
+    return (
+        '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
+        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '</link><joint name="i" type="continuous"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="c"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+
+
 def integrated(rates: Any, state: Any, step: float, count: int, settle: Any = None) -> Any:
     """The state after some of Runge and Kutta's steps; settle(t, state) after each."""
     for k in range(count):
