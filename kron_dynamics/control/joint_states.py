@@ -129,6 +129,10 @@ class JointStateAssembler:
         self._newest: AssembledState | None = None
         self._newest_at = -np.inf
         self._no_age = read_only(np.zeros(shape))
+        # Of a machine that has never told an effort.
+        self._no_effort = read_only(np.full(shape[1], np.nan))
+        self._no_age_but_effort = read_only(np.repeat([[0.0], [0.0], [np.inf]], shape[1], axis=1))
+        self._efforts_known = False
 
     @property
     def rejections(self) -> Mapping[str, int]:
@@ -148,6 +152,7 @@ class JointStateAssembler:
         self._times.fill(-np.inf)
         self._latest = -np.inf
         self._newest = None
+        self._efforts_known = False
 
     def update(
         self,
@@ -205,6 +210,7 @@ class JointStateAssembler:
         where = rows, target[kept]
         self._values[where] = data[rows, kept]
         self._times[where] = now
+        self._efforts_known = self._efforts_known or bool((rows == 2).any())
         if stamp is not None:
             self._stamps[where] = stamp
             self._latest = max(stamp, self._latest)
@@ -219,16 +225,23 @@ class JointStateAssembler:
     ) -> bool:
         """Take a sample of all there is to know, newer than all before, if it is without a flaw.
 
-        Nearly every sample is, and none of its numbers has to be looked at alone then.
+        Nearly every sample is, and none of its numbers has to be looked at alone then. Efforts are
+        part of all there is to know once there was one.
         """
         if stamp is None or not self._latest < stamp < np.inf or not isfinite(now):
             return False
-        for values in given:
+        without_effort = not (len(given[2]) or self._efforts_known)
+        told = given[:2] if without_effort else given
+        for values in told:
             if len(values) != len(order) or not all(map(isfinite, values)):
                 return False
-        q, qd, effort = np.array([[values[k] for k in order] for values in given], np.float64)
+        rows = np.array([[values[k] for k in order] for values in told], np.float64)
+        if without_effort:
+            effort, ages = self._no_effort, self._no_age_but_effort
+        else:
+            effort, ages, self._efforts_known = rows[2], self._no_age, True
         self._newest = AssembledState(
-            self.joint_names, q, qd, effort, self._no_age, self._timeout, is_new=True
+            self.joint_names, rows[0], rows[1], effort, ages, self._timeout, is_new=True
         )
         self._newest_at, self._latest = now, stamp
         return True
@@ -236,9 +249,10 @@ class JointStateAssembler:
     def _settle(self) -> None:
         """Put what came last in one sample where the values of single joints are."""
         if self._newest is not None:
+            told = len(_QUANTITIES) if self._efforts_known else 2
             self._values[:] = self._newest.q, self._newest.qd, self._newest.effort
-            self._times.fill(self._newest_at)
-            self._stamps.fill(self._latest)
+            self._times[:told] = self._newest_at
+            self._stamps[:told] = self._latest
             self._newest = None
 
     def state(self, now: float) -> AssembledState:

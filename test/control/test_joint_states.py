@@ -255,3 +255,47 @@ def test_times_that_cannot_be_used_are_refused(options, words):
 def test_machine_with_a_repeated_joint_name_is_refused():
     with pytest.raises(ParameterError, match='slew'):
         JointStateAssembler(('slew', 'slew'), timeout=0.1)
+
+
+_ANY_SAMPLE = st.fixed_dictionaries(
+    {
+        'order': st.sampled_from(((0, 1, 2), (2, 0, 1))),
+        'values': st.tuples(*[st.sampled_from((0.0, 1.5, -2.0, np.nan))] * 3),
+        'efforts': st.booleans(),
+        'later': st.sampled_from((0.01, 0.01, 0.01, 0.0, -0.02, -5.0)),
+        'passed': st.sampled_from((0.01, 0.01, 0.2)),
+    }
+)
+
+
+@given(samples=st.lists(_ANY_SAMPLE, max_size=12))
+def test_samples_of_all_joints_mean_the_same_whichever_way_they_are_taken(samples):
+    """Names as a tuple that stays may take the short way; as a list they never do."""
+    names = {order: tuple(NAMES[i] for i in order) for order in ((0, 1, 2), (2, 0, 1))}
+    short, long = (JointStateAssembler(NAMES, timeout=0.1) for _ in range(2))
+    stamp, now = 100.0, 0.0
+    for sample in samples:
+        stamp, now = stamp + sample['later'], now + sample['passed']
+        told = names[sample['order']]
+        tau = sample['values'] if sample['efforts'] else ()
+        given_ = (sample['values'], QD, tau)
+        assert feed(short, told, *given_, stamp=stamp, now=now) is feed(
+            long, list(told), *given_, stamp=stamp, now=now
+        )
+        for at in (now, now + 0.05):
+            ours, theirs = short.state(at), long.state(at)
+            for field in ('q', 'qd', 'effort', 'ages'):
+                np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+            assert ours.ready == theirs.ready
+            assert ours.problem() == theirs.problem()
+        assert short.rejections == long.rejections
+
+
+@pytest.mark.parametrize('tau', [TAU, ()])
+def test_machine_that_never_tells_efforts_is_as_quick_to_hear(assembler, tau):
+    for k in range(3):
+        feed(assembler, tau=tau, stamp=1.0 + k, now=float(k))
+    state = assembler.state(2.0)
+    assert state.is_new and state.ready
+    np.testing.assert_array_equal(state.effort, TAU if tau else [np.nan] * 3)
+    np.testing.assert_array_equal(state.ages[2], 0.0 if tau else np.inf)
