@@ -201,6 +201,13 @@ def test_keys_and_numbers_are_what_yaml_reads_back():
     assert [number(x) for x in (0.02, 100.0, 1e-5)] == ['0.02', '100.0', '1.0e-05']
 
 
+def test_names_with_points_are_written_in_full():
+    """ROS's reader takes `gains: {'a.b': {kp: 1.0}, c: ...}` for `gains.a.c`."""
+    tuned = TunedParameter('gains.<joint>.kp', (1.0, 2.0), ('1/s^2',) * 2)
+    text = parameter_file(['top'], {tuned.name: tuned}, [tuned.name], ['arm.lift', 'turn'])
+    assert values(text) == {'gains.arm.lift.kp': 1.0, 'gains.turn.kp': 2.0}
+
+
 def test_a_parameter_that_the_node_does_not_have_is_not_written():
     tuned = TunedParameter('kp', (1.0,), ('1/s^2',))
     with pytest.raises(ParameterError, match='dynamics_node has no parameter kp'):

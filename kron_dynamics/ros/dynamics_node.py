@@ -167,7 +167,7 @@ class DynamicsNode(LifecycleNode):
         if self._solvers is not None:
             self._solvers.result()  # no reference may wait for an import
         now = time.monotonic()
-        present, problem = assembler.state(now), supervision.problem(now)
+        present, problem = assembler.state(now), supervision.obstacle(now)
         if self._simulated_time_forbidden():
             problem = 'use_sim_time is set and allow_commands_in_sim_time is not'
         if problem is not None:
@@ -197,9 +197,9 @@ class DynamicsNode(LifecycleNode):
         """Send one last safe command, then none."""
         controller = self._controller
         self._payloads.finish()
-        if controller is not None and self._assembler is not None:
-            present = self._assembler.state(time.monotonic())
-            self._send(controller.last_effort(present.q))
+        if controller is not None and self._supervision is not None:
+            position = self._supervision.position(time.monotonic())
+            self._send(controller.last_effort(position))
         self._stop_control()
         return super().on_deactivate(state)
 
@@ -248,7 +248,7 @@ class DynamicsNode(LifecycleNode):
             return f'{self.resolve_topic_name("joint_states")}: {problem}'
         if self._simulated_time_forbidden():
             return 'allow_commands_in_sim_time, as use_sim_time is set'
-        return supervision.problem(now)
+        return supervision.obstacle(now)
 
     def _autostart_failed(self) -> None:
         if not self._from_topic:
@@ -361,7 +361,7 @@ class DynamicsNode(LifecycleNode):
             response.success, response.message = True, 'there is no fault'
         else:
             now = time.monotonic()
-            present, problem = assembler.state(now), supervision.problem(now)
+            present, problem = assembler.state(now), supervision.obstacle(now)
             response.success = controller.clear(problem, present.q, present.effort)
             response.message = problem or 'fault cleared: holding the measured position'
             self.get_logger().info(f'clear_fault: {response.message}')

@@ -140,13 +140,18 @@ class PayloadService:
             if self._in_effect is not None:
                 await self._in_effect
             response.success = True
-            self._node.get_logger().info(f'set_payload: {_told(request)}')
+            carries = f'{request.mass:g} kg' if request.mass else 'nothing'
+            link = self._link(request, configured)
+            self._node.get_logger().info(f"set_payload: link '{link}' carries {carries}")
         except KronDynamicsError as error:
             response.message = ' '.join(str(error).split())
             self._node.get_logger().error(f'set_payload refused: {response.message}')
         finally:
             self._busy = False
         return response
+
+    def _link(self, request: SetPayload.Request, present: ConfiguredRobot) -> str:
+        return str(request.link or self._parameters.value('payload.link') or present.tip_frame)
 
     def _prepared(
         self, request: SetPayload.Request
@@ -155,7 +160,7 @@ class PayloadService:
         configured, controller, assembler = self._present()
         if configured is None:
             raise ModelError('the node is not configured')
-        robot, link = configured.flexible, request.link
+        robot, link = configured.flexible, self._link(request, configured)
         place = request.center_of_mass
         try:
             payload = _payload(request.mass, [place.x, place.y, place.z], request.inertia)
@@ -164,7 +169,7 @@ class PayloadService:
             )
         except KronDynamicsError as error:
             told = str(error)
-            if link and link not in told:
+            if link not in told:
                 told = f"payload of link '{link}': {told}"
             if error.__cause__ is not None:
                 told = f'{told}; the parameter {ALLOWED} lets it pass'
@@ -228,9 +233,3 @@ def _payload(
         np.array(center_of_mass, dtype=float),
         np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=float),
     )
-
-
-def _told(request: SetPayload.Request) -> str:
-    if request.mass == 0.0:
-        return f"link '{request.link}' carries nothing"
-    return f"link '{request.link}' carries {request.mass:g} kg"

@@ -24,6 +24,7 @@ from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.declarations import NO_LIMIT
 from kron_dynamics.ros.joint_state_bytes import JointStateReader
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
 
@@ -75,11 +76,14 @@ class StateSupervision:
 
     def take_up_settings(self) -> None:
         """Judge by the parameters as they are now, and forget the states seen so far."""
+        self._gate = self._gate_of_settings()
+
+    def _gate_of_settings(self) -> StateGate:
         settings, model = self._settings, self._robot.model
         factor = settings.value('velocity_fault_factor')
         margin = settings.per_joint('position_margin.{joint}', model.joint_names)
         jump = settings.per_joint('position_jump.{joint}', model.joint_names)
-        self._gate = StateGate(
+        return StateGate(
             model,
             position_margin=np.where(margin > 0.0, margin, position_margins(model)),
             position_jump=np.where(jump > 0.0, jump, position_jumps(model)),
@@ -150,6 +154,24 @@ class StateSupervision:
             return f'joint states are not believed: {self._doubt}'
         joint = self._sources.doubled
         return None if joint is None else self._two_sources(joint)
+
+    def obstacle(self, now: float) -> str | None:
+        """Return why no motion may begin where the machine is measured; None if it may.
+
+        Beside what `problem` tells: the very last state is not believed, so that nobody knows
+        where to hold, or it would be a fault at once.
+        """
+        if (problem := self.problem(now)) is not None:
+            return problem
+        if self._doubt is not None:
+            return f'the last joint state is not believed: {self._doubt}'
+        state = self._assembler.state(now)
+        return self._gate_of_settings().violation(state.q, state.qd)
+
+    def position(self, now: float) -> FloatArray:
+        """Return where the machine is measured, shape (n,), rad or m; NaN where nobody knows."""
+        q = self._assembler.state(now).q
+        return q if self._doubt is None else np.full_like(q, np.nan)
 
     def values(self) -> dict[str, str]:
         """Return what diagnostics tell, as texts; empty where there is nothing to tell."""

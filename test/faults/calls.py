@@ -37,7 +37,10 @@ SERVICES = {
     'annotate_trajectory': (AnnotateTrajectory, ('position',)),
     'set_payload': (SetPayload, ()),
 }
-MOST_STATES = 1000
+# States of a batch. The middleware keeps memory for the last ten answers of each service, each
+# place as long as the longest that it ever held: with sizes of all kinds that would look for hours
+# like memory that is lost.
+BATCHES = (2, 50, 1000)
 _PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
@@ -49,7 +52,7 @@ def request(name: str, kind: type, fields: tuple[str, ...], machine: str, n: int
     if name == 'set_payload':
         link, mass = PAYLOAD[machine]
         return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
-    count = int(random_.integers(2, MOST_STATES + 1))
+    count = int(random_.choice(BATCHES))
     values = {field: random_.uniform(-0.1, 0.1, count * n).tolist() for field in fields}
     if name == 'annotate_trajectory':
         values['time_from_start'] = np.arange(count, dtype=float).tolist()

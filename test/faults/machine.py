@@ -45,6 +45,7 @@ class Machine:
         self.plant = Plant(robot, q)
         self._start = q
         self.push = np.zeros(robot.n)  # of the surroundings, N m or N
+        self.braked = False  # its brakes hold it where it is
         self.node = rclpy.create_node('machine', namespace=namespace)
         self._states = self.node.create_publisher(
             JointState, 'joint_states', qos_profile_sensor_data
@@ -78,8 +79,9 @@ class Machine:
         self._last = self._asked = None
 
     def stand(self) -> None:
-        """Be where it was at first, at rest: somebody has moved it back."""
+        """Be where it was at first, at rest: somebody has moved it back, its brakes hold it."""
         self.plant = Plant(self.robot, self._start)
+        self.braked = True
 
     def state(self, offset: float = 0.0) -> JointState:
         """The machine's true state, stamped now or by an offset, s."""
@@ -112,7 +114,8 @@ class Machine:
             while (wait := begin + k * period - time.monotonic()) > 0.0:
                 self._executor.spin_once(timeout_sec=wait)
             self._executor.spin_once(timeout_sec=0.0)
-            self.plant.advance(self._effort + self.push, period, period / 4)
+            if not self.braked:
+                self.plant.advance(self._effort + self.push, period, period / 4)
             for message in spoil(self.state()):
                 self.publish(message)
         if self.bad:

@@ -36,6 +36,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 WATCHDOG = 0.2  # s; the simulator's command_timeout is 0.5
 GROWTH = 1.0  # MB
 WARM_UP = 60.0  # s
+# s, of a payload: the other services are to be called more than once a second.
+RAMP = 0.1
 CYCLE = (
     Transition.TRANSITION_DEACTIVATE,
     Transition.TRANSITION_CLEANUP,
@@ -140,10 +142,8 @@ def main() -> int:
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_soak_') as folder:
         for name in options.only:
-            with standing(name, Path(folder), options.rate, state_period=1.0 / options.rate) as (
-                machine,
-                node,
-            ):
+            parameters = {'state_period': 1.0 / options.rate, 'payload': {'ramp_time': RAMP}}
+            with standing(name, Path(folder), options.rate, **parameters) as (machine, node):
                 recover(machine)
                 found = transitions(machine, node, options.cycles)
                 if not found:

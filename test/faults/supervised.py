@@ -91,7 +91,7 @@ def wait_until(
 
 
 def recover(machine: Machine) -> None:
-    """Send right states until the node commands without a fault."""
+    """Send right states until the node commands without a fault; then brakes are released."""
     machine.run(0.5)
     wait_until(machine, lambda: machine.active, 'active')
 
@@ -99,8 +99,11 @@ def recover(machine: Machine) -> None:
         return machine.fault is None or (machine.clear() and machine.fault is None)
 
     wait_until(machine, healthy, 'cleared')
+    machine.run(0.1)
+    machine.braked = False
     before = machine.commands
     machine.run(0.5)
+    assert machine.fault is None, f'after the recovery: {machine.fault}'
     assert machine.commands > before + 10, 'too few commands after the recovery'
 
 

@@ -216,6 +216,10 @@ def test_set_payload_removes_the_error_without_a_leap(machine):
     assert machine.told() == {}
     np.testing.assert_allclose(machine.inverse_dynamics(q), machine.expected(robot, q), rtol=1e-9)
 
+    # No link is that of the parameters, or the tip's.
+    assert machine.set_payload('').success
+    assert machine.told().keys() == {f'payload of {machine.link}'}
+    assert machine.set_payload('', 0.0).success
     # Another link has its kernels compiled; parameters are taken up by configure.
     link = next(n for n, f in robot.model.frames.items() if f.body == 1)
     assert machine.set_payload(link).success

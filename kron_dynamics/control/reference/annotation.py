@@ -160,7 +160,8 @@ def _joints(
 ) -> tuple[tuple[str, ...], IntArray]:
     """Names of the columns, and what brings them and the held joints into the robot's order."""
     names = tuple(known if given is None else given)
-    if missing := [name for name in known if name not in names and name not in held]:
+    missing = [name for name in known if name not in names and name not in held]
+    if missing and set(names) <= set(known):
         raise TrajectoryError(
             f'the trajectory leaves out {listed(missing)}, expected all of {listed(known)}, or '
             f'where the others are held meanwhile'

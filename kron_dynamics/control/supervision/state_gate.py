@@ -121,7 +121,7 @@ class StateGate:
                 return Verdict(False, doubt)
             problem = self._stayed(q) if self._jumped else None
             self._last, self._jumped = (q.tolist(), stamp), False
-            return Verdict(True, problem or self._violation(q, qd))
+            return Verdict(True, problem or self._counted_violation(q, qd))
 
     def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
         """Whether a state keeps all limits, and has come there without a turn: nearly every one.
@@ -182,15 +182,34 @@ class StateGate:
             f'{q[k]:.6g}: it was set anew, or the joint moved unseen'
         )
 
-    def _violation(self, q: FloatArray, qd: FloatArray) -> str | None:
-        outside = (q < self._lower - self._margin) | (q > self._upper + self._margin)
-        quick = np.abs(qd) > self._factor * self._velocity_limit
+    def violation(self, q: FloatArray, qd: FloatArray) -> str | None:
+        """Return what forbids that commands begin in a believed state; None if nothing does.
+
+        A joint outside its range by more than the margin, or quicker than its limit allows.
+
+        Args:
+            q: measured positions, shape (n,), rad or m, finite.
+            qd: measured velocities, shape (n,), finite.
+        """
+        return self._violation(q, qd, self._too_quick(qd))
+
+    def _counted_violation(self, q: FloatArray, qd: FloatArray) -> str | None:
+        quick = self._too_quick(qd)
         self._quick = np.where(quick, self._quick + 1, 0)
         self._quick_ones = bool(quick.any())
+        return self._violation(q, qd, self._quick >= _IN_A_ROW)
+
+    def _too_quick(self, qd: FloatArray) -> npt.NDArray[np.bool_]:
+        return np.abs(qd) > self._factor * self._velocity_limit
+
+    def _violation(
+        self, q: FloatArray, qd: FloatArray, quick: npt.NDArray[np.bool_]
+    ) -> str | None:
+        outside = (q < self._lower - self._margin) | (q > self._upper + self._margin)
         if outside.any():
             return self._position(q, outside, 'is outside')
-        if (runaway := self._quick >= _IN_A_ROW).any():
-            return self._velocity(qd, runaway, f'{self._factor:g} times that is allowed')
+        if quick.any():
+            return self._velocity(qd, quick, f'{self._factor:g} times that is allowed')
         return None
 
     def _position(self, q: FloatArray, which: npt.NDArray[np.bool_], how: str) -> str:

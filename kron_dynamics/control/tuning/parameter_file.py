@@ -58,12 +58,18 @@ def _plain(parameter: TunedParameter) -> list[str]:
 
 
 def _of_joints(group: str, members: Sequence[TunedParameter], joints: Sequence[str]) -> list[str]:
-    lines = [f'{_INDENT}{group}:']
+    # A point in a name parts groups; ROS loses count of them where it stands in a group's key.
+    in_full = any('.' in joint for joint in joints)
+    lines = [] if in_full else [f'{_INDENT}{group}:']
     for k, joint in enumerate(joints):
         inner = _INDENT + '  '
         for i, member in enumerate(members):
             leaf = member.name.partition(f'.{JOINT}')[2].removeprefix('.')
             value, note = member.values[k], member.notes[k]
+            if in_full:
+                name = _key(member.name.replace(JOINT, joint))
+                lines.append(_line(name, value, note, _INDENT))
+                continue
             if not leaf:
                 lines.append(_line(_key(joint), value, note, inner))
                 continue

@@ -123,3 +123,73 @@ def test_a_machine_that_does_not_follow_is_stopped(bench):
     # How far off depends on which states a busy computer drops.
     status = wait_for_fault(bench, "position of joint 'lift' is 0.")
     assert 'allowed are 0.05' in status.message
+
+
+def not_believed(bench):
+    """Send one state that cannot be true, and wait until the node has looked at it."""
+
+    def count():
+        told = bench.client.next_status().values
+        (text,) = [item.value for item in told if item.key == 'joint states not believed'] or ['0']
+        return int(text.partition(',')[0])
+
+    before = count()
+    bench._state(Q + [3.0, 0.0, 0.0], None, None, 0.02)
+    bench.client.wait_for(lambda: count() > before, 'the state that is not believed')
+
+
+def test_no_motion_begins_from_a_state_that_is_not_believed(strict_bench):
+    """Neither a clearance nor an activation would hold where the machine never was."""
+    bench = strict_bench
+    expected = bench.command(Q)
+    bench._state(Q, None, None, -5.0)  # a clock that stepped back, to have a fault
+    wait_for_fault(bench, 'stepped back')
+    bench.acknowledge(Q)
+    not_believed(bench)
+    refused = bench.client.call(Trigger, 'dynamics_node/clear_fault')
+    assert not refused.success
+    assert "the last joint state is not believed: position of joint 'turn'" in refused.message
+    bench.acknowledge(Q)
+    assert bench.client.call(Trigger, 'dynamics_node/clear_fault').success
+    np.testing.assert_allclose(bench.command(Q), expected, rtol=1e-9)
+
+    assert bench.client.transition('deactivate')
+    bench.acknowledge(Q)
+    not_believed(bench)
+    assert not bench.client.transition('activate')
+    assert 'cannot activate: the last joint state is not believed' in bench.process.output
+    bench.acknowledge(Q)
+    assert bench.client.transition('activate')
+
+
+def test_the_last_command_is_for_where_the_machine_was_believed_to_be(strict_bench):
+    bench = strict_bench
+    bench.command(Q)
+    not_believed(bench)
+    bench.forget()
+    assert bench.client.transition('deactivate')
+    bench.client.wait_for(lambda: bench.commands, 'last command')
+    np.testing.assert_allclose(
+        bench.commands[-1].data, bench.robot.gravity_vector(Q), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ('k', 'q', 'qd', 'said'),
+    [(1, 1.9, 0.0, 'which is outside its range'), (1, Q[1], 2.5, '1.5 times that is allowed')],
+)
+def test_no_fault_is_cleared_that_would_come_back_at_once(bench, k, q, qd, said):
+    """Of a joint outside its range, and of one that is too quick in a single state."""
+    bench.prepare(Q, joints={'position_margin.lift': 0.0}, velocity_fault_factor=1.5)
+    bench.acknowledge(Q)
+    bench._state(Q, None, None, -5.0)
+    wait_for_fault(bench, 'stepped back')
+    bad_q, bad_qd = Q.copy(), np.zeros(3)
+    bad_q[k], bad_qd[k] = q, qd
+    bench.acknowledge(bad_q, bad_qd)
+    refused = bench.client.call(Trigger, 'dynamics_node/clear_fault')
+    assert not refused.success
+    assert "of joint 'lift' is" in refused.message
+    assert said in refused.message
+    bench.acknowledge(Q)
+    assert bench.client.call(Trigger, 'dynamics_node/clear_fault').success
