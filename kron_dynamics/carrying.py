@@ -26,6 +26,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
+    from kron_dynamics.closed_loops import ClosedLoopModel
     from kron_dynamics.flexible import FlexibleModel
 
 
@@ -201,6 +202,8 @@ class PayloadChange:
 
 def tree_of(model: RobotModel) -> RobotModel:
     """Return the tree of bodies that the equations go through."""
+    if model.has_closed_loops:
+        return cast('ClosedLoopModel', model).tree
     return cast('FlexibleModel', model).skeleton if model.is_flexible else model
 
 

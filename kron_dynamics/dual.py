@@ -247,6 +247,21 @@ def derivatives_of(
     return derivatives
 
 
+def without_derivatives(values: ScalarArray) -> tuple[ScalarArray, int]:
+    """Return numbers without their derivatives, and how often they have been differentiated.
+
+    Args:
+        values: shape (...), of any number system.
+    """
+    times = 0
+    while values.dtype == object and any(isinstance(x, Dual) for x in values.flat):
+        inner = [x.value if isinstance(x, Dual) else x for x in values.flat]
+        stripped = np.empty(len(inner), dtype=object)
+        stripped[:] = inner
+        values, times = _plain(stripped.reshape(values.shape)), times + 1
+    return values, times
+
+
 def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> ScalarArray:
     """What a function gives, as an array; what it does not know to do, in plain words."""
     try:

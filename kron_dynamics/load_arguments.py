@@ -32,7 +32,9 @@ def check_path(path: object, name: str) -> None:
         raise ParameterError(f'{name} is {shown(path)}, expected the path of a file')
 
 
-def check_options(options: ModelOptions, flexible: object, xacro_args: object) -> None:
+def check_options(
+    options: ModelOptions, flexible: object, constraints: object, xacro_args: object
+) -> None:
     """Refuse options of a kind that cannot be used; what they say is looked at later.
 
     Raises:
@@ -57,10 +59,11 @@ def check_options(options: ModelOptions, flexible: object, xacro_args: object) -
         instance(options[switch], (bool, np.bool_), switch, 'True or False')
     if not isinstance(options['allow'], str):  # one kind
         _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes, Mapping))
-    if isinstance(flexible, (str, os.PathLike)):
-        check_path(flexible, 'flexible')
-    else:
-        instance(flexible, (Mapping, type(None)), 'flexible', 'a path or a mapping')
+    for name, description in (('flexible', flexible), ('constraints', constraints)):
+        if isinstance(description, (str, os.PathLike)):
+            check_path(description, name)
+        else:
+            instance(description, (Mapping, type(None)), name, 'a path or a mapping')
     for name, value in _items(xacro_args, 'xacro_args'):
         instance(value, str, f"xacro_args of '{clipped(name)}'", 'text')
 

@@ -30,6 +30,7 @@ def load(
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
     flexible: str | Path | Mapping[str, object] | None = None,
+    constraints: str | Path | Mapping[str, object] | None = None,
     payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
     hold_base: bool = False,
@@ -50,6 +51,9 @@ def load(
             transmissions of the URDF give.
         flexible: description of links that bend, a YAML file or what one holds; their modal
             coordinates follow those of the joints.
+        constraints: description of what closes loops and couples joints, a YAML file or what one
+            holds, with the joints that have a drive: these are the coordinates then, and
+            `tree_coordinates` has all joints.
         payload: what links carry, by their names: kg at the link's origin; (kg, place in the
             link's frame in m); or a `RigidPayload`, which has an inertia.
         threads: threads that share a batch; 0 for all cores.
@@ -76,14 +80,14 @@ def load(
         strict=strict,
         allow=allow,
     )
-    check_options(options, flexible, xacro_args)
+    check_options(options, flexible, constraints, xacro_args)
     text = read_urdf_file(path)
     try:
         if is_xacro(text, path):
             text = expanded(text, path, xacro_args)
         elif xacro_args:
             raise _no_xacro(xacro_args)
-        model = _model(text, flexible, options)
+        model = _model(text, flexible, constraints, options)
     except ModelError as error:
         raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
     _tell(model, strict)
@@ -97,6 +101,7 @@ def loads(
     joints: Sequence[str] | None = None,
     armature: Mapping[str, float] | None = None,
     flexible: str | Path | Mapping[str, object] | None = None,
+    constraints: str | Path | Mapping[str, object] | None = None,
     payload: Mapping[str, Payload] | None = None,
     threads: int = 1,
     hold_base: bool = False,
@@ -121,12 +126,12 @@ def loads(
         strict=strict,
         allow=allow,
     )
-    check_options(options, flexible, xacro_args)
+    check_options(options, flexible, constraints, xacro_args)
     if expand_xacro and is_xacro(text):
         text = expanded(text, None, xacro_args)
     elif xacro_args:
         raise _no_xacro(xacro_args)
-    model = _model(text, flexible, options)
+    model = _model(text, flexible, constraints, options)
     _tell(model, strict)
     return Robot(model, threads=threads)
 
@@ -136,8 +141,20 @@ def _no_xacro(xacro_args: Mapping[str, str]) -> ParameterError:
 
 
 def _model(
-    text: str, flexible: str | Path | Mapping[str, object] | None, options: ModelOptions
+    text: str,
+    flexible: str | Path | Mapping[str, object] | None,
+    constraints: str | Path | Mapping[str, object] | None,
+    options: ModelOptions,
 ) -> RobotModel:
+    if constraints is not None:
+        if flexible is not None:
+            raise ModelError(
+                'flexible links and constraints are given, expected one of them; '
+                'ConstrainedRobot takes a robot with flexible links'
+            )
+        from kron_dynamics.closed_loops import close_loops  # trees do without
+
+        return close_loops(load_model(text, **options), constraints)
     if flexible is None:
         return load_model(text, **options)
     from kron_dynamics.flexible import load_flexible_model  # stiff links do without

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from kron_dynamics import dynamics
+from kron_dynamics import dynamics, kinematics
 from kron_dynamics.arguments import instance, real_array
 from kron_dynamics.dynamics.forward import singular_mass
 from kron_dynamics.exceptions import (
@@ -280,6 +280,21 @@ class Robot:
         beams.
         """
         return dynamics.inertial_parameters(self.model)
+
+    @compiled(on_demand=True, has_loops=False)
+    def tree_coordinates(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Return the positions of all joints of `model.tree`, (n_t,), where loops are closed.
+
+        Of a robot without closed loops they are q itself.
+        """
+        return kinematics.tree_coordinates(self.model, q)
+
+    @compiled(on_demand=True, has_loops=False)
+    def tree_rates(
+        self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return their rates, (n_t,)."""
+        return kinematics.tree_rates(self.model, q, qd)
 
     @compiled
     def joint_friction(self, qd: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:

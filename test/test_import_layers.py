@@ -24,6 +24,7 @@ LAYERS = (
     ('kinematics',),
     ('dynamics',),
     ('constraints', 'flexible'),
+    ('closed_loops',),
     ('kernels',),
     ('frame', 'linearized', 'load_arguments', 'payload_kernels'),
     ('symbolic',),

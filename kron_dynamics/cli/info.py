@@ -9,7 +9,6 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,9 +41,6 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add_urdf(parser)
     add_flexible(parser)
-    parser.add_argument(
-        '--constraints', metavar='FILE', type=Path, help='constraints that close loops, YAML'
-    )
     add_gravity(parser)
     parser.set_defaults(run=run)
 
@@ -56,13 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
         ModelError: the robot is unusable, or its mass matrix is not positive definite.
         ConstraintError: a constraint does not fit, or loops cannot be closed.
     """
+    options = description_options(arguments)
+    options['constraints'] = None  # the tree; they are shown beside it
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # they are shown below
         robot = load(
-            arguments.urdf,
-            gravity=arguments.gravity,
-            flexible=arguments.flexible,
-            **description_options(arguments),
+            arguments.urdf, gravity=arguments.gravity, flexible=arguments.flexible, **options
         )
     model = robot.model
     robot.prepare(model.tip_link)

@@ -18,6 +18,7 @@ class DescriptionOptions(TypedDict):
 
     hold_base: bool
     xacro_args: dict[str, str]
+    constraints: Path | None
 
 
 def finite_number(text: str) -> float:
@@ -48,9 +49,15 @@ def xacro_argument(text: str) -> tuple[str, str]:
 
 
 def add_urdf(parser: argparse.ArgumentParser) -> None:
-    """Add ``URDF``, ``--hold-base`` and ``--xacro-arg NAME:=VALUE``."""
+    """Add ``URDF``, ``--constraints``, ``--hold-base`` and ``--xacro-arg NAME:=VALUE``."""
     parser.add_argument(
         'urdf', metavar='URDF', type=Path, help='robot description file, URDF or xacro'
+    )
+    parser.add_argument(
+        '--constraints',
+        metavar='FILE',
+        type=Path,
+        help='what closes loops and couples joints, and which joints have a drive, YAML',
     )
     parser.add_argument(
         '--hold-base',
@@ -69,7 +76,11 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
 
 def description_options(arguments: argparse.Namespace) -> DescriptionOptions:
     """Return the options of `load` that `add_urdf` reads."""
-    return {'hold_base': arguments.hold_base, 'xacro_args': dict(arguments.xacro_arg)}
+    return {
+        'hold_base': arguments.hold_base,
+        'xacro_args': dict(arguments.xacro_arg),
+        'constraints': arguments.constraints,
+    }
 
 
 def add_flexible(parser: argparse.ArgumentParser) -> None:

@@ -153,8 +153,9 @@ def _header(arguments: argparse.Namespace, tuning: Tuning) -> list[str]:
     if arguments.model_error != 0.2:
         words.append(f'--model-error {arguments.model_error:g}')
     words += [f'--effort-limit {joint}={value:g}' for joint, value in arguments.effort_limit]
-    if arguments.flexible is not None:
-        words.append(f'--flexible {arguments.flexible.name}')
+    for option in ('flexible', 'constraints'):
+        if getattr(arguments, option) is not None:
+            words.append(f'--{option} {getattr(arguments, option).name}')
     return [
         f'Parameters of dynamics_node, made by `{" ".join(words)}`. SI units. Parameters that are '
         'not here keep their defaults. These limits are no safety function.',

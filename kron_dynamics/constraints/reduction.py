@@ -76,11 +76,11 @@ def reduction(model: RobotModel, choice: Choice, q: ArrayLike, u: ArrayLike) -> 
     A = _scaled(choice, stacked_geometry(*choice.constraints, model, q, zeros_like(q, (n,))).A)
     A_d = A[:, bound]
     for column in range(m):
-        B[bound, column] = -_dependent(A_d, A[:, free[column]])
+        B[bound, column] = -solve_dependent(A_d, A[:, free[column]])
     qd = B @ u
     A_dot = _scaled(choice, stacked_geometry(*choice.constraints, model, q, qd).A_dot)
     gamma = zeros_like(q, (n,))
-    gamma[bound] = -_dependent(A_d, A_dot @ qd)
+    gamma[bound] = -solve_dependent(A_d, A_dot @ qd)
     return Reduction(B, qd, gamma, A_d)
 
 
@@ -123,6 +123,11 @@ def _scaled(choice: Choice, A: ScalarArray) -> ScalarArray:
     return scaled
 
 
-def _dependent(A_d: ScalarArray, b: ScalarArray) -> ScalarArray:
-    """X with A_d x = b, shape (r,), where there is one."""
+def solve_dependent(A_d: ScalarArray, b: ScalarArray) -> ScalarArray:
+    """Return x with A_d x = b, shape (r,), where there is one; else that of least squares.
+
+    Args:
+        A_d: columns of A of the dependent coordinates, without units, shape (k, r).
+        b: shape (k,).
+    """
     return solve_positive_definite(A_d.T @ A_d, A_d.T @ b)

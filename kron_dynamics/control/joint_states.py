@@ -132,7 +132,6 @@ class JointStateAssembler:
         # Of a machine that has never told an effort.
         self._no_effort = read_only(np.full(shape[1], np.nan))
         self._no_age_but_effort = read_only(np.repeat([[0.0], [0.0], [np.inf]], shape[1], axis=1))
-        self._efforts_known = False
 
     @property
     def rejections(self) -> Mapping[str, int]:
@@ -152,7 +151,6 @@ class JointStateAssembler:
         self._times.fill(-np.inf)
         self._latest = -np.inf
         self._newest = None
-        self._efforts_known = False
 
     def update(
         self,
@@ -210,7 +208,6 @@ class JointStateAssembler:
         where = rows, target[kept]
         self._values[where] = data[rows, kept]
         self._times[where] = now
-        self._efforts_known = self._efforts_known or bool((rows == 2).any())
         if stamp is not None:
             self._stamps[where] = stamp
             self._latest = max(stamp, self._latest)
@@ -230,7 +227,7 @@ class JointStateAssembler:
         """
         if stamp is None or not self._latest < stamp < np.inf or not isfinite(now):
             return False
-        without_effort = not (len(given[2]) or self._efforts_known)
+        without_effort = not (len(given[2]) or self._knows_efforts())
         told = given[:2] if without_effort else given
         for values in told:
             if len(values) != len(order) or not all(map(isfinite, values)):
@@ -239,17 +236,22 @@ class JointStateAssembler:
         if without_effort:
             effort, ages = self._no_effort, self._no_age_but_effort
         else:
-            effort, ages, self._efforts_known = rows[2], self._no_age, True
+            effort, ages = rows[2], self._no_age
         self._newest = AssembledState(
             self.joint_names, rows[0], rows[1], effort, ages, self._timeout, is_new=True
         )
         self._newest_at, self._latest = now, stamp
         return True
 
+    def _knows_efforts(self) -> bool:
+        if self._newest is not None:
+            return self._newest.effort is not self._no_effort
+        return bool(self._times[2].max() > -np.inf)
+
     def _settle(self) -> None:
         """Put what came last in one sample where the values of single joints are."""
         if self._newest is not None:
-            told = len(_QUANTITIES) if self._efforts_known else 2
+            told = len(_QUANTITIES) if self._knows_efforts() else 2
             self._values[:] = self._newest.q, self._newest.qd, self._newest.effort
             self._times[:told] = self._newest_at
             self._stamps[:told] = self._latest

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.loops.emit import HEADER, loop_kernel
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
@@ -158,36 +157,38 @@ def _rows(trace: Trace) -> str:
 
 
 def _one_state(trace: Trace) -> Iterator[str]:
-    angles = _angles(trace)
-    before, after = _around_trigonometry(trace, angles)
-    yield from _statements(trace, before, 'double', 'x{a}[{b}]', angles)
-    if len(angles) < WIDE_ANGLES:
-        for k, angle in enumerate(angles):
-            yield f'double s{k}, c{k};'
-            yield f'sincos_one({_operand(trace, angle)}, &s{k}, &c{k});'
-    else:
-        count = len(angles)
-        values = ', '.join(_operand(trace, angle) for angle in angles)
-        yield f'const double angles[] = {{{values}}};'
-        yield f'double sines[{count}], cosines[{count}];'
-        yield f'sincos_all(angles, sines, cosines, {count});'
-        for k in range(count):
-            yield f'const double s{k} = sines[{k}], c{k} = cosines[{k}];'
-    yield from _statements(trace, after, 'double', 'x{a}[{b}]', angles)
+    element, position = 'x{a}[{b}]', dict[int, int]()
+    for stage, (before, angles) in enumerate(_stages(trace)):
+        yield from _statements(trace, before, 'double', element, position)
+        first = len(position)
+        position |= {angle: first + k for k, angle in enumerate(angles)}
+        if len(angles) < WIDE_ANGLES:
+            for angle in angles:
+                k = position[angle]
+                yield f'double s{k}, c{k};'
+                yield f'sincos_one({_operand(trace, angle)}, &s{k}, &c{k});'
+        else:
+            count, of = len(angles), stage
+            values = ', '.join(_operand(trace, angle) for angle in angles)
+            yield f'const double angles{of}[] = {{{values}}};'
+            yield f'double sines{of}[{count}], cosines{of}[{count}];'
+            yield f'sincos_all(angles{of}, sines{of}, cosines{of}, {count});'
+            for i in range(count):
+                k = first + i
+                yield f'const double s{k} = sines{of}[{i}], c{k} = cosines{of}[{i}];'
     for r, numbers in enumerate(trace.outputs):
         for k, number in enumerate(numbers):
             yield f'y{r}[{k}] = {_operand(trace, number)};'
 
 
 def _one_state_per_lane(trace: Trace) -> Iterator[str]:
-    angles = _angles(trace)
-    before, after = _around_trigonometry(trace, angles)
-    gather = 'GATHER(x{a} + {b}, {size})'
-    yield from _statements(trace, before, 'wide', gather, angles)
-    for k, angle in enumerate(angles):
-        yield f'wide s{k}, c{k};'
-        yield f'sincos_wide({_operand(trace, angle)}, &s{k}, &c{k});'
-    yield from _statements(trace, after, 'wide', gather, angles)
+    element, position = 'GATHER(x{a} + {b}, {size})', dict[int, int]()
+    for before, angles in _stages(trace):
+        yield from _statements(trace, before, 'wide', element, position)
+        for angle in angles:
+            k = position[angle] = len(position)
+            yield f'wide s{k}, c{k};'
+            yield f'sincos_wide({_operand(trace, angle)}, &s{k}, &c{k});'
     for r, numbers in enumerate(trace.outputs):
         values = [_operand(trace, number) for number in numbers]
         rows = [
@@ -199,26 +200,29 @@ def _one_state_per_lane(trace: Trace) -> Iterator[str]:
             yield f'scatter(z{r}, y{r}, {len(rows)});'
 
 
-def _angles(trace: Trace) -> list[int]:
-    """Nodes whose sine or cosine is taken, each once."""
-    taken = (a for operation, a, _ in trace.nodes if operation in ('sin', 'cos'))
-    return list(dict.fromkeys(taken))
+def _stages(trace: Trace) -> list[tuple[list[int], list[int]]]:
+    """Nodes, operands first, and the angles whose sine and cosine are taken once they are known.
 
-
-def _around_trigonometry(trace: Trace, angles: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The nodes that the angles depend on, and the others, operands first.
-
-    Raises:
-        KernelBuildError: an angle depends on the sine of another: no joint is like that.
+    Angles of joints come first, those that depend on sines of others later: closed loops have
+    some. The last stage has no angles, but all other nodes.
     """
-    needed = set(angles)
-    for number in range(max(angles, default=-1), -1, -1):
-        if number in needed:
-            needed.update(operands(trace.nodes[number]))
-    before = sorted(needed)
-    if any(trace.nodes[number][0] in ('sin', 'cos') for number in before):
-        raise KernelBuildError('an equation takes the sine of a sine')
-    return before, [number for number in range(len(trace.nodes)) if number not in needed]
+    # How many sines deep a node is.
+    depth = [0] * len(trace.nodes)
+    for number, node in enumerate(trace.nodes):
+        depth[number] = max((depth[k] for k in operands(node)), default=0)
+        depth[number] += node[0] in ('sin', 'cos')
+    taken = list(dict.fromkeys(a for name, a, _ in trace.nodes if name in ('sin', 'cos')))
+    stages, done = list[tuple[list[int], list[int]]](), set[int]()
+    for level in sorted({depth[angle] for angle in taken}):
+        angles = [angle for angle in taken if depth[angle] == level]
+        needed = set(angles)
+        for number in range(max(angles), -1, -1):
+            if number in needed:
+                needed.update(operands(trace.nodes[number]))
+        stages.append((sorted(needed - done), angles))
+        done |= needed
+    rest = [number for number in range(len(trace.nodes)) if number not in done]
+    return [*stages, (rest, [])]
 
 
 def _operand(trace: Trace, number: int) -> str:
@@ -227,10 +231,12 @@ def _operand(trace: Trace, number: int) -> str:
 
 
 def _statements(
-    trace: Trace, numbers: Sequence[int], real: str, element: str, angles: Sequence[int]
+    trace: Trace, numbers: Sequence[int], real: str, element: str, position: Mapping[int, int]
 ) -> Iterator[str]:
-    """One declaration a node; `element` formats the read of an argument's element."""
-    position = {angle: k for k, angle in enumerate(angles)}
+    """One declaration a node.
+
+    `element` formats the read of an argument's element; `position` has the numbers of angles.
+    """
     for number in numbers:
         operation, a, b = trace.nodes[number]
         if operation == 'const':

@@ -67,7 +67,8 @@ class KernelSpecification(NamedTuple):
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""
         is_small = len(model.joints) < _JOINTS_OF_LOOPS
-        if is_small or model.is_flexible or not self.has_loops:
+        is_tree = not (model.is_flexible or model.has_closed_loops)
+        if is_small or not is_tree or not self.has_loops:
             return self.record(model, graph)
         from kron_dynamics.kernels.loops.trace import LoopTrace
 

@@ -36,6 +36,7 @@ from kron_dynamics.kinematics.relative_motion import (
     relative_motion,
     relative_velocity,
 )
+from kron_dynamics.kinematics.tree import tree_coordinates, tree_rates
 
 if TYPE_CHECKING:
     from kron_dynamics.kinematics.quaternion import (
@@ -95,6 +96,8 @@ __all__ = [
     'times_matrix',
     'translational_hessian',
     'translational_jacobian',
+    'tree_coordinates',
+    'tree_rates',
     'velocity_gradient',
 ]
 

@@ -80,8 +80,10 @@ def rigid_tree(model: RobotModel) -> RigidModel:
     so; and those that are for rigid robots alone.
 
     Raises:
-        ModelError: a link of it is flexible.
+        ModelError: a link of it is flexible, or it has closed loops.
     """
+    if model.has_closed_loops:
+        raise ModelError(f"this quantity is for trees, and model '{model.name}' has closed loops")
     if model.is_flexible:
         links = ', '.join(f"'{link}'" for link in model.flexible_link_names)
         raise ModelError(

@@ -204,6 +204,11 @@ class RobotModel(ABC):
         """Whether coordinates other than those of joints move it."""
         return bool(self.flexible_link_names)
 
+    @property
+    def has_closed_loops(self) -> bool:
+        """Whether the equations go through loops, and not through a tree alone."""
+        return False
+
     def coordinates(self) -> Iterator[int]:
         """Yield the numbers of the coordinates."""
         return iter(range(self.n))

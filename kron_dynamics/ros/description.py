@@ -60,16 +60,20 @@ def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
 
 
 def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
-    file: str | None = parameters.value('flexible_description_file') or None
     options = _options(parameters)
+    for option, name in (
+        ('flexible', 'flexible_description_file'),
+        ('constraints', 'constraints_file'),
+    ):
+        options[option] = parameters.value(name) or None
     try:
         # The names of the parameters are those of the joints. With rotors, warnings may be others.
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)
-            robot = make(flexible=file, **{**options, 'strict': False})
+            robot = make(**{**options, 'strict': False})
         armature = _armature(parameters, robot.model.joint_names[: robot.model.joint_count])
         if armature or robot.model.warnings:
-            robot = make(flexible=file, armature=armature, **options)
+            robot = make(armature=armature, **options)
     except ModelError as error:
         raise _with_parameter(error) from error.__cause__
     for warning in robot.model.warnings:

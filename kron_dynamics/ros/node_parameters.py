@@ -31,6 +31,12 @@ DESCRIPTION = read_once(
         'Path of a YAML file with the links that bend. Empty: all links are rigid.',
     ),
     Parameter(
+        'constraints_file',
+        '',
+        'Path of a YAML file with what closes loops and couples joints, and which joints have a '
+        'drive: these are the joints of the node then. Empty: the robot is a tree.',
+    ),
+    Parameter(
         'hold_base',
         False,
         'Hold a floating or planar joint at the root where it is, instead of refusing it.',

@@ -32,6 +32,7 @@ from kron_dynamics.ros.node_parameters import SIMULATOR
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
+from kron_dynamics.simulation.passive_joints import passive_joints, with_passive_joints
 
 # A process that was stopped for a while goes on from where it was: at most this many periods are
 # made up for at once, the rest of the wall time is lost to the simulation.
@@ -41,6 +42,8 @@ _CATCH_UP = 5
 class SimulatorNode(Node):
     """Takes efforts on ~/commands, gives joint_states and, if asked, /clock.
 
+    Where loops are closed, commands are of the drives, and joint_states of the drives and then of
+    the joints that they move, whose effort is 0: RViz and robot_state_publisher want them all.
     Where links are flexible, commands and joint_states are of the joints alone. ~/modal_states
     (sensor_msgs/JointState) has the modal coordinates beside every joint state, with its stamp
     and without sensor errors: names such as boom/w1, position in m, velocity in m/s, no effort.
@@ -89,6 +92,8 @@ class SimulatorNode(Node):
         parameters.declare(simulator_joint_parameters(joints))
         refuse_unknown_parameters(self)
         self._joint_names, self._modal_names = joints, modal
+        self._closed = robot if robot.model.has_closed_loops else None
+        self._measured_names = joints + passive_joints(robot.model)
         self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
         self._sensors = JointSensors(
             position_resolution=parameters.per_joint('position_resolution.{joint}', joints),
@@ -214,8 +219,11 @@ class SimulatorNode(Node):
         self._published_at = self._wall_time()
         if self._with_clock:
             self._clock_publisher.publish(ClockMessage(clock=stamp))
+        measured = sample if self._closed is None else with_passive_joints(self._closed, sample)
         self._states.publish(
-            joint_state(stamp, self._joint_names, sample.position, sample.velocity, sample.effort)
+            joint_state(
+                stamp, self._measured_names, measured.position, measured.velocity, measured.effort
+            )
         )
         if self._modal_names:
             count = len(self._joint_names)

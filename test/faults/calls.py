@@ -37,22 +37,30 @@ SERVICES = {
     'annotate_trajectory': (AnnotateTrajectory, ('position',)),
     'set_payload': (SetPayload, ()),
 }
-# States of a batch. The middleware keeps memory for the last ten answers of each service, each
-# place as long as the longest that it ever held: with sizes of all kinds that would look for hours
-# like memory that is lost.
-BATCHES = (2, 50, 1000)
+BATCHES = (2, 50, 1000)  # states
+# The middleware keeps memory for the last ten answers of each service, each place as long as the
+# longest that it ever held: all are filled at first, or that looks like memory that is lost.
+_FILLING = 12
 _PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
 PAYLOAD['panda'] = ('panda_hand', 0.2)
 
 
-def request(name: str, kind: type, fields: tuple[str, ...], machine: str, n: int, random_):
-    """Make a request of a random size."""
+def request(
+    name: str,
+    kind: type,
+    fields: tuple[str, ...],
+    machine: str,
+    n: int,
+    random_,
+    batches: tuple[int, ...],
+):
+    """Make a request of a size that is one of some."""
     if name == 'set_payload':
         link, mass = PAYLOAD[machine]
         return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
-    count = int(random_.choice(BATCHES))
+    count = int(random_.choice(batches))
     values = {field: random_.uniform(-0.1, 0.1, count * n).tolist() for field in fields}
     if name == 'annotate_trajectory':
         values['time_from_start'] = np.arange(count, dtype=float).tolist()
@@ -78,10 +86,12 @@ def main() -> None:
         if not client.wait_for_service(timeout_sec=_PATIENCE):
             sys.exit(f'{name} is not served')
     answers: Counter[str] = Counter()
+    filling = list(SERVICES) * _FILLING
     while not ended.is_set():
-        name = str(random_.choice(list(SERVICES)))
-        kind, fields = SERVICES[name]
-        future = clients[name].call_async(request(name, kind, fields, machine, n, random_))
+        batches = BATCHES[-1:] if filling else BATCHES
+        name = filling.pop() if filling else str(random_.choice(list(SERVICES)))
+        made = request(name, *SERVICES[name], machine, n, random_, batches)
+        future = clients[name].call_async(made)
         while not (future.done() or ended.is_set()):
             rclpy.spin_once(node, timeout_sec=0.1)
         if future.done():

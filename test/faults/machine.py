@@ -20,6 +20,8 @@ from std_srvs.srv import Trigger
 from kron_dynamics import Robot
 from kron_dynamics.simulation import Plant
 
+# s: a process that is away for longer was not run, or was busy with something else.
+_PAUSE = 0.02
 # What a state is turned into before it is sent: messages, in the order of their sending.
 Spoiler = Callable[[JointState], list[JointState]]
 
@@ -62,9 +64,11 @@ class Machine:
         self._effort = robot.gravity_vector(q)
         self._last: tuple[float, np.ndarray] | None = None
         self.commands = 0
-        # From a state to the next command, s: a pause of this process is none of the node's.
-        self.longest_gap = 0.0
+        # From a state to the next command, s, without the pauses of this process, which are none
+        # of the node's.
+        self.longest_gap = self.longest_pause = 0.0
         self._asked: float | None = None
+        self._paused, self._awake = 0.0, None
         self.fault: str | None = None
         self.active = False
         self.bad: list[str] = []
@@ -98,7 +102,7 @@ class Machine:
     def publish(self, message: JointState) -> None:
         """Send a state as it is."""
         if self._asked is None:
-            self._asked = time.monotonic()
+            self._asked, self._paused = time.monotonic(), 0.0
         self._states.publish(message)
 
     def run(self, seconds: float, spoil: Spoiler = lambda state: [state]) -> None:
@@ -112,14 +116,24 @@ class Machine:
         period = 1.0 / self.rate
         for k in range(round(seconds * self.rate)):
             while (wait := begin + k * period - time.monotonic()) > 0.0:
-                self._executor.spin_once(timeout_sec=wait)
-            self._executor.spin_once(timeout_sec=0.0)
+                self._spin(wait)
+            self._spin(0.0)
             if not self.braked:
                 self.plant.advance(self._effort + self.push, period, period / 4)
             for message in spoil(self.state()):
                 self.publish(message)
         if self.bad:
             raise BadCommandError('; '.join(self.bad[:5]))
+
+    def _spin(self, seconds: float) -> None:
+        """Answer one message; notes how much longer than that this process was away."""
+        started = time.monotonic()
+        away = started - self._awake if self._awake is not None else 0.0
+        self._executor.spin_once(timeout_sec=seconds)
+        self._awake = time.monotonic()
+        away += max(self._awake - started - seconds, 0.0)
+        self._paused += away if away > _PAUSE else 0.0
+        self.longest_pause = max(self.longest_pause, away)
 
     def clear(self) -> bool:
         """Ask the node to clear its fault, sending states meanwhile; return whether it did."""
@@ -139,7 +153,8 @@ class Machine:
             self.bad.append(f'command {effort} beyond the limits {self._limit}')
         if self._last is not None:
             if self._asked is not None:
-                self.longest_gap = max(self.longest_gap, now - self._asked)
+                away = max(now - (self._awake or now) - _PAUSE, 0.0) + self._paused
+                self.longest_gap = max(self.longest_gap, now - self._asked - away)
             # The node's clock and this one's differ by what messages take; it grants a command
             # 0.1 s of change at most.
             step = np.abs(effort - self._last[1])

@@ -8,7 +8,7 @@ For each machine the node is configured, activated, deactivated and cleaned up a
 then it commands the machine for a while, which follows references, while another process calls
 services at random. Prints the memory of the node once a minute. The exit code is 1 if the node
 ended, had a fault, left a state without a command for longer than `WATCHDOG`, answered no calls,
-or grew by more than `GROWTH` after the first minute.
+or grew by more than `GROWTH` after the first minute or the first third of the transitions.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def memory(node: Node) -> float:
 
 
 def grown(node: Node, warm: float | None) -> list[str]:
-    """Return what there is to say of the memory, given that after the first minute."""
+    """Return what there is to say of the memory, given that after the warm-up."""
     if warm is None:
         return []
     more = memory(node) - warm
-    print(f'{more:.2f} MB more than after the first minute', flush=True)
+    print(f'{more:.2f} MB more than after the warm-up', flush=True)
     return [f'it grew by {more:.2f} MB'] if more > GROWTH else []
 
 
@@ -76,7 +76,7 @@ def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
         machine.forget_command()
         if not node.alive():
             return ['the node has ended']
-        if warm is None and time.monotonic() - begin >= WARM_UP:
+        if warm is None and (k >= cycles // 3 or time.monotonic() - begin >= WARM_UP):
             warm = memory(node)
         if (k + 1) % max(cycles // 10, 1) == 0:
             took = time.monotonic() - begin

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kron_dynamics import KernelBuildError, dynamics
+from kron_dynamics import dynamics
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kernels import emit
 from kron_dynamics.kernels.emit import cost, emit_c, emit_lanes, has_lanes, providers
@@ -58,7 +58,7 @@ def test_generated_code_is_made_of_a_closed_vocabulary(monkeypatch: pytest.Monke
         *('void', 'static', 'ptrdiff_t', 'const', 'double', 'restrict', 'for'),
     }
     assert words(code) == common | {
-        *('kernel_#_one', 'inline', 'given', 'angles', 'sines', 'cosines'),
+        *('kernel_#_one', 'inline', 'given', 'angles#', 'sines#', 'cosines#'),
         *('sincos_one', 'sincos_all'),
     }
     assert words(lanes) == common | {
@@ -114,12 +114,21 @@ def test_compiled_and_interpreted_code_agree(
             assert_close(result, [np.ravel(one[r]) for one in each])
 
 
-def test_sines_of_sines_are_refused() -> None:
+def sines_of_sines(x: Any, y: Any) -> Any:
+    """As of the angles of closed loops; many at each depth, which a vector of them serves."""
+    inner = [sin(x[0] * k + y[1]) for k in range(1, 10)]
+    middle = [cos(2 * a + x[1] * y[0] * inner[0]) for a in inner]
+    return [sin(a * b) + cos(y[0]) + a for a, b in zip(inner, middle, strict=True)]
+
+
+def test_sines_of_sines(emitted: Any, rng: np.random.Generator, assert_close: Any) -> None:
     assert 'sincos' in kernels(emit_c([Trace(lambda x: sin(x[0] * cos(0.0)), [1])]))
-    for function in (lambda x: sin(cos(x[0])), lambda x: cos(2 * x[1] + x[0] * sin(x[0]))):
-        for emit_ in (emit_c, emit_lanes):
-            with pytest.raises(KernelBuildError, match='sine of a sine'):
-                emit_([Trace(function, [2])])
+    x, y = rng.uniform(-3, 3, (2, 43, 2))
+    trace = Trace(sines_of_sines, [2, 2])
+    expected = [sines_of_sines(*rows) for rows in zip(x, y, strict=True)]
+    for lanes in (False, True):
+        (result,) = emitted([trace], lanes=lanes)(0, x, y)
+        assert_close(result, expected)
 
 
 def test_division_by_zero_is_no_error(emitted: Any) -> None:

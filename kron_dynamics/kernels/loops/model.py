@@ -80,6 +80,7 @@ class StagedModel:
         gravity: of the model.
         root_link: of the model.
         is_flexible: False: only rigid trees have loops.
+        has_closed_loops: False, likewise.
         armature: table of the model's, by coordinate.
         parents: by number of a joint.
         coordinate_of: by number of a joint.
@@ -94,7 +95,7 @@ class StagedModel:
         self.n = model.n
         self.gravity = model.gravity
         self.root_link = model.root_link
-        self.is_flexible = False
+        self.is_flexible = self.has_closed_loops = False
         self.armature = ConstantTable(program, list(model.armature))
         self.parents = self._numbers([joint.parent for joint in model.joints])
         self.coordinate_of = self._numbers([joint.coordinate for joint in model.joints])

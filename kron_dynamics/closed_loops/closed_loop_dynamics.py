@@ -1,0 +1,129 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of robots with closed loops: the same functions as for trees.
+
+``B^T (M qdd + c + g) = tau`` with the rates of all joints ``B qd`` of those of the drives, [P]
+eqs. (39), (42); C* and linear models are exact derivatives. Importing this module teaches
+`kron_dynamics.dynamics` the `ClosedLoopModel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.closed_loops.closed_loop_kinematics import closed
+from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
+from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
+from kron_dynamics.dynamics.gravity import gravity_vector
+from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
+from kron_dynamics.dynamics.linearization import Linearization, linearization
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.dynamics.payload import carrying, carrying_tree
+from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.tree import tree_coordinates
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+
+@inverse_dynamics.register
+def _closed_inverse_dynamics(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> ScalarArray:
+    x, found = closed(model, q, qd)
+    xdd = found.B @ as_scalars(qdd) + found.gamma
+    tau: ScalarArray = found.B.T @ inverse_dynamics(model.tree, x, found.qd, xdd)
+    return tau
+
+
+@bias_forces.register
+def _closed_bias_forces(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
+
+
+@coriolis_vector.register
+def _closed_coriolis_vector(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    x, found = closed(model, q, qd)
+    moved = coriolis_vector(model.tree, x, found.qd) + mass_matrix(model.tree, x) @ found.gamma
+    c: ScalarArray = found.B.T @ moved
+    return c
+
+
+@gravity_vector.register
+def _closed_gravity_vector(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
+    x, found = closed(model, q, zeros_like(q, (model.n,)))
+    g: ScalarArray = found.B.T @ gravity_vector(model.tree, x)
+    return g
+
+
+@mass_matrix.register
+def _closed_mass_matrix(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
+    x, found = closed(model, q, zeros_like(q, (model.n,)))
+    M = found.B.T @ (mass_matrix(model.tree, x) @ found.B)
+    # Symmetric to the last digit.
+    return np.array([[M[min(i, k), max(i, k)] for k in range(model.n)] for i in range(model.n)])
+
+
+@velocity_free_coriolis_matrix.register
+def _closed_velocity_free_coriolis_matrix(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
+    rest = zeros_like(q, (model.n,))
+    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
+    symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
+    return symbols.reshape(model.n, model.n**2)
+
+
+@coriolis_matrix.register
+def _closed_coriolis_matrix(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
+    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
+
+
+@linearization.register
+def _closed_linearization(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Linearization:
+    n, accelerations = model.n, as_scalars(qdd)
+
+    def efforts(state: ScalarArray) -> ScalarArray:
+        return inverse_dynamics(model, state[:n], state[n:], accelerations)
+
+    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
+    return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
+
+
+@kinetic_energy.register
+def _closed_kinetic_energy(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> Any:
+    x, found = closed(model, q, qd)
+    return kinetic_energy(model.tree, x, found.qd)
+
+
+@potential_energy.register
+def _closed_potential_energy(model: ClosedLoopModel, q: ArrayLike) -> Any:
+    return potential_energy(model.tree, tree_coordinates(model, q))
+
+
+@carrying.register
+def _closed_carrying(
+    model: ClosedLoopModel, links: Sequence[str], payload: ArrayLike
+) -> ClosedLoopModel:
+    return replace(model, tree=carrying_tree(model.tree, links, payload))
+
+
+@inertial_parameters.register
+def _closed_inertial_parameters(model: ClosedLoopModel) -> FloatArray:
+    return inertial_parameters(model.tree)
+
+
+@regressor.register
+def _closed_regressor(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> ScalarArray:
+    x, found = closed(model, q, qd)
+    xdd = found.B @ as_scalars(qdd) + found.gamma
+    Y: ScalarArray = found.B.T @ regressor(model.tree, x, found.qd, xdd)
+    return Y

@@ -1,0 +1,160 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinematics of robots with closed loops: the same functions as for trees.
+
+Positions, rates and accelerations of all joints follow from those of the drives, [P] eqs. (8)
+and (9); from there on the tree is as everywhere. Importing this module teaches
+`kron_dynamics.kinematics` the `ClosedLoopModel`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
+from kron_dynamics.constraints.reduction import Reduction, reduction
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.kinematics.forward import forward_kinematics
+from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
+from kron_dynamics.kinematics.jacobian import jacobian
+from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
+from kron_dynamics.kinematics.relative import (
+    PlacedTree,
+    in_axes,
+    placed_tree,
+    relative_hessian,
+    relative_jacobian,
+)
+from kron_dynamics.kinematics.relative_motion import MovingTree, moving_tree
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.tree import tree_coordinates, tree_rates
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def closed(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> tuple[ScalarArray, Reduction]:
+    """Return the coordinates of the tree, shape (n,), and how they move with the drives.
+
+    Args:
+        model: the robot.
+        q: positions of the drives, shape (m,), rad or m.
+        qd: their rates, shape (m,).
+    """
+    x = model.closing(model.tree, q)
+    return x, reduction(model.tree, model.closing.choice, x, qd)
+
+
+def _motion(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
+    """Coordinates of the tree and their three derivatives, shape (n,) each."""
+    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    x, found = closed(model, q, qd)
+
+    def accelerations(t: ScalarArray) -> ScalarArray:
+        moved = closed(model, q + t[0] * qd, qd + t[0] * qdd)[1]
+        xdd: ScalarArray = moved.B @ (qdd + t[0] * qddd) + moved.gamma
+        return xdd
+
+    xdd, xddd = jacobian_of(accelerations, np.zeros(1))
+    return x, found.qd, xdd, xddd[:, 0]
+
+
+@tree_coordinates.register
+def _closed_tree_coordinates(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
+    return model.closing(model.tree, q)
+
+
+@tree_rates.register
+def _closed_tree_rates(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    return closed(model, q, qd)[1].qd
+
+
+@moving_tree.register
+def _closed_moving_tree(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> MovingTree:
+    return moving_tree(model.tree, *_motion(model, q, qd, qdd, qddd))
+
+
+@forward_kinematics.register
+def _closed_forward_kinematics(model: ClosedLoopModel, q: ArrayLike, link: str) -> ScalarArray:
+    return forward_kinematics(model.tree, tree_coordinates(model, q), link)
+
+
+@placed_tree.register
+def _closed_placed_tree(model: ClosedLoopModel, q: ArrayLike) -> PlacedTree:
+    return placed_tree(model.tree, tree_coordinates(model, q))
+
+
+@frame_motion.register
+def _closed_frame_motion(
+    model: ClosedLoopModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
+) -> FrameMotion:
+    return frame_motion(model.tree, *_motion(model, q, qd, qdd, qddd), link, point)
+
+
+def _B(model: ClosedLoopModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
+    x, found = closed(model, q, zeros_like(q, (model.n,)))
+    return x, found.B
+
+
+@jacobian.register
+def _closed_jacobian(
+    model: ClosedLoopModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    x, B = _B(model, q)
+    J: ScalarArray = jacobian(model.tree, x, link, point) @ B
+    return J
+
+
+@kinematic_hessian.register
+def _closed_kinematic_hessian(
+    model: ClosedLoopModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
+    return derivative.reshape(6, model.n**2)
+
+
+@jacobian_dot.register
+def _closed_jacobian_dot(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, link: str
+) -> ScalarArray:
+    q, qd = as_scalars(q), as_scalars(qd)
+    along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
+    return along[..., 0]
+
+
+@relative_jacobian.register
+def _closed_relative_jacobian(
+    model: ClosedLoopModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    x, B = _B(model, q)
+    J: ScalarArray = relative_jacobian(model.tree, x, link, reference, axes, point) @ B
+    return J
+
+
+@relative_hessian.register
+def _closed_relative_hessian(
+    model: ClosedLoopModel,
+    q: ArrayLike,
+    link: str,
+    reference: str,
+    axes: str | None = None,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    def in_axes_of_the_reference(x: ScalarArray) -> ScalarArray:
+        return relative_jacobian(model, x, link, reference, reference, point)
+
+    H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
+    return in_axes(model, q, axes, reference, H)

@@ -1,0 +1,215 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""All coordinates of a mechanism as functions of those of its drives, in any number system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.closed_loops.closing_path import ClosingPath
+from kron_dynamics.closed_loops.series import Series, chebyshev_series, fourier_series
+from kron_dynamics.constraints.reduction import Choice, solve_dependent
+from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
+from kron_dynamics.dual import without_derivatives
+from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.messages import listed
+from kron_dynamics.model.joint_kinds import endless, joint_kind
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
+
+# rad, or lengths over the robot's: how far series may be off. Two of Newton's steps square it
+# twice.
+_TOLERANCE = 1e-6
+_STEPS = 2
+# Residual, without units, that is closed; of places between those that the series are made of.
+_CLOSED = 1e-13
+_CHECKS = 37
+# What a drive moves to see which coordinates go with it, rad or lengths over the robot's, and what
+# counts as moving.
+_PROBES = (0.0, 0.031, -0.023)
+_MOVES = 1e-9
+# Of the start's distance to a singularity, which is kept where series need it.
+_SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
+# Lengths of the robot that a drive without limits is followed.
+_LENGTHS = 4.0
+
+
+@dataclass(frozen=True)
+class ClosingMap:
+    """q of the drives to all coordinates of the tree.
+
+    Attributes:
+        choice: drives are its independent coordinates.
+        targets: what the constraints' functions of the coordinates are to be, shape (k,).
+        start: closed coordinates, shape (n,); dependent ones that no drive moves stay there.
+        series: near values of the dependent coordinates that move: coordinate, number of the
+            drive, function of it.
+    """
+
+    choice: Choice
+    targets: FloatArray
+    start: FloatArray
+    series: tuple[tuple[int, int, Series], ...]
+
+    def __call__(self, tree: RobotModel, q: ArrayLike) -> ScalarArray:
+        """Return the coordinates of the tree that close the loops, shape (n,), rad or m.
+
+        Newton's steps from the series, first without derivatives, then one more for each time that
+        the numbers have been differentiated: it gives what the implicit function theorem says.
+
+        Args:
+            tree: the tree.
+            q: of the drives, shape (m,), of any number system.
+        """
+        drives = as_scalars(q)
+        plain, times = without_derivatives(drives)
+        x = zeros_like(plain, (len(self.start),))
+        x += self.start
+        for k, drive, series in self.series:
+            x[k] = series(plain[drive])
+        x = self._with_drives(x, plain)
+        for _ in range(_STEPS):
+            x = self._corrected(tree, x)
+        if times:
+            x = self._with_drives(x.astype(object), drives)
+            for _ in range(times):
+                x = self._corrected(tree, x)
+        return x
+
+    def _with_drives(self, x: ScalarArray, drives: ScalarArray) -> ScalarArray:
+        for number, k in enumerate(self.choice.independent):
+            x[k] = drives[number]
+        return x
+
+    def _corrected(self, tree: RobotModel, x: ScalarArray) -> ScalarArray:
+        if not self.choice.dependent:
+            return x
+        bound = list(self.choice.dependent)
+        found = stacked_geometry(*self.choice.constraints, tree, x, zeros_like(x, (len(x),)))
+        phi = (found.f - self.targets) / self.choice.row_scale
+        A_d = (found.A / self.choice.row_scale[:, None])[:, bound]
+        better = x.copy()
+        better[bound] = x[bound] - solve_dependent(A_d, phi)
+        return better
+
+
+def closing_map(
+    system: ConstraintSystem, choice: Choice, targets: FloatArray, start: FloatArray
+) -> tuple[ClosingMap, FloatArray, FloatArray]:
+    """Return the map of a mechanism, and the range of its drives, shape (m,) each, rad or m.
+
+    Each drive is followed through its range, with all that it moves: the range ends where a joint
+    is at its limit, or the mechanism at a singularity.
+
+    Args:
+        system: the constraints.
+        choice: drives are its independent coordinates.
+        targets: what the constraints' functions of the coordinates are to be, shape (k,).
+        start: closed coordinates, shape (n,), rad or m.
+
+    Raises:
+        ConstraintError: a joint moves with several drives together, or a drive cannot move.
+    """
+    model, drives = system.model, list(choice.independent)
+    lower, upper = model.position_lower[drives].copy(), model.position_upper[drives].copy()
+    moved = _moved_by_drives(system, choice, targets, start)
+    several = [k for k in choice.dependent if len(moved[k]) > 1]
+    if several:
+        names = model.joint_names
+        raise ConstraintError(
+            f"position of joint '{names[several[0]]}' depends on "
+            f'{listed(repr(names[drives[d]]) for d in sorted(moved[several[0]]))} together, '
+            'expected loops that one drive moves each; ConstrainedRobot and ReducedRobot take all'
+        )
+    series = list[tuple[int, int, Series]]()
+    for number, drive in enumerate(drives):
+        followed = [k for k in choice.dependent if number in moved[k]]
+        if not followed:
+            continue
+        path = ClosingPath(system, choice, targets, start, drive, followed)
+        found, (lower[number], upper[number]) = _series(system, path, drive, followed, start)
+        series += [(k, number, each) for k, each in zip(followed, found, strict=True)]
+    made = ClosingMap(choice, targets, start, tuple(series))
+    _check(system, made, lower, upper)
+    return made, lower, upper
+
+
+def _moved_by_drives(
+    system: ConstraintSystem, choice: Choice, targets: FloatArray, start: FloatArray
+) -> list[set[int]]:
+    """Which drives move each coordinate."""
+    moved: list[set[int]] = [set() for _ in start]
+    bound = list(choice.dependent)
+    for probe in _PROBES:
+        q = start.copy()
+        for drive in choice.independent:
+            path = ClosingPath(system, choice, targets, q, drive, bound)
+            q = path.closed(float(q[drive] + probe * system.column_scale[drive]))
+        A = stacked_geometry(*choice.constraints, system.model, q, np.zeros(len(q))).A
+        scaled = system.scaled(np.asarray(A, dtype=np.float64))
+        B, *_ = np.linalg.lstsq(
+            scaled[:, bound], -scaled[:, list(choice.independent)], rcond=1e-12
+        )
+        for row, number in np.argwhere(np.abs(B) > _MOVES):
+            moved[bound[row]].add(int(number))
+    return moved
+
+
+def _series(
+    system: ConstraintSystem,
+    path: ClosingPath,
+    drive: int,
+    followed: Sequence[int],
+    start: FloatArray,
+) -> tuple[Sequence[Series], tuple[float, float]]:
+    """Series of what moves with a drive, and the range of the drive."""
+    model = system.model
+    name, kind = model.joint_names[drive], model.joint_types[drive]
+    bounds = model.position_lower, model.position_upper
+    tolerance = _TOLERANCE * system.column_scale[list(followed)]
+    lower, upper = float(bounds[0][drive]), float(bounds[1][drive])
+    if endless([kind])[0] or (joint_kind(kind).unit('position') == 'rad' and lower == -np.inf):
+        begin, end = min(start[drive], 0.0), max(start[drive], 2.0 * np.pi)
+        path.reach(begin, end, bounds)
+        if np.allclose(path.reached(), (begin, end), rtol=0.0, atol=1e-9):
+            found = fourier_series(path.follow, tolerance)
+            if found is not None:
+                return found, (-np.inf, np.inf)
+        else:
+            path.reach(start[drive] - 2.0 * np.pi, start[drive] + 2.0 * np.pi, bounds)
+    else:
+        far = _LENGTHS * system.column_scale[drive]
+        path.reach(max(lower, start[drive] - far), min(upper, start[drive] + far), bounds)
+    for share in _SHARES:
+        lower, upper = path.reached(share)
+        if upper - lower > _TOLERANCE * system.column_scale[drive]:
+            series = chebyshev_series(path.follow, lower, upper, tolerance)
+            if series is not None:
+                return series, (lower, upper)
+    lower, upper = path.reached()
+    raise ConstraintError(
+        f"joint '{name}' cannot drive its loops about {start[drive]:.6g}: it moves from "
+        f'{lower:.6g} to {upper:.6g} only, between limits and singularities'
+    )
+
+
+def _check(
+    system: ConstraintSystem, made: ClosingMap, lower: FloatArray, upper: FloatArray
+) -> None:
+    """Refuse a map that does not close the loops in all of the range."""
+    at = made.start[list(made.choice.independent)]
+    low = np.where(np.isfinite(lower), lower, at - np.pi)
+    high = np.where(np.isfinite(upper), upper, at + np.pi)
+    for share in np.linspace(0.0, 1.0, _CHECKS):
+        q = made(system.model, low + share * (high - low))
+        found = stacked_geometry(*made.choice.constraints, system.model, q, np.zeros(len(q)))
+        off = np.abs((found.f - made.targets) / made.choice.row_scale).max(initial=0.0)
+        if not off < _CLOSED * 1e2:
+            raise ConstraintError(
+                f'loops of the mechanism are {off:.3g} open with the drives at '
+                f'{(low + share * (high - low)).tolist()}'
+            )

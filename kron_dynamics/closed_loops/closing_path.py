@@ -1,0 +1,173 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Following the loops of a mechanism while one drive moves: how far it goes, and where all is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.constraints.reduction import Choice
+from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
+from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.typing import FloatArray
+
+# Conditions without units: closed.
+_CLOSED = 1e-12
+# Of the smallest singular value at the start: nearer to a singularity the drive does not go.
+_NEAREST = 0.05
+# Steps of a drive: the first over its range or a turn, the longest way of another coordinate in
+# one without units, and what a step is too short below.
+_STEPS = 48
+_LONGEST = 0.3
+_SHORTEST = 1e-5
+_ITERATIONS = 20
+
+
+class ClosingPath:
+    """Closed positions for those of one drive, the others being where they are at the start."""
+
+    def __init__(
+        self,
+        system: ConstraintSystem,
+        choice: Choice,
+        targets: FloatArray,
+        start: FloatArray,
+        drive: int,
+        followed: Sequence[int],
+    ) -> None:
+        """Begin at the start.
+
+        Args:
+            system: the constraints.
+            choice: drives are its independent coordinates.
+            targets: what their functions of the coordinates are to be, shape (k,).
+            start: closed coordinates, shape (n,).
+            drive: coordinate that moves.
+            followed: coordinates that move with it.
+        """
+        self._system, self._choice, self._targets = system, choice, targets
+        self._drive, self._followed = drive, list(followed)
+        self._scale = system.column_scale[list(choice.dependent)]
+        self._regular = self._singular_value(start)
+        # Places of the drive in rising order, and all coordinates there.
+        self._start = float(start[drive])
+        self._places = [self._start]
+        self._known = [start.copy()]
+        self._regularity = [1.0]
+
+    def reach(self, lower: float, upper: float, bounds: tuple[FloatArray, FloatArray]) -> None:
+        """Follow the loops as far as a range goes, or they can.
+
+        Args:
+            lower: least place of the drive, rad or m.
+            upper: its greatest place.
+            bounds: position limits of all coordinates, shape (n,) each; those followed keep them.
+        """
+        step = (upper - lower) / _STEPS
+        for end, direction in ((upper, 1.0), (lower, -1.0)):
+            self._march(end, direction, step, bounds)
+
+    def reached(self, share: float = 0.0) -> tuple[float, float]:
+        """Return least and greatest place of the drive that were reached.
+
+        Args:
+            share: of the start's distance to a singularity that is to be kept.
+        """
+        start = self._places.index(self._start)
+        ends = []
+        for way in (range(start, -1, -1), range(start, len(self._places))):
+            near = (k for k in way if self._regularity[k] < share)
+            ends.append(self._places[next(near, way[-1])])
+        return ends[0], ends[1]
+
+    def follow(self, places: FloatArray) -> FloatArray:
+        """Return the followed coordinates, shape (r, d), for places of the drive, shape (r,).
+
+        Raises:
+            ConstraintError: the loops do not close there.
+        """
+        return np.array([self.closed(place)[self._followed] for place in places])
+
+    def closed(self, place: float) -> FloatArray:
+        """Return all coordinates, shape (n,), for a place of the drive that has been reached.
+
+        Raises:
+            ConstraintError: the loops do not close there.
+        """
+        near = int(np.abs(np.subtract(self._places, place)).argmin())
+        q = self._corrected(self._predicted(self._known[near], place))
+        if q is None:
+            name = self._system.model.joint_names[self._drive]
+            raise ConstraintError(f"loops do not close with joint '{name}' at {place:.6g}")
+        return q
+
+    def _march(
+        self, end: float, direction: float, step: float, bounds: tuple[FloatArray, FloatArray]
+    ) -> None:
+        forward = direction > 0
+        shortest, q = _SHORTEST * step, self._known[-1 if forward else 0]
+        while (way := direction * (end - q[self._drive])) > 0.0 and step > shortest:
+            place = float(q[self._drive] + direction * min(step, way))
+            next_ = self._step(q, place, bounds)
+            if next_ is None:
+                step /= 2.0
+                continue
+            q = next_
+            at = len(self._places) if forward else 0
+            self._places.insert(at, float(q[self._drive]))
+            self._known.insert(at, q)
+            self._regularity.insert(at, self._singular_value(q) / self._regular)
+
+    def _step(
+        self, q: FloatArray, place: float, bounds: tuple[FloatArray, FloatArray]
+    ) -> FloatArray | None:
+        """The closed position at the next place of the drive, None where there is none."""
+        predicted = self._predicted(q, place)
+        found = self._corrected(predicted)
+        if found is None:
+            return None
+        scale = self._system.column_scale
+        far = np.abs((found - q) / scale)[self._followed].max(initial=0.0)
+        off = np.abs((found - predicted) / scale)[self._followed].max(initial=0.0)
+        inside = ((found >= bounds[0]) & (found <= bounds[1]))[self._followed].all()
+        # On a path without a fork corrections are of second order.
+        if far > _LONGEST or off > 0.3 * far + 1e-9 or not inside:
+            return None
+        return found if self._singular_value(found) > _NEAREST * self._regular else None
+
+    def _predicted(self, q: FloatArray, place: float) -> FloatArray:
+        A = self._scaled(q)[1]
+        dependent = list(self._choice.dependent)
+        change = place - q[self._drive]
+        slope, *_ = np.linalg.lstsq(A[:, dependent], -A[:, self._drive], rcond=1e-12)
+        predicted = q.copy()
+        predicted[self._drive] = place
+        predicted[dependent] += slope * change
+        return predicted
+
+    def _corrected(self, q: FloatArray) -> FloatArray | None:
+        dependent = list(self._choice.dependent)
+        for _ in range(_ITERATIONS):
+            phi, A = self._scaled(q)
+            if not np.isfinite(phi).all():
+                return None
+            if np.abs(phi).max(initial=0.0) < _CLOSED:
+                return q
+            change, *_ = np.linalg.lstsq(A[:, dependent], -phi, rcond=1e-12)
+            q = q.copy()
+            q[dependent] += change
+        return None
+
+    def _scaled(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found = stacked_geometry(
+            *self._choice.constraints, self._system.model, q, np.zeros(len(q))
+        )
+        scale = self._choice.row_scale
+        return (found.f - self._targets) / scale, np.asarray(found.A / scale[:, None])
+
+    def _singular_value(self, q: FloatArray) -> float:
+        """How far the drives are from losing hold of the mechanism, without units."""
+        A = self._scaled(q)[1][:, list(self._choice.dependent)] * self._scale
+        return float(np.linalg.svd(A, compute_uv=False)[-1])

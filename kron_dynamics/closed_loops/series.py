@@ -1,0 +1,131 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A coordinate as a function of another one, in any number system: where Newton's steps begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.elementary import cos, sin
+from kron_dynamics.typing import FloatArray
+
+# Coefficients of a series; more are a sign of a singularity next to the range.
+_MOST = 60
+
+
+@dataclass(frozen=True)
+class Chebyshev:
+    """A sum of Chebyshev's polynomials over a range.
+
+    Attributes:
+        middle: of the range, rad or m.
+        half: of its length.
+        coefficients: of T_0, T_1, ...
+    """
+
+    middle: float
+    half: float
+    coefficients: tuple[float, ...]
+
+    def __call__(self, q: Any) -> Any:
+        """Return the value at q by Clenshaw's recurrence."""
+        x = (q - self.middle) / self.half
+        one, two = 0 * x, 0 * x
+        for c in reversed(self.coefficients[1:]):
+            one, two = 2 * x * one - two + c, one
+        return x * one - two + self.coefficients[0]
+
+
+@dataclass(frozen=True)
+class Fourier:
+    """A periodic function of an angle, and turns that go with it.
+
+    Attributes:
+        turns: of the value for each turn of the angle.
+        cosines: coefficients of 1, cos q, cos 2 q, ...
+        sines: of 0, sin q, sin 2 q, ..., as many.
+    """
+
+    turns: float
+    cosines: tuple[float, ...]
+    sines: tuple[float, ...]
+
+    def __call__(self, q: Any) -> Any:
+        """Return the value at an angle q, rad."""
+        c, s = cos(q), sin(q)
+        value, (ck, sk) = self.turns * q + self.cosines[0], (c, s)
+        for a, b in zip(self.cosines[1:], self.sines[1:], strict=True):
+            value = value + a * ck + b * sk
+            ck, sk = ck * c - sk * s, sk * c + ck * s
+        return value
+
+
+Series = Chebyshev | Fourier
+# Places of d coordinates for r of one.
+Follow = Callable[[FloatArray], FloatArray]
+
+
+def chebyshev_series(
+    follow: Follow, lower: float, upper: float, tolerance: FloatArray
+) -> list[Chebyshev] | None:
+    """Return series over a range, one for each followed coordinate; None where none is near.
+
+    Args:
+        follow: the true values at some places in rising order.
+        lower: end of the range.
+        upper: its other end.
+        tolerance: how far each may be off, shape (d,).
+    """
+    middle, half = (lower + upper) / 2, (upper - lower) / 2
+    count = 16  # of the places
+    while count <= 2 * _MOST:
+        x = np.cos(np.pi * (np.arange(count)[::-1] + 0.5) / count)
+        values = follow(middle + half * x)
+        terms = np.cos(np.outer(np.arange(count), np.arccos(x)))
+        coefficients = 2.0 / count * terms @ values
+        coefficients[0] /= 2.0
+        length = _needed(coefficients, tolerance)
+        if length <= min(count - 4, _MOST):
+            kept = coefficients[: max(length, 1)]
+            return [Chebyshev(middle, half, tuple(column)) for column in kept.T.tolist()]
+        count *= 2
+    return None
+
+
+def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | None:
+    """Return series over a turn, one for each followed coordinate; None where none is near.
+
+    Args:
+        follow: the true values at some angles in rising order, a turn and more.
+        tolerance: how far each may be off, shape (d,).
+    """
+    count = 32
+    while count <= 4 * _MOST:
+        angles = 2.0 * np.pi * np.arange(count + 1) / count
+        values = follow(angles)
+        turns = np.round((values[-1] - values[0]) / (2.0 * np.pi))
+        periodic = (values - np.outer(angles, turns))[:-1]
+        spectrum = np.fft.rfft(periodic, axis=0) / count
+        cosines, sines = 2.0 * spectrum.real, -2.0 * spectrum.imag
+        cosines[0] /= 2.0
+        length = _needed(np.abs(cosines) + np.abs(sines), tolerance)
+        if length <= min(count // 2 - 4, _MOST):
+            kept = slice(max(length, 1))
+            return [
+                Fourier(float(turn), tuple(a), tuple(b))
+                for turn, a, b in zip(
+                    turns, cosines[kept].T.tolist(), sines[kept].T.tolist(), strict=True
+                )
+            ]
+        count *= 2
+    return None
+
+
+def _needed(coefficients: FloatArray, tolerance: FloatArray) -> int:
+    """How many coefficients leave less than the tolerance, for every column."""
+    rest = np.cumsum(np.abs(coefficients[::-1]), axis=0)[::-1]
+    return int((rest > tolerance).any(axis=1).sum())

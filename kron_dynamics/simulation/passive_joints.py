@@ -1,0 +1,42 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints without a drive that move with those of others, through closed loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from kron_dynamics.model import RobotModel
+from kron_dynamics.robot import Robot
+from kron_dynamics.simulation.sensors import Measurement
+
+if TYPE_CHECKING:
+    from kron_dynamics.closed_loops import ClosedLoopModel
+
+
+def passive_joints(model: RobotModel) -> tuple[str, ...]:
+    """Return the joints that move with drives through closed loops; none of a tree."""
+    if not model.has_closed_loops:
+        return ()
+    closed = cast('ClosedLoopModel', model)
+    return tuple(closed.tree.joint_names[k] for k in closed.closing.choice.dependent)
+
+
+def with_passive_joints(robot: Robot, sample: Measurement) -> Measurement:
+    """Return a sample of the drives, and then of the joints that they move, as loops have them.
+
+    Args:
+        robot: with closed loops.
+        sample: of its drives; the efforts of other joints are 0.
+    """
+    model = cast('ClosedLoopModel', robot.model)
+    passive = list(model.closing.choice.dependent)
+    position = robot.tree_coordinates(sample.position)[passive]
+    velocity = robot.tree_rates(sample.position, sample.velocity)[passive]
+    return Measurement(
+        np.concatenate([sample.position, position]),
+        np.concatenate([sample.velocity, velocity]),
+        np.concatenate([sample.effort, np.zeros(len(passive))]),
+    )
