@@ -6,10 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, log10
 from typing import Any
 
 # Whose fault a misprint most likely is: of the text the page works from, or of the paper itself.
 TRANSCRIPTION, PAPER = 'transcription', 'paper'
+
+
+# What floats leave of exact agreement differs between machines, but not as far as this power.
+ROUNDING = -12
+
+
+class Bound(float):
+    """An error of floats relative to the largest entry, of which only the power of ten counts."""
+
+    def __str__(self) -> str:
+        """Return what it is below, a power of ten, at least that of rounding."""
+        power = ROUNDING if self == 0 else max(ROUNDING, ceil(log10(self)))
+        return f'below 1e{power}'
 
 
 @dataclass(frozen=True)

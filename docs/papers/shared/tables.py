@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .claims import Misprint, Statement
+from .claims import Bound, Misprint, Statement
 
 
 def page_of(parts: Iterable[str]) -> str:
@@ -22,8 +22,8 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def error_text(error: Any) -> str:
-    """Return an error with three digits, or why there is none."""
-    return error if isinstance(error, str) else f'{float(error):.3g}'
+    """Return an error with three digits, or what bounds it, or why there is none."""
+    return str(error) if isinstance(error, (str, Bound)) else f'{float(error):.3g}'
 
 
 def statement_table(rows: Iterable[Statement]) -> str:
