@@ -26,10 +26,7 @@ WORK = 'virtual work along the two coordinates'
 
 
 def statements(loop: Loop) -> list[Check]:
-    """Try (1), (5)-(11) and (39)-(46).
-
-    [P] (1), (5)-(11), (39)-(46).
-    """
+    """Try (1), (5)-(11) and (39)-(46)."""
     return [*_conditions(loop), *_equations(loop), *_partial_velocities(loop)]
 
 
@@ -74,7 +71,7 @@ def _conditions(loop: Loop) -> list[Check]:
             '(7)',
             r'$\mathbf{A}\,\delta\mathbf{q} = \mathbf{0}$: $\delta\mathbf{q} = '
             r'\mathbf{B}\,\delta\mathbf{u}$ opens nothing, in frozen time',
-            '`constraints.reduction`',
+            '`constraints.reduction.reduction`',
             'derivative of the closure along it',
             largest(along),
         ),
@@ -88,7 +85,7 @@ def _conditions(loop: Loop) -> list[Check]:
         Check(
             '(9)',
             r'$\mathbf{A}\mathbf{B} = \mathbf{O}$, $\mathbf{A}\mathbf{d} = \mathbf{b}$',
-            '`constraints.reduction`, `ConstrainedRobot.speeds`',
+            '`constraints.reduction.reduction`, `ConstrainedRobot.speeds`',
             r'$\mathbf{A}$ and $\mathbf{b}$ by derivatives of the closure',
             max(
                 Bound(largest(loop.conditions(q) @ B)),
@@ -131,7 +128,7 @@ def _equations(loop: Loop) -> list[Check]:
         Check(
             '(10)',
             r'$\mathbf{B}^T\boldsymbol{\phi} = \mathbf{0}$',
-            '`dynamics.inverse_dynamics`, `constraints.reduction`',
+            '`dynamics.inverse_dynamics`, `constraints.reduction.reduction`',
             f'the motion by {REDUCED}',
             largest(B.T @ phi),
         ),
@@ -168,16 +165,13 @@ def _partial_velocities(loop: Loop) -> list[Check]:
     """(11), (40), (44), (45): what is projected."""
     model, bodies, q, qd, u = loop.model, loop.bodies, loop.q, loop.qd, loop.u
     B = program_map(loop)
-    count = range(len(LINKS))
     kane = list(dynamics.kane_bodies(model, q, qd))
     partial = np.array([body.J @ B for body in kane])
-    twists = [
-        slope(lambda rates, k=k: bodies.twist(q, loop.rates(q, rates, 0), k), u) for k in count
-    ]
-    changes = [slope(lambda change, k=k: bodies.spin(q + B @ change, qd, k), 0 * u) for k in count]
+    twists = slope(lambda rates: bodies.twists(q, loop.rates(q, rates, 0)), u)
+    changes = slope(lambda change: bodies.spins(q + B @ change, qd), 0 * u)
     gradients = [kinematics.body_angular_velocity_gradient(model, q, qd, name) for name in LINKS]
     along = [gradient @ B for gradient in gradients]
-    loads = [(k, FORCE * (k + 1), MOMENT * (k - 2), PLACE * (2 - k)) for k in count]
+    loads = [(k, FORCE * (k + 1), MOMENT * (k - 2), PLACE * (2 - k)) for k in range(len(LINKS))]
     wrenches = [Wrench(LINKS[k], f, n, p) for k, f, n, p in loads]
     work = _work(loop, B, loads)
     moments, forces = dynamics.wrenches.body_wrenches(model, q, wrenches)
@@ -188,7 +182,7 @@ def _partial_velocities(loop: Loop) -> list[Check]:
         Check(
             '(11)',
             r'$\mathbf{B}^T\mathbf{f}$, forces anywhere on the bodies, and drives',
-            '`dynamics.wrench_forces`, `constraints.reduction`',
+            '`dynamics.wrench_forces`, `constraints.reduction.reduction`',
             WORK,
             largest(B.T @ dynamics.wrench_forces(model, q, wrenches) - work)
             + largest(B.T @ (efforts - TAU)),
@@ -200,20 +194,20 @@ def _partial_velocities(loop: Loop) -> list[Check]:
             r'\delta\mathbf{q}$',
             '`kinematics.body_angular_velocity_gradient`',
             r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ along the loop',
-            largest(np.array(along) - np.array(changes)),
+            largest(np.array(along) - changes),
         ),
         Check(
             '(44)',
             r'$\mathbf{T}_i = \mathbf{J}_i\mathbf{B} = [\partial\boldsymbol{\omega}_i/'
             r'\partial\mathbf{u}; \partial\mathbf{v}_i/\partial\mathbf{u}]$',
-            '`dynamics.KaneBody`, `constraints.reduction`',
+            '`dynamics.KaneBody`, `constraints.reduction.reduction`',
             r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$, $\dot{\mathbf{c}}_i$ by $\mathbf{u}$',
-            largest(partial - np.array(twists)),
+            largest(partial - twists),
         ),
         Check(
             '(45)',
             r'$\sum\mathbf{T}_i^T\mathbf{w}_i = \mathbf{B}^T\mathbf{f}$',
-            '`dynamics.body_wrenches`',
+            '`dynamics.wrenches.body_wrenches`',
             WORK,
             largest(total - work),
         ),
@@ -223,13 +217,11 @@ def _partial_velocities(loop: Loop) -> list[Check]:
 def _work(loop: Loop, B: Any, loads: list[Any]) -> Any:
     """Return sum f . dr/ds + n . (turn by ds), of forces and moments in axes of the links."""
     bodies, q, total = loop.bodies, loop.q, 0 * loop.u
+    rotations = bodies.rotations(q)
+    turns = slope(lambda change: bodies.base_spins(q, B @ change), total)
+    moves = slope(lambda change: bodies.poses(q + B @ change), total)
     for k, force, moment, place in loads:
-        R = bodies.rotation(q, k)
-
-        def point(change: Any, k: int = k, place: Any = place) -> Any:
-            pose = kinematics.forward_kinematics(loop.model, q + B @ change, LINKS[k])
-            return pose[:3, 3] + pose[:3, :3] @ place
-
-        turns = slope(lambda change, k=k: bodies.base_spin(q, B @ change, k), total)
-        total = total + (R @ force) @ slope(point, 0 * loop.u) + (R @ moment) @ turns
+        R, along = rotations[k], moves[k, :3]
+        point = along[:, 3] + np.tensordot(along[:, :3], place, (1, 0))
+        total = total + (R @ force) @ point + (R @ moment) @ turns[k]
     return total

@@ -47,7 +47,7 @@ def state(n: int, which: int) -> Any:
 
 
 def rows() -> list[Row]:
-    """Compute every machine.  [P] (30), (34)-(38), (46)."""
+    """Compute every machine."""
     return [_row(file) for file in FILES]
 
 

@@ -25,10 +25,7 @@ def row(where: str, reading: str, right: str, compared: str, *errors: Any) -> Mi
 
 
 def trees(state: State, matrices: Matrices) -> list[Misprint]:
-    """Return what to mind in sections 2 and 3.
-
-    [P] (2), (4), (13), (17), (18), (21), (23), (28), (31), (32), (36).
-    """
+    """Return what to mind in sections 2 and 3."""
     return [
         *_sums(state, matrices),
         *_derivatives(state, matrices),
@@ -50,9 +47,8 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
         for moment in (MOMENT, MOMENT + cross(arm, FORCE))
     ]
     energies = []
-    for spin in (bodies.base_spin, bodies.spin):
-        turning = [spin(q, qd, k) for k in range(len(LINKS))]
-        moving = [bodies.velocity(q, qd, k) for k in range(len(LINKS))]
+    moving = bodies.velocities(q, qd)
+    for turning in (bodies.base_spins(q, qd), bodies.spins(q, qd)):
         energies.append(
             sum(
                 (w @ inertia @ w + m * v @ v) / 2
@@ -64,7 +60,7 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
         row(
             '(2), (4), (13), ...',
             r'$n$ bodies are $n$ coordinates',
-            'sums run over all bodies: six here, of five coordinates',
+            f'sums run over all bodies: {len(LINKS)} here, of {n} coordinates',
             r'$\mathbf{M}$',
             largest(sum(parts[:n]) - matrices.mass),
             largest(sum(parts) - matrices.mass),
@@ -91,13 +87,13 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
 def _derivatives(state: State, matrices: Matrices) -> list[Misprint]:
     model, q, qd, bodies = state.model, state.q, state.qd, matrices.bodies
     k, name = 3, LINKS[3]
-    exact = slope(lambda x: bodies.base_spin(x, qd, k), q)
+    exact = slope(lambda x: bodies.base_spins(x, qd)[k], q)
     J = kinematics.rotational_jacobian(model, q, name)
-    turning = skew(bodies.base_spin(q, qd, k)) @ J
+    turning = skew(bodies.base_spins(q, qd)[k]) @ J
     J_dot = kinematics.jacobian_dot(model, q, qd, name)[3:]
 
     def own(x: Any, rates: Any) -> Any:
-        return bodies.rotation(x, k).T @ bodies.velocity(x, rates, k)
+        return bodies.rotations(x)[k].T @ bodies.velocities(x, rates)[k]
 
     def own_jacobian(x: Any) -> Any:
         return slope(lambda rates: own(x, rates), qd)
@@ -154,7 +150,7 @@ def _forces(state: State, bodies: Bodies) -> list[Misprint]:
     _, _, center, _ = bodies.links[k]
     work = virtual_work(state, bodies, [(k, FORCE, MOMENT, center)])
     kane = list(dynamics.kane_bodies(model, q, state.qd))[k]
-    R = bodies.rotation(q, k)
+    R = bodies.rotations(q)[k]
     readings = [kane.J.T @ np.concatenate([MOMENT, turn @ FORCE]) for turn in (R.T, R)]
     tau = dynamics.inverse_dynamics(model, q, state.qd, state.qdd)
     sides = [

@@ -25,7 +25,7 @@ from .mind import row
 from .places import Bodies, rate, slope
 from .quaternions import Wrist
 from .tree import LINKS, State
-from .vectors import SLEIGH, cases, four_bar
+from .vectors import SLEIGH, FourBar, cases
 
 # Of a field whose derivatives are rational: g = -2 c/R^4, the slope of a potential -1/R^2.
 CENTER = rationals('1/3', '-1/2', '-2')
@@ -54,26 +54,24 @@ class WithoutForce(FieldOf):
 
 
 def fields(state: State) -> list[Misprint]:
-    """Return what to mind in section 3.2.  [P] (26), (27)."""
+    """Return what to mind in section 3.2."""
     model, q = state.model, state.q
     bodies = Bodies(model, LINKS)
     masses = [m for _, m, _, _ in bodies.links]
-    count = range(len(masses))
     assert largest(field(PLACE) + slope(potential, PLACE)) == 0
 
     def total(x: Any) -> Any:
-        return sum(masses[k] * potential(bodies.center(x, k)) for k in count)
+        return sum(m * potential(c) for m, c in zip(masses, bodies.centers(x), strict=True))
 
     def printed(x: Any) -> Any:
-        centers = [bodies.center(x, k) for k in count]
-        return -sum(m * c @ field(c) for m, c in zip(masses, centers, strict=True))
+        return -sum(m * c @ field(c) for m, c in zip(masses, bodies.centers(x), strict=True))
 
     def extended(x: Any) -> Any:
         value = sympy.S.Zero
-        for k, (_, m, _, inertia) in enumerate(bodies.links):
-            R = bodies.rotation(x, k)
+        sides = zip(bodies.links, bodies.rotations(x), bodies.centers(x), strict=True)
+        for (_, m, _, inertia), R, center in sides:
             S = R @ (np.trace(inertia) / 2 * np.eye(3, dtype=int) - inertia) @ R.T
-            phi, _, curvature = derivatives_of(potential, bodies.center(x, k), 2)
+            phi, _, curvature = derivatives_of(potential, center, 2)
             value = value + m * phi + np.trace(S @ curvature) / 2
         return value
 
@@ -137,7 +135,7 @@ def _sign(case: Any) -> Misprint:
 
 
 def loops(loop: Loop) -> list[Misprint]:
-    """Return what to mind in sections 2 and 4.  [P] (5), (8), (10), (17), (38), (46)."""
+    """Return what to mind in sections 2 and 4."""
     return [_rank(), _choice(loop), _quasi_velocities(), _held(loop), _skew(loop), *_drift()]
 
 
@@ -205,7 +203,7 @@ def _quasi_velocities() -> Misprint:
 
 def _held(loop: Loop) -> Misprint:
     q, qd, k = loop.q, loop.qd, 3
-    exact = slope(lambda x: loop.bodies.spin(x, loop.rates(x, loop.u, 0), k), q)
+    exact = slope(lambda x: loop.bodies.spins(x, loop.rates(x, loop.u, 0))[k], q)
     gradient = kinematics.body_angular_velocity_gradient(loop.model, q, qd, LINKS[k])
     J_w = kinematics.body_angular_jacobian(loop.model, q, LINKS[k])
     change = J_w @ slope(lambda x: loop.rates(x, loop.u, 0), q)
@@ -247,7 +245,7 @@ def _drift() -> list[Misprint]:
     """(46) of the four-bars without and with what dB/dt and dd/dt add."""
     found = []
     for case in cases('fourbar'):
-        bar = four_bar(case)
+        bar = FourBar(case)
         robot, q, qd = bar.closed.robot, bar.q, bar.qd
         speeds = bar.closed.speeds(q, qd)
         M = robot.mass_matrix(q)
@@ -274,7 +272,7 @@ def _drift() -> list[Misprint]:
 
 
 def quaternions(at: Wrist) -> list[Misprint]:
-    """Return what to mind in appendix B.  [P] (B-13), (B-17)."""
+    """Return what to mind in appendix B."""
     e, e_q = 2 * at.e, 2 * at.e_q
     one = np.array([0, 0, 0, 1])
     products = [kinematics.star(x, kinematics.conjugate(x)) - one for x in (e, at.e)]

@@ -58,11 +58,16 @@ def check_table(rows: Iterable[Check]) -> str:
 def _tree(state: State) -> list[str]:
     rows = []
     for link, body in zip(LINKS, state.model.bodies, strict=True):
-        parent, _, axis = JOINTS[f'to_{link}']
-        kind = 'slide' if link in ('slide', 'finger') else 'turn'
+        parent, _, axis, slides = JOINTS[f'to_{link}']
         center = ', '.join(f'{float(x):g}' for x in body.center_of_mass)
         rows.append(
-            (link, parent, kind, f'[{", ".join(axis.split())}]', f'{float(body.mass):g}')
+            (
+                link,
+                parent,
+                'slide' if slides else 'turn',
+                f'[{", ".join(axis.split())}]',
+                f'{float(body.mass):g}',
+            )
             + (f'[{center}]',)
         )
     titles = ('body', 'on', 'joint', 'axis', 'mass', 'mass centre')

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.exact import eye
 
 from kron_dynamics.dual import jacobian_of
-from kron_dynamics.kinematics import forward_kinematics
+from kron_dynamics.kinematics.forward import joint_placements
 
 ORIGIN = np.array([sympy.S.Zero], dtype=object)
 
@@ -48,55 +49,66 @@ class Bodies:
         self.model = model
         known = zip(names, model.bodies, strict=True)
         self.links = [(name, b.mass, b.center_of_mass, b.inertia) for name, b in known]
+        self._moments = []
+        for _, m, c, inertia in self.links:
+            P = np.zeros((4, 4), dtype=object)
+            P[:3, :3] = np.trace(inertia) / 2 * eye(3) - inertia + m * np.outer(c, c)
+            P[:3, 3] = P[3, :3] = m * c
+            P[3, 3] = m
+            self._moments.append(P)
 
-    def rotation(self, q: Any, k: int) -> Any:
-        """Return R_k: axes of a body in those of the base."""
-        return forward_kinematics(self.model, q, self.links[k][0])[:3, :3]
+    def poses(self, q: Any) -> Any:
+        """Return the poses of all links in the base, shape (links, 4, 4)."""
+        found, placed = [eye(4)], joint_placements(self.model, q)
+        for k, joint in enumerate(self.model.joints):
+            step = np.zeros((4, 4), dtype=object)
+            step[:3, :3], step[:3, 3], step[3, 3] = placed[k].rotation, placed[k].offset, 1
+            found.append(found[joint.parent + 1] @ step)
+        return np.array(found[1:])
 
-    def center(self, q: Any, k: int) -> Any:
-        """Return c_k, the place of a mass centre."""
-        name, _, center, _ = self.links[k]
-        pose = forward_kinematics(self.model, q, name)
-        return pose[:3, 3] + pose[:3, :3] @ center
+    def rotations(self, q: Any) -> Any:
+        """Return R_i, axes of the links in those of the base, shape (links, 3, 3)."""
+        return self.poses(q)[:, :3, :3]
 
-    def spin(self, q: Any, qd: Any, k: int) -> Any:
-        """Return omega in the axes of a body, by R^T dR/dt."""
-        turning = rate(lambda t: self.rotation(q + qd * t, k))
-        return axial(self.rotation(q, k).T @ turning)
+    def centers(self, q: Any) -> Any:
+        """Return c_i, the places of the mass centres, shape (links, 3)."""
+        sides = zip(self.poses(q), self.links, strict=True)
+        return np.array([pose[:3, 3] + pose[:3, :3] @ own for pose, (_, _, own, _) in sides])
 
-    def base_spin(self, q: Any, qd: Any, k: int) -> Any:
-        """Return omega in the axes of the base, by dR/dt R^T."""
-        turning = rate(lambda t: self.rotation(q + qd * t, k))
-        return axial(turning @ self.rotation(q, k).T)
+    def spins(self, q: Any, qd: Any) -> Any:
+        """Return omega_i in the axes of the links, by R^T dR/dt, shape (links, 3)."""
+        turning = rate(lambda t: self.rotations(q + qd * t))
+        sides = zip(self.rotations(q), turning, strict=True)
+        return np.array([axial(R.T @ R_dot) for R, R_dot in sides])
 
-    def velocity(self, q: Any, qd: Any, k: int) -> Any:
-        """Return v of a mass centre, base axes."""
-        return rate(lambda t: self.center(q + qd * t, k))
+    def base_spins(self, q: Any, qd: Any) -> Any:
+        """Return omega_i in the axes of the base, by dR/dt R^T, shape (links, 3)."""
+        turning = rate(lambda t: self.rotations(q + qd * t))
+        sides = zip(self.rotations(q), turning, strict=True)
+        return np.array([axial(R_dot @ R.T) for R, R_dot in sides])
 
-    def twist(self, q: Any, qd: Any, k: int) -> Any:
-        """Return [omega; v] of the paper: body axes above, base axes below."""
-        return np.concatenate([self.spin(q, qd, k), self.velocity(q, qd, k)])
+    def velocities(self, q: Any, qd: Any) -> Any:
+        """Return v_i of the mass centres, base axes, shape (links, 3)."""
+        return rate(lambda t: self.centers(q + qd * t))
+
+    def twists(self, q: Any, qd: Any) -> Any:
+        """Return [omega_i; v_i] of the paper, body axes above and base axes below."""
+        return np.concatenate([self.spins(q, qd), self.velocities(q, qd)], axis=1)
 
     def kinetic_energy(self, q: Any, qd: Any) -> Any:
         """Return the sum of tr(dX/dt P dX/dt^T)/2, P the second moments of mass about the frame.
 
         X is the pose, 4 x 4: each particle at X p counts with the square of dX/dt p.
         """
-        total = sympy.S.Zero
-        for name, m, c, inertia in self.links:
-            moments = np.trace(inertia) / 2 * np.eye(3, dtype=int) - inertia
-            P = np.zeros((4, 4), dtype=object)
-            P[:3, :3], P[:3, 3], P[3, :3] = moments + m * np.outer(c, c), m * c, m * c
-            P[3, 3] = m
-            motion = rate(lambda t, name=name: forward_kinematics(self.model, q + qd * t, name))
-            total = total + np.trace(motion @ P @ motion.T) / 2
-        return total
+        motions = rate(lambda t: self.poses(q + qd * t))
+        sides = zip(motions, self._moments, strict=True)
+        return sum(np.trace(motion @ P @ motion.T) / 2 for motion, P in sides)
 
     def potential_energy(self, q: Any) -> Any:
-        """Return -sum m c^T g, [P] eq. (26) with a constant g."""
+        """Return -sum m c^T g."""
         total = sympy.S.Zero
-        for k, (_, m, _, _) in enumerate(self.links):
-            total = total - m * (self.center(q, k) @ self.model.gravity)
+        for center, (_, m, _, _) in zip(self.centers(q), self.links, strict=True):
+            total = total - m * (center @ self.model.gravity)
         return total
 
     def momentum(self, q: Any, qd: Any) -> Any:
@@ -109,6 +121,9 @@ class Bodies:
         return slope(lambda rates: self.momentum(q, rates), nothing)
 
     def inertia_forces(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """Return d/dt(dT/dqd) - dT/dq, the left-hand side of Lagrange's equation."""
+        """Return d/dt(dT/dqd) - dT/dq, the left-hand side of Lagrange's equation.
+
+        [P] eqs. (1), (3).
+        """
         changes = rate(lambda t: self.momentum(q + qd * t + qdd * t * t / 2, qd + qdd * t))
         return changes - slope(lambda x: self.kinetic_energy(x, qd), q)

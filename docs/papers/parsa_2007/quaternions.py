@@ -115,10 +115,7 @@ def augmented(q: Any, qd: Any) -> Any:
 
 
 def statements(at: Wrist) -> list[Check]:
-    """Try the appendices, with the misprints put right.
-
-    [P] (A-2)-(A-6), (A-8), (B-9)-(B-19).
-    """
+    """Try the appendices, with the misprints put right."""
     return [*_proof(at), *_products(at), *_derivatives(at)]
 
 

@@ -31,8 +31,10 @@ _LINKS = {
     + (2.5, '-0.4 0.1 0.2', (0.3, 0.2, 0.4, 0.05, 0.02, -0.04)),
 }
 MIMIC = {'finger': '<mimic joint="to_slide" multiplier="0.5"/>'}
-JOINTS: Mapping[str, tuple[str, str, str]] = {
-    f'to_{link}': (given[0], link, given[3]) for link, given in _LINKS.items()
+# Parent, link, axis and whether it slides, by joint.
+JOINTS: Mapping[str, tuple[str, str, str, bool]] = {
+    f'to_{link}': (given[0], link, given[3], given[1] == 'prismatic')
+    for link, given in _LINKS.items()
 }
 LINKS = tuple(_LINKS)
 _LIMIT = '<limit lower="-9" upper="9" effort="99" velocity="9"/>'

@@ -40,14 +40,14 @@ class Matrices:
     def __init__(self, state: State) -> None:
         """Differentiate."""
         self.bodies = bodies = Bodies(state.model, LINKS)
-        q, qd, count = state.q, state.qd, range(len(LINKS))
+        q, qd = state.q, state.qd
 
-        def jacobian(x: Any, k: int) -> Any:
-            return slope(lambda rates: bodies.twist(x, rates, k), 0 * qd)
+        def jacobians(x: Any) -> Any:
+            return slope(lambda rates: bodies.twists(x, rates), 0 * qd)
 
-        self.J = [jacobian(q, k) for k in count]
-        self.J_dot = [rate(lambda t, k=k: jacobian(q + qd * t, k)) for k in count]
-        self.twists = [bodies.twist(q, qd, k) for k in count]
+        self.J = jacobians(q)
+        self.J_dot = rate(lambda t: jacobians(q + qd * t))
+        self.twists = bodies.twists(q, qd)
         self.M, self.W = [], []
         for (_, m, _, inertia), twist in zip(bodies.links, self.twists, strict=True):
             M, W = np.zeros((2, 6, 6), dtype=object)
@@ -67,10 +67,7 @@ class Matrices:
 
 
 def statements(state: State, matrices: Matrices) -> list[Check]:
-    """Try (2)-(4) and (12)-(38), which are the paper's for trees.
-
-    [P] (2)-(4), (12)-(38).
-    """
+    """Try (2)-(4) and (12)-(38), which are the paper's for trees."""
     return [
         *_forces(state, matrices.bodies),
         *_velocities(state, matrices),
@@ -80,18 +77,18 @@ def statements(state: State, matrices: Matrices) -> list[Check]:
 
 
 def virtual_work(state: State, bodies: Bodies, wrenches: list[Any]) -> Any:
-    """Return sum f . dr/dq + n . (turn by dq), of forces and moments in axes of the links."""
+    """Return sum f . dr/dq + n . (turn by dq), of forces and moments in axes of the links.
+
+    [P] eq. (2).
+    """
     q, forces = state.q, 0 * state.q
+    rotations = bodies.rotations(q)
+    turns = slope(lambda rates: bodies.base_spins(q, rates), 0 * q)
+    moves = slope(bodies.poses, q)
     for k, force, moment, place in wrenches:
-        name = bodies.links[k][0]
-        R = bodies.rotation(q, k)
-
-        def point(x: Any, name: str = name, place: Any = place) -> Any:
-            pose = kinematics.forward_kinematics(state.model, x, name)
-            return pose[:3, 3] + pose[:3, :3] @ place
-
-        turns = slope(lambda rates, k=k: bodies.base_spin(q, rates, k), 0 * q)
-        forces = forces + (R @ force) @ slope(point, q) + (R @ moment) @ turns
+        R, by_q = rotations[k], moves[k, :3]
+        point = by_q[:, 3] + np.tensordot(by_q[:, :3], place, (1, 0))
+        forces = forces + (R @ force) @ point + (R @ moment) @ turns[k]
     return forces
 
 
@@ -148,13 +145,12 @@ def drives(state: State, tau: Any, reaction: bool = True) -> list[Wrench]:
     """Return what actuators do to the links: each joint's effort, and its opposite below."""
     found = []
     for name, effort in zip(state.model.joint_names, tau, strict=True):
-        parent, link, text = JOINTS[name]
+        parent, link, text, slides = JOINTS[name]
         axis = rationals(*text.split()) * effort
         nothing = 0 * axis
         place = kinematics.relative_pose(state.model, state.q, link, parent)[:3, 3]
         sides = [(link, 1, nothing), (parent, -1, place)] if reaction else [(link, 1, nothing)]
         for body, sign, point in sides:
-            slides = name == 'to_slide'
             loads = (sign * axis, nothing) if slides else (nothing, sign * axis)
             found.append(Wrench(body, *loads, point, link))
     return found
@@ -164,16 +160,14 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
     """(13)-(18), (21), (25): velocities of the bodies, their rates and their derivatives."""
     model, q, qd, qdd, bodies = state.model, state.q, state.qd, state.qdd, matrices.bodies
     kane = list(dynamics.kane_bodies(model, q, qd))
-    count = range(len(kane))
     terms = dynamics.kane_energy_terms(model, q, qd, qdd)
-    twists = [bodies.twist(q, qd, k) for k in count]
-    rates = [rate(lambda t, k=k: bodies.twist(*state.along(t), k)) for k in count]
+    twists, rates = matrices.twists, rate(lambda t: bodies.twists(*state.along(t)))
     found = [body.velocity(qd) for body in kane], [body.acceleration(qd, qdd) for body in kane]
     velocity, acceleration = (np.array(x) for x in found)
-    by_q = [slope(lambda x, k=k: bodies.spin(x, qd, k), q) for k in count]
-    by_q_base = [slope(lambda x, k=k: bodies.base_spin(x, qd, k), q) for k in count]
+    by_q = slope(lambda x: bodies.spins(x, qd), q)
+    by_q_base = slope(lambda x: bodies.base_spins(x, qd), q)
+    by_q_v = slope(lambda x: bodies.velocities(x, qd), q)
     base = [kinematics.angular_velocity_gradient(model, q, qd, name) for name in LINKS]
-    by_q_v = [slope(lambda x, k=k: bodies.velocity(x, qd, k), q) for k in count]
     gradients = [kinematics.body_angular_velocity_gradient(model, q, qd, name) for name in LINKS]
     linear = [
         kinematics.velocity_gradient(model, q, qd, name, center)
@@ -199,10 +193,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             r'\dot{\mathbf{J}}_{\omega i}\dot{\mathbf{q}}$',
             '`dynamics.KaneBody`',
             r'$\mathbf{R}^T\dot{\mathbf{R}}$ and its rate along a motion',
-            largest(
-                [velocity[:, :3] - np.array(twists)[:, :3]]
-                + [acceleration[:, :3] - np.array(rates)[:, :3]]
-            ),
+            largest([velocity[:, :3] - twists[:, :3]] + [acceleration[:, :3] - rates[:, :3]]),
         ),
         Check(
             '(15)',
@@ -210,10 +201,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             r'\mathbf{J}_{vi}\ddot{\mathbf{q}} + \dot{\mathbf{J}}_{vi}\dot{\mathbf{q}}$',
             '`dynamics.KaneBody`',
             r'$\dot{\mathbf{c}}_i$ and $\ddot{\mathbf{c}}_i$ along a motion',
-            largest(
-                [velocity[:, 3:] - np.array(twists)[:, 3:]]
-                + [acceleration[:, 3:] - np.array(rates)[:, 3:]]
-            ),
+            largest([velocity[:, 3:] - twists[:, 3:]] + [acceleration[:, 3:] - rates[:, 3:]]),
         ),
         Check(
             '(16), (21)',
@@ -230,7 +218,7 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             rf'[{omega}\times]\mathbf{{J}}_\omega$',
             '`kinematics.body_angular_velocity_gradient`',
             r'derivative of $\mathbf{R}^T\dot{\mathbf{R}}$ by $\mathbf{q}$',
-            largest(np.array(gradients) - np.array(by_q)),
+            largest(np.array(gradients) - by_q),
         ),
         Check(
             '(A-6)',
@@ -238,14 +226,14 @@ def _velocities(state: State, matrices: Matrices) -> list[Check]:
             rf'[{omega}\times]\mathbf{{J}}_\omega$ in base axes',
             '`kinematics.angular_velocity_gradient`',
             r'derivative of $\dot{\mathbf{R}}\mathbf{R}^T$ by $\mathbf{q}$',
-            largest(np.array(base) - np.array(by_q_base)),
+            largest(np.array(base) - by_q_base),
         ),
         Check(
             '(18)',
             r'$\partial\mathbf{v}_i/\partial\mathbf{q} = \dot{\mathbf{J}}_{vi}$',
             '`kinematics.velocity_gradient`',
             r'derivative of $\dot{\mathbf{c}}_i$ by $\mathbf{q}$',
-            largest(np.array(linear) - np.array(by_q_v)),
+            largest(np.array(linear) - by_q_v),
         ),
         Check(
             '(25)',
@@ -329,19 +317,17 @@ def _equations(state: State, matrices: Matrices) -> list[Check]:
     tau = dynamics.inverse_dynamics(model, q, qd, qdd)
     weights = [Wrench(name, m * model.gravity, axes='base') for name, m, _, _ in bodies.links]
     wrenches = dynamics.wrench_forces(model, q, [*drives(state, tau), *weights])
-    balance = []
-    for k, body in enumerate(dynamics.kane_bodies(model, q, qd)):
-        _, m, _, inertia = bodies.links[k]
+    masses = np.array([[m] for _, m, _, _ in bodies.links])
 
-        def spin(t: Any, k: int = k, inertia: Any = inertia) -> Any:
-            x, xd = state.along(t)
-            return bodies.rotation(x, k) @ inertia @ bodies.spin(x, xd, k)
+    def spins(t: Any) -> Any:
+        x, xd = state.along(t)
+        sides = zip(bodies.rotations(x), bodies.links, bodies.spins(x, xd), strict=True)
+        return np.array([R @ inertia @ omega for R, (*_, inertia), omega in sides])
 
-        def push(t: Any, k: int = k, m: Any = m) -> Any:
-            return m * bodies.velocity(*state.along(t), k)
-
-        euler = bodies.rotation(q, k).T @ rate(spin)
-        balance.append(body.inertia_wrench(qd, qdd) - np.concatenate([euler, rate(push)]))
+    euler = np.array([R.T @ x for R, x in zip(bodies.rotations(q), rate(spins), strict=True)])
+    newton = rate(lambda t: masses * bodies.velocities(*state.along(t)))
+    wrench = [body.inertia_wrench(qd, qdd) for body in dynamics.kane_bodies(model, q, qd)]
+    balance = np.array(wrench) - np.concatenate([euler, newton], axis=1)
     by_q = slope(lambda x: bodies.kinetic_energy(x, qd), q)
     bias = rate(lambda t: bodies.momentum(q + qd * t, qd)) - by_q
     C = matrices.total(lambda J, Jd, M, W: J.T @ (M @ Jd + W @ M @ J + M @ W @ J))

@@ -57,12 +57,9 @@ def cases(kind: str) -> list[Any]:
 
 
 def rows() -> list[Row]:
-    """Compute every vector that the paper's equations have.
-
-    [P] (5)-(11), (27), (28), (31), (39), (42)-(46), (B-9), (B-10).
-    """
+    """Compute every vector that the paper's equations have."""
     return [
-        *(_row(c, '(5)-(11), (39), (42)-(46)', four_bar(c).found()) for c in cases('fourbar')),
+        *(_row(c, '(5)-(11), (39), (42)-(46)', FourBar(c).found()) for c in cases('fourbar')),
         *(_row(c, '(5)-(11), (39), (42)-(46)', _sleigh(c)) for c in cases('pfaffian')),
         *(_row(c, '(27), 3.2', _field(c)) for c in cases('gravity_field')),
         *(_row(c, '(28), (31)', _wrench(c)) for c in cases('external_wrench')),
@@ -128,11 +125,6 @@ class FourBar:
             'lam': motion.multipliers,
             'M_reduced': self.closed.mass_matrix(q)[0, 0],
         }
-
-
-def four_bar(case: Any) -> FourBar:
-    """Return the four-bar of a vector."""
-    return FourBar(case)
 
 
 def _sleigh(case: Any) -> dict[str, Any]:

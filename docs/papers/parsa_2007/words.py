@@ -126,7 +126,8 @@ LOOP = r"""
 The same tree with a point of its wrist on one of its tail, which moves away from it with time:
 three conditions, so two independent speeds, $\mathbf{{u}} = [{u}]^T$ of {free}. All rates,
 $\dot{{\mathbf{{q}}}} = [{qd}]^T$ rounded, follow.
-Compared with: Lagrange's equation in these two coordinates alone, $\frac{{d}}{{dt}}\frac{{\partial T^*}}{{\partial\mathbf{{u}}}} -
+Compared with: Lagrange's equation in these two coordinates alone,
+$\frac{{d}}{{dt}}\frac{{\partial T^*}}{{\partial\mathbf{{u}}}} -
 \frac{{\partial T^*}}{{\partial\mathbf{{s}}}} + \frac{{\partial V^*}}{{\partial\mathbf{{s}}}} =
 \mathbf{{B}}^T\boldsymbol{{\tau}}$, $T^*(\mathbf{{s}}, \mathbf{{u}}, t)$ the energy along what the
 loop allows. It has no multipliers, and no $\dot{{\mathbf{{B}}}}$. `ConstrainedRobot` computes with
@@ -137,7 +138,8 @@ QUATERNIONS = r"""
 ## Theorem 1 by quaternions, (A-2)-(A-8), (B-9)-(B-19)
 
 A wrist of three skew joints at rational half angles; (B-10)-(B-12) and (B-16) on quaternions of
-any length. Misprints are put right. (A-1), (A-4), (A-6), (A-7) for the tree and the loop are above.
+any length. Misprints are put right. (A-1), (A-4), (A-6) of the tree and (A-7) of the loop are
+above.
 """
 
 VECTORS = r"""
