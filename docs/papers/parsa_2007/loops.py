@@ -17,7 +17,7 @@ from kron_dynamics.dynamics import Wrench
 
 from .check import Check, relative
 from .loop import TAU, Loop
-from .places import slope
+from .places import rate, slope
 from .tree import LINKS
 from .trees import FORCE, MOMENT, PLACE, drives
 
@@ -81,6 +81,17 @@ def _conditions(loop: Loop) -> list[Check]:
             '`ConstrainedRobot.speeds`',
             'elimination in exact numbers',
             max(relative(found, qd), relative(missing, 0 * missing)),
+        ),
+        Check(
+            'after (8)',
+            r'$\ddot{\mathbf{q}} = \mathbf{B}\dot{\mathbf{u}} + \dot{\mathbf{B}}\mathbf{u} + '
+            r'\dot{\mathbf{d}}$: the last two, and $\dot{\mathbf{B}}$',
+            '`ConstrainedRobot.speeds`',
+            r'$\mathbf{B}$ and $\mathbf{d}$ of that elimination, differentiated',
+            max(
+                relative(speeds.gamma, loop.gamma),
+                relative(speeds.B_dot, rate(lambda t: loop.map(q + qd * t))),
+            ),
         ),
         Check(
             '(9)',

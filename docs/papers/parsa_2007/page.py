@@ -60,16 +60,8 @@ def _tree(state: State) -> list[str]:
     for link, body in zip(LINKS, state.model.bodies, strict=True):
         parent, _, axis, slides = JOINTS[f'to_{link}']
         center = ', '.join(f'{float(x):g}' for x in body.center_of_mass)
-        rows.append(
-            (
-                link,
-                parent,
-                'slide' if slides else 'turn',
-                f'[{", ".join(axis.split())}]',
-                f'{float(body.mass):g}',
-            )
-            + (f'[{center}]',)
-        )
+        joint = 'slide' if slides else 'turn', f'[{", ".join(axis.split())}]'
+        rows.append((link, parent, *joint, f'{float(body.mass):g}', f'[{center}]'))
     titles = ('body', 'on', 'joint', 'axis', 'mass', 'mass centre')
     given = {
         'q': _angles(state.q),

@@ -45,7 +45,13 @@ class Bodies:
     """
 
     def __init__(self, model: Any, names: Any) -> None:
-        """Look up what the description says of the links, in the order of the bodies."""
+        """Look up what the description says of the links.
+
+        Args:
+            model: the tree.
+            names: of the links, in the order of its bodies.
+        """
+        assert [body.links for body in model.bodies] == [(name,) for name in names]
         self.model = model
         known = zip(names, model.bodies, strict=True)
         self.links = [(name, b.mass, b.center_of_mass, b.inertia) for name, b in known]
