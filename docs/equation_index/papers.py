@@ -87,7 +87,7 @@ PAPERS = {
             ('A-8',): 'times outside, star inside',
             ('B-16',): 'D e star = e* times D and D e times = e* star D',
         },
-        no_computation={('1-4',): 'principle of virtual work'},
+        no_computation={},
     ),
     'N': Paper(
         title='I. Negrean, C. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',

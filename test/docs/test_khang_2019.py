@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,30 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-
-PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
+from paper_pages import PAPERS, generator_of
 
 
 @pytest.fixture(scope='module')
 def generator() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PAPERS)
-        page = importlib.import_module('khang_2019.page')
-        # The page and the tests of what it says ask for the same.
-        identities = ('kronecker_statements', 'derivative_statements', 'series')
-        for owner, names in (
+    # The page and the tests of what it says ask for the same.
+    identities = ('kronecker_statements', 'derivative_statements', 'series')
+    with generator_of(
+        'khang_2019',
+        lambda page: (
             (page.identities, (*identities, 'swapped_series_order', 'values', 'products')),
             (page.link, ('linearized', 'printed')),
             (page.machine, ('comparisons',)),
             (page.misprints, ('misprints',)),
             (page.numbers, ('load_cases',)),
-        ):
-            for name in names:
-                patch.setattr(owner, name, functools.cache(getattr(owner, name)))
+        ),
+    ) as page:
         yield page
-    for name in list(sys.modules):
-        if name.split('.')[0] in ('khang_2019', 'tuan_2019'):
-            del sys.modules[name]
 
 
 def test_page_is_what_its_generator_writes(generator: Any) -> None:

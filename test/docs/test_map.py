@@ -16,7 +16,7 @@ def test_every_file_and_name_of_the_map_exists() -> None:
     assert len(files) > 25
     for name in files:
         assert (ROOT / 'kron_dynamics' / name).is_file(), name
-    for page in re.findall(r'\]\((\w+\.md)\)', text):
+    for page in re.findall(r'\]\(([\w/-]+\.md)\)', text):
         assert (ROOT / 'docs' / page).is_file(), page
     code = '\n'.join((ROOT / 'kron_dynamics' / name).read_text(encoding='utf-8') for name in files)
     for name in re.findall(r'`(\w{5,})`', text):

@@ -4,21 +4,19 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sympy
+from paper_pages import PAPERS, generator_of
 from sympy import Matrix, cos, sin, sympify
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
 
-PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
 URDF = Path(__file__).parents[2] / 'urdf' / 'paper_stacker.urdf'
 
 q1, q2, q3 = sympy.symbols('q1 q2 q3')
@@ -100,22 +98,18 @@ def stacker() -> Any:
 
 @pytest.fixture(scope='module')
 def generator() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PAPERS)
-        page = importlib.import_module('tuan_2019.page')
-        # The page and the tests of what it says ask for the same.
-        for owner, names in (
+    # The page and the tests of what it says ask for the same.
+    with generator_of(
+        'tuan_2019',
+        lambda page: (
             (page, ('State', 'load_stacker')),
             (page.motion, ('Motion', 'misprints', 'relations')),
             (page.equations, ('misprints', 'right_but')),
             (page.theorems, ('products', 'derivatives')),
             (page.frames, ('motions',)),
-        ):
-            for name in names:
-                patch.setattr(owner, name, functools.cache(getattr(owner, name)))
+        ),
+    ) as page:
         yield page
-    for name in [n for n in sys.modules if n.split('.')[0] in ('khang_2019', 'tuan_2019')]:
-        del sys.modules[name]
 
 
 @pytest.fixture(scope='module')
@@ -219,9 +213,9 @@ def test_jacobians_and_hessians_are_derivatives_exactly(generator: Any) -> None:
 
 
 def test_products_that_do_fit_are_not_called_misprints(generator: Any) -> None:
-    misprint = importlib.import_module('tuan_2019.misprint')
+    claims = importlib.import_module('shared.claims')
     with pytest.raises(AssertionError, match='has a value'):
-        misprint.sizes_do_not_fit(lambda: 0)
+        claims.sizes_do_not_fit(lambda: 0)
 
 
 def test_letters_of_the_page_have_the_numbers_of_the_urdf(generator: Any, stacker: Any) -> None:

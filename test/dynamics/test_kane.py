@@ -19,6 +19,7 @@ from public_vectors import cases_of
 import kron_dynamics as kd
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics import (
+    Wrench,
     coriolis_vector,
     gravity_vector,
     inverse_dynamics,
@@ -31,6 +32,7 @@ from kron_dynamics.dynamics import (
     lagrange_mass_matrix,
     mass_matrix,
     mass_matrix_derivative,
+    wrench_forces,
 )
 from kron_dynamics.kernels.interpreted import interpret
 from kron_dynamics.kernels.trace import Trace
@@ -186,11 +188,35 @@ def test_rotors_count_in_all_terms(robot_text: Any, rng: Any, assert_close: Any)
 def test_partial_velocities_project_the_equations(
     model: Any, state: Any, rng: Any, assert_close: Any
 ) -> None:
-    """[P] (42)-(46): T_i = J_i B."""
-    B = rng.normal(size=(model.n, 2))
-    whole = kane_inertia_forces(model, state.q, state.qd, state.qdd)
-    projected = kane_inertia_forces(model, state.q, state.qd, state.qdd, B)
-    assert_close(projected, B.T @ whole, 1e-12, floor=1e-9)
+    """[P] (42)-(46): the work of d/dt(momenta) and of wrenches, by motions dq = B du.
+
+    T_i = J_i B by the places and axes of the bodies next to q.
+    """
+    q, B = state.q, rng.normal(size=(model.n, 2))
+    forces, moments = rng.normal(size=(2, len(model.bodies), 3))
+    first = {frame.body: name for name, frame in reversed(model.frames.items())}
+
+    def poses(change: Any) -> Any:
+        bodies = list(kane_bodies(model, q + B @ change, 0 * q))
+        return np.array([np.concatenate([b.center[:, None], b.rotation], 1) for b in bodies])
+
+    at_rest, slopes = jacobian_of(poses, np.zeros(2))
+    inertia, work, wrenches = np.zeros(2), np.zeros(2), []
+    for k, body in enumerate(kane_bodies(model, q, state.qd)):
+        R = at_rest[k, :, 1:]
+        v, turn = slopes[k, :, 0], np.tensordot(R.T, slopes[k, :, 1:], 1)
+        T = np.concatenate([[turn[2, 1], turn[0, 2], turn[1, 0]], v])
+        assert_close(body.J @ B, T, 1e-11, floor=1.0)
+        inertia = inertia + T.T @ body.inertia_wrench(state.qd, state.qdd)
+        work = work + T.T @ np.concatenate([moments[k], R @ forces[k]])
+        center = model.bodies[k].center_of_mass
+        wrenches.append(Wrench(first[k], forces[k], moments[k], center))
+    rotors = model.armature * state.qdd
+    projected = kane_inertia_forces(model, q, state.qd, state.qdd, B)
+    assert_close(projected, inertia + B.T @ rotors, 1e-11, floor=1.0)
+    assert_close(B.T @ wrench_forces(model, q, wrenches), work, 1e-11, floor=1.0)
+    tau = inverse_dynamics(model, q, state.qd, state.qdd) - gravity_vector(model, q)
+    assert_close(projected, B.T @ tau, 1e-11, floor=1.0)
 
 
 def test_symbols_and_traced_scalars_give_the_same(robot_text: Any, assert_close: Any) -> None:

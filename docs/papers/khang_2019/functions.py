@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.exact import largest, rationals
 
 from kron_dynamics.kronecker import khang_derivative
 
@@ -34,24 +35,8 @@ class Statement:
     error: Any
 
 
-def rationals(*texts: str) -> Any:
-    """Return a vector of exact numbers."""
-    return np.array([sympy.Rational(text) for text in texts], dtype=object)
-
-
 X0, Y0 = rationals('1/2', '-1/3'), rationals('2/3', '1/5', '-1')
 DX, DY = rationals('1/7', '-3/5'), rationals('1/4', '2/3', '-1/2')
-
-
-def whole(rows: int, columns: int, seed: int) -> Any:
-    """Return a matrix of whole numbers without a pattern, shape (rows, columns)."""
-    k = np.arange(1, rows * columns + 1)
-    return ((k * k * (seed + 2) + 5 * k * seed + seed) % 19 - 9).reshape(rows, columns)
-
-
-def eye(n: int) -> Any:
-    """Return E_n of whole numbers, which spoil no exact product."""
-    return np.eye(n, dtype=int)
 
 
 def scalar(x: Any) -> Any:
@@ -112,11 +97,6 @@ def derivatives(function: Any) -> tuple[Any, Any, Any]:
     """Return A, dA/dx and dA/dy of A(x, y) at (x0, y0)."""
     A = function(X, Y)
     return at_point(A), at_point(khang_derivative(A, X)), at_point(khang_derivative(A, Y))
-
-
-def largest(difference: Any) -> Any:
-    """Return the largest magnitude in an array."""
-    return max(abs(entry) for entry in np.array(difference, dtype=object).flat)
 
 
 def remainder_order(remainder: Callable[[Any], Any]) -> float:

@@ -9,6 +9,7 @@ from math import factorial
 from typing import Any
 
 import numpy as np
+from shared.exact import eye, largest, whole
 
 from kron_dynamics.kronecker import khang_derivative, kronecker, kronecker_power
 from kron_dynamics.taylor import expand, linear_value, linearized_product, taylor_value
@@ -24,14 +25,11 @@ from .functions import (
     X,
     at_point,
     derivatives,
-    eye,
-    largest,
     matrix,
     matrix_of_two,
     remainder_order,
     scalar,
     vector,
-    whole,
 )
 
 ORDERS = (1, 2, 3)

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from tuan_2019.misprint import PAPER, Misprint, sizes_do_not_fit
+from shared.claims import PAPER, Misprint, sizes_do_not_fit
+from shared.exact import eye, largest
 
 from kron_dynamics.kronecker import khang_derivative, kronecker, kronecker_power
 from kron_dynamics.taylor import expand, linear_value, mixed_term, taylor_value
@@ -21,8 +22,6 @@ from .functions import (
     at_point,
     bilinear,
     derivatives,
-    eye,
-    largest,
     linear,
     scalar,
     vector,

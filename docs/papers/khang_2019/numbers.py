@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import sympy
-from tuan_2019.misprint import PAPER, Misprint
+from shared.claims import PAPER, Misprint
 
 from kron_dynamics.flexible import Beam, LinearizedLink, SingleLinkManipulator
 from kron_dynamics.typing import FloatArray

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.tables import error_text, mind_table, misprint_table, page_of, table
 
 from . import identities, link, machine, misprints, numbers, words
+
+_MORE = ('where', 'printed', 'more', 'compared', 'as printed', 'with more')
 
 
 def page() -> str:
@@ -30,39 +33,32 @@ def page() -> str:
         *_frequencies(plain),
         *_robot(),
         words.MISPRINTS.format(case=loaded.name),
-        _misprint_table([*misprints.misprints(), *numbers.misprints(loaded)]),
+        misprint_table([*misprints.misprints(), *numbers.misprints(loaded)]),
         words.MIND,
-        _table(
-            ('where', 'printed', 'more', 'compared', 'as printed', 'with more'),
-            [
-                (m.equation, m.printed, m.right, m.check, _number(m.printed_error))
-                + (_number(m.right_error),)
-                for m in numbers.right_but(loaded)
-            ],
-        ),
+        mind_table(_MORE, numbers.right_but(loaded)),
     ]
-    return '\n'.join(part.strip('\n') + '\n' for part in parts)
+    return page_of(parts)
 
 
 def _taylor() -> list[str]:
     statements = [*identities.kronecker_statements(), *identities.derivative_statements()]
-    held = [(s.equation, s.form, _number(s.error)) for s in statements]
+    held = [(s.equation, s.form, error_text(s.error)) for s in statements]
     series = [
-        (number, form, *(f'{order:.2f}' for order in orders), _number(error))
+        (number, form, *(f'{order:.2f}' for order in orders), error_text(error))
         for number, form, orders, error in identities.series()
     ]
     products = [
-        (number, words.FIRST_ORDER[number], f'{order:.2f}', _number(error))
+        (number, words.FIRST_ORDER[number], f'{order:.2f}', error_text(error))
         for number, order, error in [*identities.values(), *identities.products()]
     ]
     return [
         words.IDENTITIES,
-        _table(('equation', 'statement', 'error'), held),
+        table(('equation', 'statement', 'error'), held),
         words.SERIES,
-        _table(('equation', 'factor', '$k = 1$', '$k = 2$', '$k = 3$', 'program'), series),
+        table(('equation', 'factor', '$k = 1$', '$k = 2$', '$k = 3$', 'program'), series),
         words.SWAPPED.format(order=f'{identities.swapped_series_order():.2f}'),
         words.LINEAR,
-        _table(('equation', 'first-order terms', 'order', 'program'), products),
+        table(('equation', 'first-order terms', 'order', 'program'), products),
     ]
 
 
@@ -82,7 +78,7 @@ def _link() -> list[str]:
         rows.append((number, words.LEFT_SIDE[number], *map(_zero, errors)))
     return [
         words.LINK,
-        _table(('letter', 'meaning', 'program'), words.LETTERS),
+        table(('letter', 'meaning', 'program'), words.LETTERS),
         words.LAGRANGE,
         _equation(r'\mathbf{M}_L', derived.M),
         _equation(r'\mathbf{D}_L', derived.D),
@@ -91,7 +87,7 @@ def _link() -> list[str]:
         words.FORESHORTENED,
         _equation('K_{22}', real.K[1, 1]),
         words.COMPARED,
-        _table(('equation', 'compared', 'link of (69)', 'link that keeps its length'), rows),
+        table(('equation', 'compared', 'link of (69)', 'link that keeps its length'), rows),
     ]
 
 
@@ -117,7 +113,7 @@ def _modes(case: numbers.Case) -> list[str]:
         for j, beta_l, sigma, omega, southwell in numbers.mode_rows(case)
     ]
     titles = ('$j$', r'$\beta_j l$', r'$\sigma_j$', r'$\omega_j$, rad/s', '$S_{jj}/m_{jj}$')
-    return [words.MODES.format(case=case.name), _table(titles, rows)]
+    return [words.MODES.format(case=case.name), table(titles, rows)]
 
 
 def _stability(cases: Sequence[numbers.Case]) -> list[str]:
@@ -128,7 +124,7 @@ def _stability(cases: Sequence[numbers.Case]) -> list[str]:
             cells = ['never' if speed is None else f'{speed:.4f}' for speed in speeds]
             rows.append((case.name, case.shapes, str(n), *cells))
     titles = ('link', 'modes of', 'how many', 'as printed, from rad/s', 'with the axial force')
-    return [words.STABILITY, _table(titles, rows)]
+    return [words.STABILITY, table(titles, rows)]
 
 
 def _frequencies(case: numbers.Case) -> list[str]:
@@ -142,7 +138,7 @@ def _frequencies(case: numbers.Case) -> list[str]:
         ]
         rows.append((f'{qd:g}', *map(_frequency, squares)))
     titles = (r'$\dot{q}$, rad/s', 'as printed', 'with the axial force', 'the same, 3 modes')
-    return [words.FREQUENCIES.format(case=case.name), _table(titles, rows)]
+    return [words.FREQUENCIES.format(case=case.name), table(titles, rows)]
 
 
 def _robot() -> list[str]:
@@ -162,9 +158,9 @@ def _robot() -> list[str]:
     columns = [f'{what}, $A = {a:g}$' for what in ('(69)', 'right') for a in machine.AMPLITUDES]
     return [
         words.ROBOT,
-        _table(('link', *(rf'$\mathbf{{{name}}}_L$' for name in 'MDKh')), rows),
+        table(('link', *(rf'$\mathbf{{{name}}}_L$' for name in 'MDKh')), rows),
         words.SWING.format(omega=f'{machine.natural_frequency():.4f}'),
-        _table((r'$\Omega$, rad/s', *columns), margins),
+        table((r'$\Omega$, rad/s', *columns), margins),
     ]
 
 
@@ -188,24 +184,3 @@ def _zero(difference: Any) -> str:
     """Return 0, or what a difference of two matrices holds."""
     entries = [entry for entry in difference if entry != 0]
     return ', '.join(f'${link.tex(entry)}$' for entry in entries) if entries else '0'
-
-
-def _misprint_table(rows: Sequence[Any]) -> str:
-    titles = ('where', 'printed', 'right', 'fault of', 'compared', 'error printed', 'error right')
-    return _table(
-        titles,
-        [
-            (m.equation, m.printed, m.right, m.fault, m.check, _number(m.printed_error))
-            + (_number(m.right_error),)
-            for m in rows
-        ],
-    )
-
-
-def _number(error: Any) -> str:
-    return error if isinstance(error, str) else f'{float(error):.3g}'
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [titles, ['---'] * len(titles), *rows]
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.claims import PAPER, TRANSCRIPTION, Misprint
 
 from kron_dynamics import dynamics, kinematics
 
-from .misprint import PAPER, TRANSCRIPTION, Misprint
 from .stacker import (
     C2,
     C3,

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from khang_2019.functions import eye, largest
+from shared.claims import Statement
+from shared.exact import eye, largest
 
 from kron_dynamics import kinematics
 from kron_dynamics.kinematics import relative
 from kron_dynamics.kronecker import contract_last, khang_derivative, kronecker, skew
 
-from .misprint import Statement
 from .motion import Motion
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.claims import PAPER, TRANSCRIPTION, Misprint, sizes_do_not_fit
 
 from kron_dynamics import kinematics
 from kron_dynamics.kinematics import relative
@@ -20,7 +21,7 @@ from kron_dynamics.kronecker import (
     swap_columns,
 )
 
-from .misprint import PAPER, TRANSCRIPTION, Misprint, Relation, sizes_do_not_fit
+from .relation import Relation
 from .stacker import State
 
 A, B, C = 'frame_0', 'boom', 'frame_4'

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from shared.tables import error_text, mind_table, misprint_table, page_of, statement_table, table
 
 from kron_dynamics import dynamics
 from kron_dynamics.symbolic import SymbolicRobot
 
 from . import equations, frames, motion, theorems
-from .misprint import Misprint, Relation, Statement
+from .relation import Relation
 from .stacker import (
     LETTERS,
     Q,
@@ -116,17 +117,17 @@ def page() -> str:
         *_kinematics(symbolic),
         *_dynamics(symbolic),
         THEOREMS,
-        _statement_table([*theorems.products(), *theorems.derivatives()]),
+        statement_table([*theorems.products(), *theorems.derivatives()]),
         MOTIONS,
-        _statement_table(frames.motions(motion.Motion(grab))),
+        statement_table(frames.motions(motion.Motion(grab))),
         RELATIONS,
         _relation_table(motion.relations(grab)),
         MISPRINTS,
-        _misprint_table(misprints),
+        misprint_table(misprints),
         MIND,
-        _mind_table(equations.right_but(state)),
+        mind_table(_MORE, equations.right_but(state)),
     ]
-    return '\n'.join(part.rstrip('\n') + '\n' for part in parts)
+    return page_of(parts)
 
 
 def _machine(symbolic: SymbolicRobot) -> list[str]:
@@ -139,7 +140,7 @@ def _machine(symbolic: SymbolicRobot) -> list[str]:
         (str(k), *(f'${tex(sympy.sympify(x))}$' for x in row))
         for k, row in enumerate(TABLE_1, start=1)
     ]
-    table_1 = _table(('body', '$d_i$', r'$\theta_i$', '$a_i$', r'$\alpha_i$'), rows)
+    table_1 = table(('body', '$d_i$', r'$\theta_i$', '$a_i$', r'$\alpha_i$'), rows)
     values = [
         (f'${tex(sympy.sympify(LETTERS[str(symbol)]))}$', _meaning(str(symbol)), f'`{symbol}`')
         + (f'{float(value):g}',)
@@ -151,11 +152,13 @@ def _machine(symbolic: SymbolicRobot) -> list[str]:
         'these, entry by entry:',
         table_1,
         "The paper's letters, what they are in the URDF, the program's symbols, numbers in SI:",
-        _table(('[T]', 'in the URDF', 'symbol', 'number'), values),
+        table(('[T]', 'in the URDF', 'symbol', 'number'), values),
         'The mass centre of the boom is at $[l_3 - a_3, 0, 0]^T$ in frame 3, that of the mast at '
         '$[0, y_{G2}, 0]^T$ in frame 2.',
     ]
 
+
+_MORE = ('where', 'printed', 'what else there is', 'compared', 'as printed', 'of the other')
 
 _KINDS = {
     'm': 'mass of {}',
@@ -239,33 +242,6 @@ def _equation(name: str, matrix: Any) -> str:
     return f'$$\n{name} = {tex(sympy.Matrix(matrix))}\n$$'
 
 
-def _misprint_table(misprints: Sequence[Misprint]) -> str:
-    titles = ('where', 'printed', 'right', 'fault of', 'compared', 'error printed', 'error right')
-    rows = [
-        (m.equation, m.printed, m.right, m.fault, m.check, _error(m.printed_error))
-        + (_error(m.right_error),)
-        for m in misprints
-    ]
-    return _table(titles, rows)
-
-
-def _mind_table(rows: Sequence[Misprint]) -> str:
-    titles = ('where', 'printed', 'what else there is', 'compared', 'as printed', 'of the other')
-    return _table(
-        titles,
-        [
-            (m.equation, m.printed, m.right, m.check, _error(m.printed_error))
-            + (_error(m.right_error),)
-            for m in rows
-        ],
-    )
-
-
-def _statement_table(rows: Sequence[Statement]) -> str:
-    titles = ('equation', 'statement', 'program', 'error')
-    return _table(titles, [(s.equation, s.form, s.program, _error(s.error)) for s in rows])
-
-
 def _relation_table(relations: Sequence[Relation]) -> str:
     titles = (
         'equation',
@@ -276,17 +252,8 @@ def _relation_table(relations: Sequence[Relation]) -> str:
         r'$\mathbf{K}$ the other way',
     )
     rows = [
-        (r.equation, _error(r.squared), _error(r.matrix), r.change, _error(r.exact))
-        + (_error(r.otherwise),)
+        (r.equation, error_text(r.squared), error_text(r.matrix), r.change, error_text(r.exact))
+        + (error_text(r.otherwise),)
         for r in relations
     ]
-    return _table(titles, rows)
-
-
-def _error(error: Any) -> str:
-    return error if isinstance(error, str) else f'{float(error):.3g}'
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [titles, ['---'] * len(titles), *rows]
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+    return table(titles, rows)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import sympy
-from khang_2019.functions import DX, X0, N, P, X, at_point, eye, largest, matrix, whole
+from khang_2019.functions import DX, X0, N, P, X, at_point, matrix
+from shared.claims import Statement
+from shared.exact import eye, largest, whole
 
 from kron_dynamics.kronecker import (
     block_skew,
@@ -20,8 +22,6 @@ from kron_dynamics.kronecker import (
     unvec,
     vec,
 )
-
-from .misprint import Statement
 
 
 def products() -> list[Statement]:

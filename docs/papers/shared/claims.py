@@ -1,15 +1,29 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a line of the page's tables says."""
+"""What a line of a page's tables says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, log10
 from typing import Any
 
 # Whose fault a misprint most likely is: of the text the page works from, or of the paper itself.
 TRANSCRIPTION, PAPER = 'transcription', 'paper'
+
+
+# What floats leave of exact agreement differs between machines, but not as far as this power.
+ROUNDING = -12
+
+
+class Bound(float):
+    """An error of floats relative to the largest entry, of which only the power of ten counts."""
+
+    def __str__(self) -> str:
+        """Return what it is below, a power of ten, at least that of rounding."""
+        power = ROUNDING if self == 0 else max(ROUNDING, ceil(log10(self)))
+        return f'below 1e{power}'
 
 
 @dataclass(frozen=True)
@@ -50,29 +64,6 @@ class Statement:
     form: str
     program: str
     error: Any
-
-
-@dataclass(frozen=True)
-class Relation:
-    """An equation between Hessians.
-
-    Attributes:
-        equation: its number.
-        squared: largest error of the printed form times (qd (x) qd) for every qd: of both its
-            columns (i, j) and (j, i) together.
-        matrix: largest error of the printed form as a matrix.
-        change: what makes it exact as a matrix, LaTeX.
-        exact: largest error of that.
-        otherwise: the same where the term that may need K has it when it must not, and has it
-            not when it must.
-    """
-
-    equation: str
-    squared: Any
-    matrix: Any
-    change: str
-    exact: Any
-    otherwise: Any
 
 
 def sizes_do_not_fit(function: Callable[[], Any]) -> str:

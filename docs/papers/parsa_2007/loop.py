@@ -1,0 +1,161 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tree closed by a ball joint that moves over time, in exact numbers, without multipliers.
+
+Two coordinates determine the others. Lagrange's equation in these two alone is what the paper's
+equations are compared with: energies along what the loop allows, differentiated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy
+from shared.exact import rationals
+
+import kron_dynamics as kd
+from kron_dynamics.constraints import Attachment, PointLoop
+from kron_dynamics.kinematics import forward_kinematics
+from kron_dynamics.kronecker import cross
+
+from .places import Bodies, rate, slope
+from .tree import GRAVITY, LINKS, State, text
+
+A = Attachment('wrist', tuple(rationals('1/4', '-1/10', '1/5')))
+B = Attachment('tail', tuple(rationals('-1/5', '3/10', '1/10')))
+FREE = (3, 4)
+SPEED, ACCELERATION = rationals('1/5', '-1/4', '1/3'), rationals('2', '-1', '1/2')
+TAU = rationals('3', '-5', '2', '1/2', '4')
+
+
+def inverse(A: Any) -> Any:
+    """Return the inverse, shape (3, 3), by cross products of the rows."""
+    rows = np.array([cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])])
+    return rows.T / (A[0] @ rows[0])
+
+
+class Loop(State):
+    """The state with rates that the loop allows, and what follows from the geometry.
+
+    Attributes:
+        bodies: the links.
+        u: rates of two coordinates.
+        B: dq/du, shape (5, 2).
+        d: what the loop's own motion adds to the rates.
+        gamma: what is in qdd beside B du/dt.
+        u_dot: by Lagrange's equation in the two coordinates with the efforts `TAU`.
+    """
+
+    def __init__(self, free: tuple[int, ...] = FREE) -> None:
+        """Solve the loop.
+
+        Args:
+            free: the coordinates whose rates are u; the motion is the same with any.
+        """
+        super().__init__()
+        self.bodies = Bodies(self.model, LINKS)
+        self._choose(FREE)
+        self.qd = self.rates(self.q, rationals('1', '-3/5'), 0)
+        self._choose(free)
+        self.u = self.qd[self.free]
+        self.B, self.d = self.map(self.q), self.moved(self.q, 0)
+        self.gamma = rate(lambda t: self.rates(self.q + self.qd * t, self.u, t))
+        self.u_dot = self._solve()
+        self.qdd = self.B @ self.u_dot + self.gamma
+
+    def _choose(self, free: tuple[int, ...]) -> None:
+        self.free, self.bound = list(free), [k for k in range(self.n) if k not in free]
+
+    def opening(self, q: Any) -> Any:
+        """Return the way from the point of b to that of a."""
+        a, b = (
+            (forward_kinematics(self.model, q, side.link), np.array(side.point)) for side in (A, B)
+        )
+        return a[0][:3, 3] + a[0][:3, :3] @ a[1] - b[0][:3, 3] - b[0][:3, :3] @ b[1]
+
+    def conditions(self, q: Any) -> Any:
+        """Return A of A qd = b, by the derivative of the opening."""
+        return slope(self.opening, q)
+
+    def speed(self, t: Any) -> Any:
+        """Return b of A qd = b: the opening's rate."""
+        return SPEED + ACCELERATION * t
+
+    def map(self, q: Any) -> Any:
+        """Return B = dqd/du."""
+        A = self.conditions(q)
+        found = np.zeros((self.n, 2), dtype=object) + 0 * A[0, 0]
+        found[self.free] = np.eye(2, dtype=int)
+        found[self.bound] = -inverse(A[:, self.bound]) @ A[:, self.free]
+        return found
+
+    def moved(self, q: Any, t: Any) -> Any:
+        """Return d, the rates without u."""
+        A = self.conditions(q)
+        found = np.zeros(self.n, dtype=object) + 0 * A[0, 0]
+        found[self.bound] = inverse(A[:, self.bound]) @ self.speed(t)
+        return found
+
+    def rates(self, q: Any, u: Any, t: Any) -> Any:
+        """Return B u + d."""
+        return self.map(q) @ u + self.moved(q, t)
+
+    def reduced_momentum(self, t: Any, u_dot: Any) -> Any:
+        """Return the derivative by u of the energy T*, the rates in u alone, along the motion."""
+        q = self.q + self.qd * t
+
+        def energy(u: Any) -> Any:
+            return self.bodies.kinetic_energy(q, self.rates(q, u, t))
+
+        return slope(energy, self.u + u_dot * t)
+
+    def reduced_forces(self, u_dot: Any) -> Any:
+        """Return d/dt(dT*/du) - dT*/ds, s the two coordinates, shape (2,)."""
+
+        def energy(change: Any) -> Any:
+            q = self.q + self.B @ change
+            return self.bodies.kinetic_energy(q, self.rates(q, self.u, 0))
+
+        nothing = 0 * self.u
+        return rate(lambda t: self.reduced_momentum(t, u_dot)) - slope(energy, nothing)
+
+    def reduced_weight(self) -> Any:
+        """Return dV*/ds, shape (2,)."""
+        return slope(
+            lambda change: self.bodies.potential_energy(self.q + self.B @ change), 0 * self.u
+        )
+
+    def _solve(self) -> Any:
+        """Return du/dt of Lagrange's equation in s, which is linear in it."""
+        force = self.B.T @ TAU - self.reduced_weight()
+        at_rest = self.reduced_forces(0 * self.u)
+        mass = sympy.Matrix(self.B.T @ self.bodies.mass_matrix(self.q) @ self.B)
+        return np.array(mass.LUsolve(sympy.Matrix(force - at_rest))).reshape(2)
+
+    def held(self) -> PointLoop:
+        """Return the program's constraint with exact points, held where it is."""
+        return PointLoop('ball', A, B, base_axes=True, signal=_floats(self.opening(self.q)))
+
+    def moving(self) -> PointLoop:
+        """Return the program's constraint of floats, moved over time."""
+        start, speed, acceleration = map(_floats, (self.opening(self.q), SPEED, ACCELERATION))
+        a, b = (Attachment(side.link, tuple(_floats(side.point))) for side in (A, B))
+        return PointLoop(
+            *('ball', a, b),
+            base_axes=True,
+            signal=lambda t: start + speed * t + acceleration * t * t / 2,
+        )
+
+    def robot(self) -> kd.ConstrainedRobot:
+        """Return the closed robot, of floats."""
+        names = self.model.joint_names
+        return kd.ConstrainedRobot(
+            *(kd.loads(text(), gravity=GRAVITY), [self.moving()]),
+            start=_floats(self.q),
+            independent=[names[k] for k in self.free],
+        )
+
+
+def _floats(numbers: Any) -> Any:
+    return np.array(numbers, dtype=float)
