@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -93,8 +94,8 @@ class LinearizedModel:
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
-    inputs: tuple[str, ...] = ()
-    transmission: FloatArray = None  # type: ignore[assignment]
+    inputs: tuple[str, ...] = field(default=(), kw_only=True)
+    transmission: FloatArray = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         """Copy the arrays, close them to writing and refuse what does not fit together.
@@ -103,28 +104,29 @@ class LinearizedModel:
             ArgumentTypeError: one holds no real numbers, or a name is no text.
             ShapeError: one has another shape.
         """
-        for field in ('joint_names', 'inputs'):
-            names = getattr(self, field)
-            instance(names, (tuple, list), field, 'names of coordinates')
-            for name in names:
-                instance(name, str, f'a name in {field}', 'text')
-            object.__setattr__(self, field, tuple(names))
+        for name in ('joint_names', 'inputs'):
+            joints = getattr(self, name)
+            instance(joints, (tuple, list), name, 'names of coordinates')
+            for joint in joints:
+                instance(joint, str, f'a name in {name}', 'text')
+            object.__setattr__(self, name, tuple(joints))
         if self.transmission is None:
             object.__setattr__(self, 'inputs', self.inputs or self.joint_names)
             object.__setattr__(self, 'transmission', np.eye(self.n))
-        shapes = dict.fromkeys(_MATRICES, (self.n, self.n))
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(_MATRICES, (self.n, self.n))
         shapes |= {'effort': (len(self.inputs),), 'transmission': (self.n, len(self.inputs))}
-        for field in (*_MATRICES, 'effort', 'q', 'qd', 'qdd', 'transmission'):
-            array = real_array(getattr(self, field), field).copy()
-            shape = shapes.get(field, (self.n,))
+        for name in (*_MATRICES, 'effort', 'q', 'qd', 'qdd', 'transmission'):
+            array = real_array(getattr(self, name), name).copy()
+            shape = shapes.get(name, (self.n,))
             if array.shape != shape:
-                raise ShapeError(f'{field} has shape {array.shape}, expected {shape}')
+                raise ShapeError(f'{name} has shape {array.shape}, expected {shape}')
             array.setflags(write=False)
-            object.__setattr__(self, field, array)
+            object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy by the constructor: arrays are read-only on the other side too."""
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        values = {known.name: getattr(self, known.name) for known in fields(self)}
+        return functools.partial(type(self), **values), ()
 
     @classmethod
     def about(
@@ -185,11 +187,11 @@ class LinearizedModel:
         pairs = np.ix_(kept, kept)
         has_own = np.array_equal(self.transmission, np.eye(self.n))
         inputs = kept if has_own else list(range(len(self.inputs)))
+        mass, damping, stiffness = (getattr(self, name)[pairs] for name in _MATRICES)
+        q, qd, qdd = (values[kept] for values in (self.q, self.qd, self.qdd))
+        names = tuple(self.joint_names[k] for k in kept)
         return LinearizedModel(
-            tuple(self.joint_names[k] for k in kept),
-            *(matrix[pairs] for matrix in (self.mass, self.damping, self.stiffness)),
-            self.effort[inputs],
-            *(values[kept] for values in (self.q, self.qd, self.qdd)),
+            *(names, mass, damping, stiffness, self.effort[inputs], q, qd, qdd),
             inputs=tuple(self.inputs[k] for k in inputs),
             transmission=self.transmission[np.ix_(kept, inputs)],
         )
