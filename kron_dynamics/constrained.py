@@ -38,7 +38,7 @@ class ConstrainedRobot:
     Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
     in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the
     constraints; `close` and `close_rates` give such. What M, c and g are is the robot's affair,
-    flexible links included but for the reactions of joints.
+    flexible links included.
 
     Attributes:
         robot: the robot without constraints.
@@ -385,7 +385,6 @@ class ConstrainedRobot:
 
         Raises:
             ConstraintError: qdd does not obey the constraints.
-            ModelError: a link of the robot bends.
         """
         q, qd, qdd, tau = (
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
