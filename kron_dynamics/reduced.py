@@ -362,21 +362,16 @@ class ReducedRobot:
         m = self.degrees_of_freedom
         refuse_rates(self._choice.constraints)
         q, u = state_vector(q, 'q', self.n), state_vector(u, 'u', m)
-        resistance = self._resistance(self.velocities(q, u), bool(friction))
-        effort = None
-        if tau_a is None:
-            u_dot = state_vector(u_dot, 'u_dot', m)
-        else:
+        resistance, effort = self._resistance(self.velocities(q, u), bool(friction)), None
+        if tau_a is not None:
             effort = state_vector(tau_a, 'tau_a', len(self.actuated))
             tau = -resistance.efforts
             tau[list(self._actuated)] += effort
             u_dot = self.forward_dynamics(q, u, tau).u_dot
+        u_dot = state_vector(u_dot, 'u_dot', m)
+        motion = self.velocity_matrix(q), self.velocity_matrix_derivative(q), u
         terms = resisted(
-            self.linearization(q, u, u_dot),
-            (self.velocity_matrix(q), self.velocity_matrix_derivative(q), u),
-            resistance,
-            self._actuators,
-            effort,
+            self.linearization(q, u, u_dot), motion, resistance, self._actuators, effort
         )
         self.constrained.robot.check_deflections(q, stacklevel=3)
         mass, damping, stiffness, transmission, effort = terms
