@@ -50,7 +50,7 @@ class ReducedMotion(NamedTuple):
 
 
 def reduced_mass_matrix(model: RobotModel, q: ArrayLike, B: ScalarArray) -> ScalarArray:
-    """Return M_u = B^T M B, shape (m, m).  [P] eq. (43).
+    """Return M_u = B^T M B, shape (m, m).  [P] eq. (46).
 
     Args:
         model: the robot.
