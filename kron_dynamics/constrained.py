@@ -38,7 +38,7 @@ class ConstrainedRobot:
     Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
     in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the
     constraints; `close` and `close_rates` give such. What M, c and g are is the robot's affair,
-    flexible links included but for the reactions of joints.
+    flexible links included.
 
     Attributes:
         robot: the robot without constraints.
@@ -77,8 +77,7 @@ class ConstrainedRobot:
             ArgumentTypeError: robot or a constraint is none.
             UnknownFrameError: a constraint names a link that the robot does not have.
             ConstraintError: a constraint does not fit or cannot be met; joints are wrong.
-            SingularConstraintError: the start is at a singularity of the constraints, or the
-                independent speeds do not determine the motion there.
+            SingularConstraintError: the start is singular, of the constraints or of the speeds.
             ShapeError: start has another shape.
             NonFiniteError: start holds a NaN or an infinity.
         """
@@ -87,10 +86,9 @@ class ConstrainedRobot:
         self._system = ConstraintSystem(robot.model, self.constraints)
         q = np.zeros(self.n) if start is None else self._array(start, 'start')
         t = real_number(time, 'time')
-        q = self._close(q, t, self._numbers(hold, 'hold'))
-        self.rank = generic_rank(self._system, self.terms, q, t)
-        self.start = q
+        self.start = q = self._close(q, t, self._numbers(hold, 'hold'))
         self.start.setflags(write=False)
+        self.rank = generic_rank(self._system, self.terms, q, t)
         terms = self.terms(q, np.zeros(self.n), t)
         self._quasi = independent if callable(independent) else None
         chosen: tuple[int, ...] = ()
@@ -106,9 +104,8 @@ class ConstrainedRobot:
                 )
         self._chosen = chosen
         names = robot.joint_names
-        self.independent = tuple(names[k] for k in chosen) or tuple(
-            f'u{k + 1}' for k in range(self.degrees_of_freedom)
-        )
+        quasi = (f'u{k + 1}' for k in range(self.degrees_of_freedom))
+        self.independent = tuple(names[k] for k in chosen) or tuple(quasi)
         self.actuated = names if actuated is None else tuple(actuated)
         self._actuated = self._numbers(self.actuated, 'actuated')
         self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
@@ -385,7 +382,6 @@ class ConstrainedRobot:
 
         Raises:
             ConstraintError: qdd does not obey the constraints.
-            ModelError: a link of the robot bends.
         """
         q, qd, qdd, tau = (
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))

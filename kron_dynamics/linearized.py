@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,10 @@ def structurally_damped(model: RobotModel, terms: Linearization, qd: FloatArray)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearizedModel:
-    """``M_L dqdd + D_L dqd + K_L dq = dtau`` about a motion; `Robot.linearize` makes it.
+    """``M_L dqdd + D_L dqd + K_L dq = T dtau`` about a motion; `Robot.linearize` makes it.
+
+    Of a constrained robot, which `ReducedRobot.linearize` makes, q are the independent joints and
+    T says what the actuated ones do on them; else T is 1.
 
     About a state of rest, or a steady one, the system does not change with time. About any other
     motion it holds at the moment of (q, qd, qdd) and poles are those of the moment. Arrays are
@@ -74,10 +78,12 @@ class LinearizedModel:
         mass: M_L, shape (n, n), kg m^2, kg m, kg.
         damping: D_L, shape (n, n), N m s/rad, N s/m and the like. Not symmetric.
         stiffness: K_L, shape (n, n), N m/rad, N/m and the like. Symmetric at rest.
-        effort: tau_0 of the motion, shape (n,), N m or N.
+        effort: tau_0 of the motion, shape (a,), N m or N, a = n but for constrained robots.
         q: coordinates of the motion, shape (n,), rad or m.
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
+        inputs: joints that the efforts are of, a of them; `joint_names` by default.
+        transmission: T, shape (n, a); 1 by default.
     """
 
     joint_names: tuple[str, ...]
@@ -88,6 +94,8 @@ class LinearizedModel:
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
+    inputs: tuple[str, ...] = field(default=(), kw_only=True)
+    transmission: FloatArray = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         """Copy the arrays, close them to writing and refuse what does not fit together.
@@ -96,21 +104,29 @@ class LinearizedModel:
             ArgumentTypeError: one holds no real numbers, or a name is no text.
             ShapeError: one has another shape.
         """
-        instance(self.joint_names, (tuple, list), 'joint_names', 'names of coordinates')
-        for name in self.joint_names:
-            instance(name, str, 'a name in joint_names', 'text')
-        object.__setattr__(self, 'joint_names', tuple(self.joint_names))
-        for field in fields(self)[1:]:
-            array = real_array(getattr(self, field.name), field.name).copy()
-            shape = (self.n, self.n) if field.name in _MATRICES else (self.n,)
+        for name in ('joint_names', 'inputs'):
+            joints = getattr(self, name)
+            instance(joints, (tuple, list), name, 'names of coordinates')
+            for joint in joints:
+                instance(joint, str, f'a name in {name}', 'text')
+            object.__setattr__(self, name, tuple(joints))
+        if self.transmission is None:
+            object.__setattr__(self, 'inputs', self.inputs or self.joint_names)
+            object.__setattr__(self, 'transmission', np.eye(self.n))
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(_MATRICES, (self.n, self.n))
+        shapes |= {'effort': (len(self.inputs),), 'transmission': (self.n, len(self.inputs))}
+        for name in (*_MATRICES, 'effort', 'q', 'qd', 'qdd', 'transmission'):
+            array = real_array(getattr(self, name), name).copy()
+            shape = shapes.get(name, (self.n,))
             if array.shape != shape:
-                raise ShapeError(f'{field.name} has shape {array.shape}, expected {shape}')
+                raise ShapeError(f'{name} has shape {array.shape}, expected {shape}')
             array.setflags(write=False)
-            object.__setattr__(self, field.name, array)
+            object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy by the constructor: arrays are read-only on the other side too."""
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        values = {known.name: getattr(self, known.name) for known in fields(self)}
+        return functools.partial(type(self), **values), ()
 
     @classmethod
     def about(
@@ -155,6 +171,8 @@ class LinearizedModel:
     def part(self, places: Sequence[int]) -> LinearizedModel:
         """Return the model of some coordinates, in the order given; all others are held still.
 
+        Where each has an input of its own, only those of these coordinates are left.
+
         Args:
             places: of the coordinates to keep, each once.
 
@@ -167,17 +185,22 @@ class LinearizedModel:
         if len(set(kept)) < len(kept):
             raise ParameterError(f'places is {shown(kept)}, expected each place once')
         pairs = np.ix_(kept, kept)
+        has_own = np.array_equal(self.transmission, np.eye(self.n))
+        inputs = kept if has_own else list(range(len(self.inputs)))
+        mass, damping, stiffness = (getattr(self, name)[pairs] for name in _MATRICES)
+        q, qd, qdd = (values[kept] for values in (self.q, self.qd, self.qdd))
+        names = tuple(self.joint_names[k] for k in kept)
         return LinearizedModel(
-            tuple(self.joint_names[k] for k in kept),
-            *(matrix[pairs] for matrix in (self.mass, self.damping, self.stiffness)),
-            *(values[kept] for values in (self.effort, self.q, self.qd, self.qdd)),
+            *(names, mass, damping, stiffness, self.effort[inputs], q, qd, qdd),
+            inputs=tuple(self.inputs[k] for k in inputs),
+            transmission=self.transmission[np.ix_(kept, inputs)],
         )
 
     def state_space(self) -> StateSpace:
         """Return the system from effort deviations to deviations of q; its state is (dq, dqd).
 
-        ``A = [0 1; -M^-1 K, -M^-1 D]``, ``B = [0; M^-1]``, ``C = [1 0]``, D = 0: shapes (2n, 2n),
-        (2n, n), (n, 2n), (n, n).
+        ``A = [0 1; -M^-1 K, -M^-1 D]``, ``B = [0; M^-1 T]``, ``C = [1 0]``, D = 0: shapes
+        (2n, 2n), (2n, a), (n, 2n), (n, a).
 
         Raises:
             NonFiniteError: the model is not finite.
@@ -188,9 +211,10 @@ class LinearizedModel:
 
         n = self.n
         zero, one = np.zeros((n, n)), np.eye(n)
+        nothing = np.zeros((n, len(self.inputs)))
         A = self._state_matrix()
-        B = np.vstack([zero, np.linalg.inv(self.mass)])
-        return StateSpace(A, B, np.hstack([one, zero]), zero)
+        B = np.vstack([nothing, np.linalg.inv(self.mass) @ self.transmission])
+        return StateSpace(A, B, np.hstack([one, zero]), nothing)
 
     def poles(self) -> ComplexArray:
         """Return the eigenvalues of A, shape (2n,), 1/s: slow before fast.
@@ -284,10 +308,10 @@ class LinearizedModel:
     def transfer(self, input: int | str, output: int | str, omega: ArrayLike) -> ComplexArray:
         """Return the frequency response from an effort to a coordinate, shape of omega.
 
-        Entry (output, input) of ``(K + i w D - w^2 M)^-1``, rad or m per N m or N.
+        Entry (output, input) of ``(K + i w D - w^2 M)^-1 T``, rad or m per N m or N.
 
         Args:
-            input: joint that the effort acts on, by name or place.
+            input: joint that the effort acts on, one of `inputs`, by name or place.
             output: joint whose coordinate answers, by name or place.
             omega: frequencies w, any shape, rad/s.
 
@@ -296,14 +320,16 @@ class LinearizedModel:
             ParameterError: there is no such joint, or w is that of an undamped resonance.
             NonFiniteError: the model, omega or the response is not finite.
         """
-        column, row = self._place(input), self._place(output)
+        column, row = self._place(input, self.inputs), self._place(output)
         w = finite_array(omega, 'omega')[..., None, None]
         self._require_finite(*_MATRICES)
-        unit = np.eye(self.n, dtype=np.complex128)[:, [column]]
+        force = self.transmission[:, [column]].astype(np.complex128)
         with np.errstate(all='ignore'):
             dynamic: Any = self.stiffness + 1j * w * self.damping - w**2 * self.mass
             try:
-                answers = np.linalg.solve(dynamic, np.broadcast_to(unit, (*dynamic.shape[:-1], 1)))
+                answers = np.linalg.solve(
+                    dynamic, np.broadcast_to(force, (*dynamic.shape[:-1], 1))
+                )
             except np.linalg.LinAlgError:
                 self._require_mass()
                 raise ParameterError('omega holds a resonance without damping') from None
@@ -325,15 +351,16 @@ class LinearizedModel:
             f'and an inertia, or the joint an armature'
         )
 
-    def _place(self, joint: int | str) -> int:
+    def _place(self, joint: int | str, among: tuple[str, ...] | None = None) -> int:
+        names = self.joint_names if among is None else among
         if isinstance(joint, str):
-            if joint in self.joint_names:
-                return self.joint_names.index(joint)
-        elif 0 <= (place := whole_number(joint, 'joint')) < self.n:
+            if joint in names:
+                return names.index(joint)
+        elif 0 <= (place := whole_number(joint, 'joint')) < len(names):
             return place
         raise ParameterError(
-            f'there is no joint {shown(joint)}, expected one of {listed(self.joint_names)} '
-            f'or a place below {self.n}'
+            f'there is no joint {shown(joint)}, expected one of {listed(names)} '
+            f'or a place below {len(names)}'
         )
 
     def _require_finite(self, *names: str) -> None:

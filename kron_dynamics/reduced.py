@@ -6,67 +6,57 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance
 from kron_dynamics.constrained import ConstrainedRobot
-from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.equations import effort_weights
-from kron_dynamics.constraints.pfaffian import Pfaffian
+from kron_dynamics.constraints.reduced_equations import (
+    ReducedEquations,
+    ReducedMotion,
+    reduced_coriolis_matrix,
+    reduced_gravity_vector,
+    reduced_mass_matrix,
+    reduced_velocity_free_coriolis_matrix,
+)
+from kron_dynamics.constraints.reduced_linearization import (
+    ReducedLinearization,
+    Resistance,
+    reduced_linearization,
+    resisted,
+)
+from kron_dynamics.constraints.reducible import (
+    refuse_few_actuators,
+    refuse_rates,
+    refuse_what_moves,
+    singular_mass,
+)
 from kron_dynamics.constraints.reduction import (
     Choice,
     Reduction,
+    dependence,
     least_efforts,
     reduction,
     smallest_multipliers,
+    velocity_matrix_derivative,
 )
+from kron_dynamics.constraints.state_arguments import state_vector
 from kron_dynamics.constraints.system import stacked_geometry
 from kron_dynamics.constraints.time_functions import signal_derivatives
+from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.forward import (
-    rounding_of_mass,
-    smallest_mass,
     solve_positive_definite,
 )
-from kron_dynamics.exceptions import ConstraintError
+from kron_dynamics.dynamics.friction import joint_friction
+from kron_dynamics.exceptions import ConstraintError, ParameterError
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.kernels.sources import sources_digest
 from kron_dynamics.kinematics.scalars import zeros_like
-from kron_dynamics.messages import listed, named
+from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# Of singular values without unit, relative to the largest.
-_DETERMINED = 1e-8
-
-
-class ReducedEquations(NamedTuple):
-    """``M_u du/dt + h_u = B_a^T tau_a`` in one state.
-
-    Attributes:
-        mass_matrix: M_u = B^T M B, shape (m, m).
-        bias: h_u = B^T (M gamma + c + g), shape (m,).
-        transmission: B_a^T, shape (m, a).
-    """
-
-    mass_matrix: FloatArray
-    bias: FloatArray
-    transmission: FloatArray
-
-
-class ReducedMotion(NamedTuple):
-    """What forward dynamics gives.
-
-    Attributes:
-        u_dot: shape (m,).
-        qdd: accelerations, shape (n,).
-        multipliers: lambda of each condition, shape (k,): ``M qdd + c + g = tau + A^T lambda``.
-    """
-
-    u_dot: FloatArray
-    qdd: FloatArray
-    multipliers: FloatArray
 
 
 class ReducedRobot:
@@ -111,7 +101,7 @@ class ReducedRobot:
                 f'{constrained.degrees_of_freedom} degrees of freedom, expected some of both'
             )
         for constraint in constrained.constraints:
-            _refuse_what_moves(constraint)
+            refuse_what_moves(constraint)
         names = constrained.joint_names
         if not set(self.independent) <= set(names):
             raise ConstraintError(
@@ -146,23 +136,11 @@ class ReducedRobot:
         """Refuse actuators that are too few; return why M_u has no inverse, None where it has."""
         constrained, q = self.constrained, self.constrained.start
         B = constrained.speeds(q, np.zeros(constrained.n)).B
-        scale = np.linalg.norm(B / constrained._system.column_scale[:, None], axis=0)
-        values = np.linalg.svd(B[list(self._actuated)] / scale, compute_uv=False)
-        missing = self.degrees_of_freedom - int(
-            (values > _DETERMINED * values.max(initial=0)).sum()
+        B_a = B[list(self._actuated)] / np.linalg.norm(
+            B / constrained._system.column_scale[:, None], axis=0
         )
-        if missing:
-            raise ConstraintError(
-                f'the actuated joints {listed(map(repr, self.actuated))} leave {missing} of '
-                f'{self.degrees_of_freedom} degrees of freedom without an effort'
-            )
-        smallest, joint = smallest_mass(constrained.mass_matrix(q))
-        if smallest > rounding_of_mass(self.degrees_of_freedom):
-            return None
-        return (
-            f'{named("joint", self.independent[joint])} can move within the constraints without '
-            'moving mass; forward dynamics needs masses and inertias of the links that it moves'
-        )
+        refuse_few_actuators(B_a, self.actuated)
+        return singular_mass(constrained.mass_matrix(q), self.independent)
 
     @property
     def n(self) -> int:
@@ -191,6 +169,10 @@ class ReducedRobot:
         """
         prepare(self, batches=batches)
 
+    @property
+    def _actuators(self) -> tuple[tuple[int, ...], FloatArray]:
+        return self._actuated, self._weights
+
     def _reduction(self, q: ArrayLike, u: ArrayLike) -> Reduction:
         return reduction(self.model, self._choice, q, u)
 
@@ -205,6 +187,20 @@ class ReducedRobot:
         f = stacked_geometry(*self._choice.constraints, self.model, q, rest).f
         residual: FloatArray = f - self._targets
         return residual
+
+    @compiled(has_loops=False)
+    def velocity_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return B, (n, m): ``qd = B u``.  [P] eq. (9)."""
+        return dependence(self.model, self._choice, q).B
+
+    @compiled(has_loops=False)
+    def velocity_matrix_derivative(self, q: ArrayLike) -> FloatArray:
+        """Return the velocity-free dB, (n, m*m): ``qdd = B du/dt + dB (u (x) u)``.
+
+        Column ``i*m + j`` is d B[:, i] along the motion of independent joint j.
+        """
+        found = dependence(self.model, self._choice, q)
+        return velocity_matrix_derivative(self.model, self._choice, q, found)
 
     @compiled(has_loops=False, u='degrees_of_freedom')
     def velocities(self, q: ArrayLike, u: ArrayLike) -> FloatArray:
@@ -229,6 +225,30 @@ class ReducedRobot:
         qdd: FloatArray = found.B @ np.asarray(u_dot) + found.gamma
         return qdd
 
+    @compiled(has_loops=False, has_inertia=True)
+    def mass_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return M_u = B^T M B, (m, m), symmetric positive definite.  [P] eq. (46)."""
+        return reduced_mass_matrix(self.model, q, dependence(self.model, self._choice, q).B)
+
+    @compiled(has_loops=False, has_inertia=True)
+    def velocity_free_coriolis_matrix(self, q: ArrayLike) -> FloatArray:
+        """Return C*_u, (m, m*m), free of speeds: ``h_u = C*_u (u (x) u) + g_u``.
+
+        ``C*_u (E (x) u)`` is C_u. Columns ``i*m + j`` and ``j*m + i`` are equal but for rounding
+        where all conditions are of positions: then entries are the Christoffel symbols of M_u.
+        """
+        return reduced_velocity_free_coriolis_matrix(self.model, self._choice, q)
+
+    @compiled(has_loops=False, has_inertia=True, u='degrees_of_freedom')
+    def coriolis_matrix(self, q: ArrayLike, u: ArrayLike) -> FloatArray:
+        """Return C_u = B^T (C B + M dB/dt), (m, m), for which dM_u/dt - 2 C_u is skew."""
+        return reduced_coriolis_matrix(self.model, self._choice, q, u)
+
+    @compiled(has_loops=False, has_inertia=True)
+    def gravity_vector(self, q: ArrayLike) -> FloatArray:
+        """Return g_u = B^T g, (m,): forces on the independent joints that hold the robot still."""
+        return reduced_gravity_vector(self.model, self._choice, q)
+
     @compiled(has_loops=False, has_inertia=True, u='degrees_of_freedom')
     def equations_of_motion(self, q: ArrayLike, u: ArrayLike) -> ReducedEquations:
         """Return M_u, h_u and B_a^T.  [P] eqs. (39), (42)-(46).
@@ -241,7 +261,7 @@ class ReducedRobot:
         B = found.B
         bias = dynamics.inverse_dynamics(self.model, q, found.qd, found.gamma)
         return ReducedEquations(
-            B.T @ dynamics.mass_matrix(self.model, q) @ B,
+            reduced_mass_matrix(self.model, q, B),
             B.T @ bias,
             B[list(self._actuated)].T,
         )
@@ -260,7 +280,7 @@ class ReducedRobot:
         found = self._reduction(q, u)
         qdd = found.B @ u_dot + found.gamma
         force = found.B.T @ dynamics.inverse_dynamics(self.model, q, found.qd, qdd)
-        return least_efforts(found.B, self._actuated, self._weights, force)
+        return least_efforts(found.B, *self._actuators, force)
 
     @compiled(has_loops=False, has_inertia=True, inverts_mass=True, u='degrees_of_freedom')
     def forward_dynamics(self, q: ArrayLike, u: ArrayLike, tau: ArrayLike) -> ReducedMotion:
@@ -283,14 +303,89 @@ class ReducedRobot:
         force = M @ qdd + bias - tau
         return ReducedMotion(u_dot, qdd, smallest_multipliers(self._choice, found.A_d, force))
 
+    @compiled(
+        on_demand=True,
+        has_loops=False,
+        has_inertia=True,
+        u='degrees_of_freedom',
+        u_dot='degrees_of_freedom',
+    )
+    def linearization(self, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> ReducedLinearization:
+        """Return M_L, D_L, K_L, B_a^T and tau_0 about a motion, without friction.
 
-def _refuse_what_moves(constraint: Constraint) -> None:
-    if isinstance(constraint, Pfaffian) or callable(constraint.signal):
-        raise constraint.refuse(
-            'is a function of time or of the user: its equations are not compiled, expected '
-            'constraints of a fixed geometry'
+        ``M_L d(du/dt) + D_L du + K_L dp = B_a^T dtau_a`` with deviations dp of the independent
+        joints' positions, exact. tau_0 is what `inverse_dynamics` returns. K_L holds for efforts
+        that stay as they are while joints move, lever arms and all.
+
+        Args:
+            q: coordinates, shape (n,).
+            u: independent speeds, shape (m,).
+            u_dot: their derivatives, shape (m,).
+
+        Raises:
+            ConstraintError: a constraint is of rates alone, a blade or a wheel.
+        """
+        return reduced_linearization(self.model, self._choice, self._actuators, q, u, u_dot)
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        u: ArrayLike,
+        u_dot: ArrayLike | None = None,
+        *,
+        tau_a: ArrayLike | None = None,
+        friction: bool = False,
+    ) -> LinearizedModel:
+        """Return the linear model of small deviations from one motion, no batch.
+
+        Its coordinates are the independent joints, its inputs the actuated ones.
+
+        Args:
+            q: coordinates that close the loops, shape (n,).
+            u: independent speeds, shape (m,).
+            u_dot: their derivatives, shape (m,); efforts are those of `inverse_dynamics` then.
+            tau_a: efforts of the actuated joints instead, shape (a,), which cause the motion.
+            friction: whether `Robot.joint_friction` and its slope count too.
+
+        Raises:
+            ArgumentTypeError: an argument holds no real numbers, or friction is no truth value.
+            ShapeError: an argument has another shape.
+            NonFiniteError: there is a NaN or an infinity among them.
+            ParameterError: there are both u_dot and tau_a, or neither.
+            ConstraintError: a constraint is of rates alone.
+            InvalidInertiaError: of tau_a: the robot can move without moving mass.
+            ModelError: a flexible link is bent too far.
+        """
+        instance(friction, (bool, np.bool_), 'friction', 'True or False')
+        if (u_dot is None) == (tau_a is None):
+            raise ParameterError('linearize got both u_dot and tau_a or neither, expected one')
+        m = self.degrees_of_freedom
+        refuse_rates(self._choice.constraints)
+        q, u = state_vector(q, 'q', self.n), state_vector(u, 'u', m)
+        resistance, effort = self._resistance(self.velocities(q, u), bool(friction)), None
+        if tau_a is not None:
+            effort = state_vector(tau_a, 'tau_a', len(self.actuated))
+            tau = -resistance.efforts
+            tau[list(self._actuated)] += effort
+            u_dot = self.forward_dynamics(q, u, tau).u_dot
+        u_dot = state_vector(u_dot, 'u_dot', m)
+        motion = self.velocity_matrix(q), self.velocity_matrix_derivative(q), u
+        terms = resisted(
+            self.linearization(q, u, u_dot), motion, resistance, self._actuators, effort
         )
-    if not constraint.is_holonomic and np.any(constraint.signal):
-        raise constraint.refuse(
-            f'asks for a rate of {constraint.signal!r}, expected 0: others are not compiled'
+        self.constrained.robot.check_deflections(q, stacklevel=3)
+        mass, damping, stiffness, transmission, effort = terms
+        free = list(self._choice.independent)
+        return LinearizedModel(
+            *(self.independent, mass, damping, stiffness, effort, q[free], u, u_dot),
+            inputs=self.actuated,
+            transmission=transmission,
         )
+
+    def _resistance(self, qd: FloatArray, friction: bool) -> Resistance:
+        """Friction, or what flexible links have of it always."""
+        model = self.model
+        if friction:
+            return Resistance(*jacobian_of(lambda rates: joint_friction(model, rates), qd))
+        damping = model.structural_damping
+        return Resistance(damping * qd, np.diag(damping))

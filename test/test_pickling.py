@@ -130,9 +130,11 @@ def test_compiled_methods_come_back(
 def test_linear_models_come_back(way: str, robot: kd.Robot) -> None:
     model = robot.linearize(*np.full((3, robot.n), 0.1))
     other = WAYS[way](model)
-    assert other.joint_names == model.joint_names
-    for field in fields(model)[1:]:
+    assert other.joint_names == model.joint_names and other.inputs == model.inputs
+    for field in fields(model):
         there = getattr(other, field.name)
+        if isinstance(there, tuple):
+            continue
         np.testing.assert_array_equal(there, getattr(model, field.name))
         assert not there.flags.writeable
     np.testing.assert_array_equal(other.poles(), model.poles())

@@ -50,9 +50,6 @@ def constraint_reactions(
         qd: their rates, shape (n,), 1/s.
         qdd: their second derivatives, shape (n,).
         lam: multipliers, shape (k,), N or N m.
-
-    Raises:
-        ModelError: a link of the robot bends.
     """
     outside = list[Wrench]()
     found, wrenches = dict[str, FloatArray](), dict[str, FloatArray]()

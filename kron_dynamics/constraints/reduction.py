@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.system import stacked_geometry
 from kron_dynamics.dynamics.forward import solve_positive_definite
@@ -41,6 +43,18 @@ class Choice(NamedTuple):
     dependent: tuple[int, ...]
 
 
+class Dependence(NamedTuple):
+    """How rates follow from independent speeds in one pose.
+
+    Attributes:
+        B: dqd/du, shape (n, m).
+        A_d: columns of A of the dependent coordinates, each row over its unit, shape (k, r).
+    """
+
+    B: ScalarArray
+    A_d: ScalarArray
+
+
 class Reduction(NamedTuple):
     """How rates and accelerations follow from independent speeds in one state.
 
@@ -57,6 +71,57 @@ class Reduction(NamedTuple):
     A_d: ScalarArray
 
 
+def dependence(model: RobotModel, choice: Choice, q: ArrayLike) -> Dependence:
+    """Return B and A_d.  [P] eq. (9).
+
+    Args:
+        model: the robot.
+        choice: which speeds are independent.
+        q: coordinates that close the loops, shape (n,).
+    """
+    q = as_scalars(q)
+    n, m = len(q), len(choice.independent)
+    free, bound = list(choice.independent), list(choice.dependent)
+    B = zeros_like(q, (n, m))
+    B[free, range(m)] = 1
+    if not bound:
+        return Dependence(B, zeros_like(q, (0, 0)))
+    A = _scaled(choice, stacked_geometry(*choice.constraints, model, q, zeros_like(q, (n,))).A)
+    A_d = A[:, bound]
+    for column in range(m):
+        B[bound, column] = -solve_dependent(A_d, A[:, free[column]])
+    return Dependence(B, A_d)
+
+
+def rate_of_columns(
+    model: RobotModel,
+    choice: Choice,
+    q: ArrayLike,
+    qd: ScalarArray,
+    X: ScalarArray,
+    A_d: ScalarArray,
+) -> ScalarArray:
+    """Return dX/dt of columns that obey the constraints while q moves, shape (n, c).
+
+    ``A X = 0`` all along, so that ``A dX/dt = -dA/dt X``; rows of independent joints stay.
+
+    Args:
+        model: the robot.
+        choice: which speeds are independent.
+        q: coordinates that close the loops, shape (n,).
+        qd: rates that obey the constraints, shape (n,), 1/s.
+        X: columns that obey them too, shape (n, c).
+        A_d: of `Dependence`, shape (k, r).
+    """
+    rates = zeros_like(qd, X.shape)
+    bound = list(choice.dependent)
+    if bound:
+        A_dot = _scaled(choice, stacked_geometry(*choice.constraints, model, q, qd).A_dot)
+        for column in range(X.shape[1]):
+            rates[bound, column] = -solve_dependent(A_d, A_dot @ X[:, column])
+    return rates
+
+
 def reduction(model: RobotModel, choice: Choice, q: ArrayLike, u: ArrayLike) -> Reduction:
     """Return B, qd, gamma and A_d.  [P] eqs. (8), (9).
 
@@ -66,22 +131,42 @@ def reduction(model: RobotModel, choice: Choice, q: ArrayLike, u: ArrayLike) -> 
         q: coordinates that close the loops, shape (n,).
         u: independent speeds, shape (m,), 1/s.
     """
-    q, u = as_scalars(q), as_scalars(u)
-    n, m = len(q), len(choice.independent)
-    free, bound = list(choice.independent), list(choice.dependent)
-    B = zeros_like(q, (n, m))
-    B[free, range(m)] = 1
-    if not bound:
-        return Reduction(B, B @ u, zeros_like(q, (n,)), zeros_like(q, (0, 0)))
-    A = _scaled(choice, stacked_geometry(*choice.constraints, model, q, zeros_like(q, (n,))).A)
-    A_d = A[:, bound]
-    for column in range(m):
-        B[bound, column] = -solve_dependent(A_d, A[:, free[column]])
-    qd = B @ u
-    A_dot = _scaled(choice, stacked_geometry(*choice.constraints, model, q, qd).A_dot)
-    gamma = zeros_like(q, (n,))
-    gamma[bound] = -solve_dependent(A_d, A_dot @ qd)
+    B, A_d = dependence(model, choice, q)
+    qd = B @ as_scalars(u)
+    gamma = rate_of_columns(model, choice, q, qd, qd.reshape(-1, 1), A_d)[:, 0]
     return Reduction(B, qd, gamma, A_d)
+
+
+def rate_matrix(model: RobotModel, choice: Choice, q: ArrayLike, found: Reduction) -> ScalarArray:
+    """Return dB/dt, shape (n, m): gamma is dB/dt u.
+
+    Args:
+        model: the robot.
+        choice: which speeds are independent.
+        q: coordinates that close the loops, shape (n,).
+        found: of them and u.
+    """
+    return rate_of_columns(model, choice, q, found.qd, found.B, found.A_d)
+
+
+def velocity_matrix_derivative(
+    model: RobotModel, choice: Choice, q: ArrayLike, found: Dependence
+) -> ScalarArray:
+    """Return the velocity-free dB, shape (n, m*m): ``gamma = dB (u (x) u)``.
+
+    Column ``i*m + j`` is the rate of B[:, i] while u_j alone is 1: d B[:, i] / d q_j of
+    independent joint j where all conditions are of positions, equal to column ``j*m + i`` there.
+
+    Args:
+        model: the robot.
+        choice: which speeds are independent.
+        q: coordinates that close the loops, shape (n,).
+        found: of them.
+    """
+    B, A_d = found
+    n, m = B.shape
+    rates = [rate_of_columns(model, choice, q, B[:, j], B, A_d) for j in range(m)]
+    return np.stack(rates, axis=2).reshape(n, m * m)
 
 
 def least_efforts(

@@ -92,16 +92,14 @@ def parameters_of_inertia(inertia: Inertia) -> FloatArray:
     return np.array([inertia.mass, *inertia.first, *turning[np.triu_indices(3)]], dtype=np.float64)
 
 
-def with_inertias(model: RobotModel, parameters: FloatArray) -> RigidModel:
+@singledispatch
+def with_inertias(model: RobotModel, parameters: FloatArray) -> RobotModel:
     """Return a model with other inertias of its bodies, for what looks at these.
 
     Args:
         model: the robot.
         parameters: ten inertial parameters for each body and more, shape (10 b + ...,), as
             `inertial_parameters` has them.
-
-    Raises:
-        ModelError: a link of the robot bends.
     """
     tree, bodies = rigid_tree(model), list[Body]()
     for k, body in enumerate(tree.bodies):

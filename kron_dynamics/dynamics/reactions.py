@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
+@singledispatch
 def joint_reactions(
     model: RobotModel,
     q: ArrayLike,
@@ -41,7 +43,7 @@ def joint_reactions(
     Raises:
         ArgumentTypeError: one of the wrenches is none.
         UnknownFrameError: the model has no such link.
-        ModelError: a link of the robot bends.
+        ModelError: a wrench acts on a link that bends, and has no point.
     """
     tree = rigid_tree(model)
     placements = body_placements(tree, q)

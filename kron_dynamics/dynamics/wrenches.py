@@ -15,7 +15,7 @@ from kron_dynamics.kinematics.relative import rotation_between
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.messages import shown
-from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
@@ -84,17 +84,39 @@ def body_wrenches(
     tree = rigid_tree(model)
     n_b, f_b = (zeros_like(q, (len(tree.bodies), 3)) for _ in range(2))
     for wrench in wrenches:
-        if not isinstance(wrench, Wrench):
-            raise ArgumentTypeError(f'wrenches hold {shown(wrench)}, expected a Wrench')
-        frame = tree.frame(wrench.link)
-        if frame.body < 0:
+        k, force, moment, place = on_body(model, tree, q, wrench)
+        if k < 0:
             continue
-        turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
-        force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
-        body = tree.bodies[frame.body]
-        own = [part for part in body.parts if wrench.link in part.links] or [body]
-        place = own[0].center_of_mass if wrench.point is None else frame.locate(wrench.point)
-        moment = moment + cross(place - body.center_of_mass, force)
-        n_b[frame.body] = n_b[frame.body] + moment
-        f_b[frame.body] = f_b[frame.body] + force
+        moment = moment + cross(place - tree.bodies[k].center_of_mass, force)
+        n_b[k] = n_b[k] + moment
+        f_b[k] = f_b[k] + force
     return n_b, f_b
+
+
+def on_body(
+    model: RobotModel, tree: RigidModel, q: ArrayLike, wrench: Wrench
+) -> tuple[int, ScalarArray, ScalarArray, ScalarArray]:
+    """Return the body that a wrench acts on, force, moment and place there, shape (3,) each.
+
+    In the axes and the frame of the body; -1 and what acts on it for the base.
+
+    Args:
+        model: the robot.
+        tree: its bodies, of a robot with flexible links its skeleton.
+        q: coordinates, shape (n,), rad or m.
+        wrench: on a link.
+
+    Raises:
+        ArgumentTypeError: it is no `Wrench`.
+        UnknownFrameError: the model has no such link.
+    """
+    if not isinstance(wrench, Wrench):
+        raise ArgumentTypeError(f'wrenches hold {shown(wrench)}, expected a Wrench')
+    frame = tree.frame(wrench.link)
+    turn = frame.rotation @ rotation_between(model, q, wrench.link, wrench.axes or wrench.link)
+    force, moment = turn @ as_scalars(wrench.force), turn @ as_scalars(wrench.moment)
+    if wrench.point is not None or frame.body < 0:
+        return frame.body, force, moment, frame.locate(wrench.point)
+    body = tree.bodies[frame.body]
+    own = [part for part in body.parts if wrench.link in part.links] or [body]
+    return frame.body, force, moment, own[0].center_of_mass

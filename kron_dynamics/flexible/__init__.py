@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flexible links: modes of beams, robots that bend, Khang's manipulator."""
 
-from kron_dynamics.flexible import flexible_dynamics  # noqa: F401, teaches the equations
+from kron_dynamics.flexible import (  # noqa: F401, they teach the equations
+    flexible_dynamics,
+    flexible_reactions,
+)
 from kron_dynamics.flexible.beams.beam import Beam, BeamModes, BeamSection
 from kron_dynamics.flexible.beams.integrals import BeamIntegrals, beam_integrals, beam_quadrature
 from kron_dynamics.flexible.beams.tapered import (

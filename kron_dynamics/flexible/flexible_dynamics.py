@@ -12,9 +12,10 @@ forces in N, and no drive acts on them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.dynamics.payload import carrying, carrying_tree, inertia_of
+from kron_dynamics.dynamics.payload import carrying, carrying_tree, inertia_of, with_inertias
 from kron_dynamics.dynamics.regressor import (
     PARAMETERS_PER_BODY,
     inertial_parameters,
@@ -40,6 +41,7 @@ from kron_dynamics.dynamics.regressor import (
 )
 from kron_dynamics.flexible.deformation import section_forces
 from kron_dynamics.flexible.flexible_kinematics import (
+    Configuration,
     Section,
     configuration,
     motions_of,
@@ -47,6 +49,7 @@ from kron_dynamics.flexible.flexible_kinematics import (
 )
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
@@ -150,6 +153,12 @@ def _flexible_carrying(
     return replace(model, skeleton=carrying_tree(model.skeleton, links, payload))
 
 
+@with_inertias.register
+def _flexible_with_inertias(model: FlexibleModel, parameters: FloatArray) -> FlexibleModel:
+    skeleton = cast(RigidModel, with_inertias(model.skeleton, parameters))
+    return replace(model, skeleton=skeleton)
+
+
 @inertial_parameters.register
 def _flexible_inertial_parameters(model: FlexibleModel) -> FloatArray:
     return np.concatenate([parameters_of(model.skeleton.bodies), model.armature, np.ones(1)])
@@ -211,31 +220,75 @@ def _moved_masses(
 ) -> ScalarArray:
     """Efforts of a motion of the beams and of bodies with some inertias, shape (n,)."""
     q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
+    found = carried_wrenches(model, q, qd, qdd, gravity, inertias)
+    # In the number system of all of them: some may be floats.
+    masses = sum((inertia.mass for inertia in inertias), 0)
+    tau = zeros_like(q + qd + qdd + 0 * masses, (model.n,))
+    for link, forces in zip(model.flexible_links, found.beams, strict=True):
+        for k, force in zip(link.coordinates, forces, strict=True):
+            tau[k] += force
+    for k, joint in model.skeleton.inward():
+        section = found.where.sections.get(k)
+        if section is None:
+            tau[joint.coordinate] += found.wrenches[k].joint_effort(found.where.placements[k])
+        else:
+            for coordinate, force in _modal_efforts(section, found.wrenches[k]):
+                tau[coordinate] += force
+    return tau
+
+
+class CarriedWrenches(NamedTuple):
+    """What goes through the joints and sections of a flexible robot.
+
+    Attributes:
+        where: everything is.
+        wrenches: on each body of the skeleton from its parent, about its origin in its axes: a
+            table of the skeleton.
+        beams: forces on the modal coordinates of each flexible link that its own beam takes, N.
+    """
+
+    where: Configuration
+    wrenches: list[Wrench]
+    beams: list[list[Any]]
+
+
+def carried_wrenches(
+    model: FlexibleModel,
+    q: ScalarArray,
+    qd: ScalarArray,
+    qdd: ScalarArray,
+    gravity: ScalarArray,
+    inertias: Sequence[Inertia],
+    outside: Mapping[int, Wrench] = MappingProxyType({}),
+) -> CarriedWrenches:
+    """Return what goes through the joints and sections in a motion.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+        gravity: shape (3,), m/s^2.
+        inertias: of the skeleton's bodies.
+        outside: what acts on some of these from elsewhere, about their origins, in their axes.
+    """
     skeleton = model.skeleton
     where = configuration(model, q, qd, qdd)
     # Gravity enters as an acceleration of the base against it.
     motions = motions_of(model, where, qd, qdd, 0 * qdd, -gravity)
-    # In the number system of all of them: some may be floats.
-    masses = sum((inertia.mass for inertia in inertias), 0)
-    tau = zeros_like(q + qd + qdd + 0 * masses, (model.n,))
     rest = np.zeros(3, dtype=int)
-    wrenches = skeleton.table(Wrench(rest, rest))
+    wrenches, beams = skeleton.table(Wrench(rest, rest)), []
     for k, _ in skeleton.outward():
         wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
+    for k, wrench in outside.items():
+        wrenches[k] += Wrench(-wrench.force, -wrench.moment)
     for link, state in zip(model.flexible_links, where.states, strict=True):
         moments, forces = link.beam_forces(state, root_motion(link, motions[link.body]))
         wrenches[link.body] += moments.wrench.to_parent(link.root)
-        for k, force in zip(link.coordinates, forces, strict=True):
-            tau[k] += force
+        beams.append(forces)
     for k, joint in skeleton.inward():
-        section = where.sections.get(k)
-        if section is None:
-            tau[joint.coordinate] += wrenches[k].joint_effort(where.placements[k])
-        else:
-            for coordinate, force in _modal_efforts(section, wrenches[k]):
-                tau[coordinate] += force
         wrenches[joint.parent] += wrenches[k].to_parent(where.placements[k])
-    return tau
+    return CarriedWrenches(where, wrenches, beams)
 
 
 def _modal_efforts(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+import kron_dynamics as kd
 from kron_dynamics import constraints
 
 ROOT = Path(__file__).parents[2]
@@ -34,12 +35,33 @@ def test_examples_run_as_one_session(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scope['swing'].q.shape == (201, 3)
     np.testing.assert_allclose(scope['moved'].u_dot, scope['u_dot'], atol=1e-9)
     assert np.abs(scope['fast'].residual(scope['q'])).max() < 1e-12
+    weight = scope['fast'].gravity_vector(scope['q'])
+    np.testing.assert_allclose(scope['near'].effort, weight, rtol=1e-10)
+    assert scope['pushed'].effort.tolist() == [3.0] and scope['pushed'].damping[0, 0] > 0.0
+    assert scope['terms'].transmission.tolist() == [[1.0]]
 
 
 def test_its_file_is_that_of_the_package() -> None:
-    (text,) = blocks('yaml')
+    text, _ = blocks('yaml')
     own = (ROOT / 'config' / 'four_bar_constraints.yaml').read_text(encoding='utf-8')
     assert yaml.safe_load(text) == yaml.safe_load(own)
+
+
+def test_its_pin_lets_the_boom_bend_sideways() -> None:
+    """The shipped hinge holds it, which makes one freedom less."""
+    folder = ROOT / 'config'
+    robot = kd.load(
+        ROOT / 'urdf' / 'stacker_reclaimer_cylinder.urdf',
+        flexible=folder / 'stacker_reclaimer_flexible.yaml',
+    )
+    text = (folder / 'stacker_reclaimer_cylinder.yaml').read_text(encoding='utf-8')
+    given = yaml.safe_load(text)
+    given['independent'] = [*given['independent'], 'boom/w1']
+    held = kd.ConstrainedRobot.described(robot, given)
+    assert abs(held.speeds(held.start, np.zeros(9)).B[7]).max() < 1e-12
+    given['constraints'] |= yaml.safe_load(blocks('yaml')[1])
+    given['independent'] = [*given['independent'], 'boom/v1']
+    assert kd.ConstrainedRobot.described(robot, given).degrees_of_freedom == 5
 
 
 def test_its_table_has_every_constraint() -> None:

@@ -50,6 +50,37 @@ def four_bar_text(
     return f'<robot name="four_bar">{"".join(parts)}</robot>'
 
 
+def five_bar_text() -> str:
+    """Two cranks on the base, each with a coupler, whose ends a pin joins; turning about z."""
+    parts = [
+        '<link name="base"/>',
+        link('left_crank', 1.2, (0.2, 0.02, 0.0), (0.015, 0.015, 0.03)),
+        link('left_coupler', 2.1, (0.4, -0.03, 0.0), (0.075, 0.075, 0.15)),
+        link('right_crank', 1.7, (0.25, 0.05, 0.0), (0.04, 0.04, 0.08)),
+        link('right_coupler', 1.4, (0.3, 0.01, 0.0), (0.03, 0.03, 0.06)),
+        joint('left', 'base', 'left_crank', (0.0, 0.0, 0.0)),
+        joint('left_elbow', 'left_crank', 'left_coupler', (0.4, 0.0, 0.0)),
+        joint('right', 'base', 'right_crank', (0.7, 0.1, 0.0)),
+        joint('right_elbow', 'right_crank', 'right_coupler', (0.5, 0.0, 0.0)),
+    ]
+    return f'<robot name="five_bar">{"".join(parts)}</robot>'
+
+
+def slider_crank_text(crank: float, rod: float, friction: str = '') -> str:
+    """A crank, a rod on its end, and a slider along x that the rod's end is to be pinned to."""
+    slide = joint('slide', 'base', 'slider', (0.0, 0.0, 0.0), '1 0 0', 'prismatic')
+    parts = [
+        '<link name="base"/>',
+        link('crank', 1.3, (0.4 * crank, 0.03, 0.0), (0.01, 0.01, 0.02)),
+        link('rod', 0.9, (0.6 * rod, -0.02, 0.0), (0.02, 0.02, 0.04)),
+        link('slider', 2.2, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01)),
+        joint('turn', 'base', 'crank', (0.0, 0.0, 0.0)),
+        joint('wrist', 'crank', 'rod', (crank, 0.0, 0.0)),
+        slide.replace('</joint>', f'{friction}</joint>'),
+    ]
+    return f'<robot name="slider_crank">{"".join(parts)}</robot>'
+
+
 def two_arms_text() -> str:
     """Two arms of three skew joints each, a slide among them, on one turning base."""
     parts = ['<link name="base"/>', link('table', 3.0, (0.1, 0.0, 0.05), (0.2, 0.2, 0.3))]

@@ -1,0 +1,58 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the joints of a robot with flexible links carry.
+
+Importing this module teaches `joint_reactions` the `FlexibleModel`. The wrench through a joint is
+what the motion of all behind it takes, beams with their vibration included; elastic forces go
+from section to section of a beam and through no joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import Wrench as BodyWrench
+from kron_dynamics.dynamics.composite import body_inertias
+from kron_dynamics.dynamics.reactions import joint_reactions
+from kron_dynamics.dynamics.wrenches import Wrench, on_body
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.flexible.flexible_dynamics import carried_wrenches
+from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.kinematics.scalars import as_scalars
+from kron_dynamics.kronecker import cross
+from kron_dynamics.messages import named
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@joint_reactions.register
+def _flexible_joint_reactions(
+    model: FlexibleModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Sequence[Wrench] = (),
+) -> ScalarArray:
+    q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
+    skeleton = model.skeleton
+    outside = dict[int, BodyWrench]()
+    for wrench in wrenches:
+        k, force, moment, place = on_body(model, skeleton, q, wrench)
+        if wrench.point is None and wrench.link in model.flexible_link_names:
+            raise ModelError(
+                f'a wrench on {named("flexible link", wrench.link)} has no point, expected one: '
+                'its mass centre moves along the link as it bends'
+            )
+        if k >= 0:
+            acting = BodyWrench(force, moment + cross(place, force))
+            outside[k] = outside[k] + acting if k in outside else acting
+    inertias = skeleton.per_body(body_inertias)
+    found = carried_wrenches(model, q, qd, qdd, model.gravity, inertias, outside)
+    axes = skeleton.table(np.eye(3, dtype=int))
+    rows = dict[str, ScalarArray]()
+    for k, joint in skeleton.outward():
+        axes[k] = axes[joint.parent] @ found.where.placements[k].rotation
+        own = found.wrenches[k]
+        rows[joint.name] = np.concatenate([axes[k] @ own.force, axes[k] @ own.moment])
+    return np.array([rows[joint.name] for joint in model.joints])
