@@ -12,7 +12,7 @@ from lxml import etree
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.messages import clipped, named
+from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
@@ -77,6 +77,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             'remove it',
         )
     Part('URDF', 'robot', root, findings)
+    _look_for_loops(root, findings)
     robot = urdf.Robot(name=name or _NO_NAME)
     shapes, pitches = {}, {}
     for element in root.iterchildren('link', 'joint'):
@@ -99,6 +100,17 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     armature = _armatures(root, findings)
     findings.settle()
     return ParsedUrdf(robot, armature, shapes, pitches=pitches)
+
+
+def _look_for_loops(root: etree._Element, findings: Findings) -> None:
+    loops = [element_name(element) for element in root.iterchildren('loop', 'coupling')]
+    if loops:
+        findings.warn(
+            'open_loops',
+            'URDF',
+            f'{listed(loops)} of a URDF+ are constraints, which the tree of links is without',
+            'kd.ConstrainedRobot.described(robot, path) has them',
+        )
 
 
 def _check_name(element: etree._Element, subject: str, findings: Findings) -> None:
