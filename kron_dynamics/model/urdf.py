@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a URDF: text in, links and joints out, with what is to be said about them."""
+"""Reading a URDF or SDF: text in, links and joints out, with what is to be said about them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
+from kron_dynamics.model.sdf_robot import sdf_robot
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
@@ -61,6 +62,8 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     """
     findings = Findings() if findings is None else findings
     root = parse_xml(text, findings)
+    if root.tag == 'sdf':
+        root = sdf_robot(root, findings)
     name = root.get('name')
     if not name:
         findings.warn(

@@ -71,12 +71,12 @@ def read_xml_file(path: str | Path, title: str) -> str:
 
 
 def parse_xml(text: str, findings: Findings) -> etree._Element:
-    """Return the element <robot> of a URDF text, without comments and default namespaces.
+    """Return the element <robot> or <sdf> of a text, without comments and default namespaces.
 
     Elements of Drake that are read stand without their prefix, too.
 
     Raises:
-        ModelError: the text is empty, not XML, not a <robot>, or still xacro.
+        ModelError: the text is empty, not XML, neither of these, or still xacro.
     """
     root = xml_root(text, 'URDF', findings)
     for element in root.iter('*'):
@@ -90,8 +90,10 @@ def parse_xml(text: str, findings: Findings) -> etree._Element:
                 f'expanded for you, text from elsewhere is not: xacro evaluates expressions and '
                 f'reads files)'
             )
-    if root.tag != 'robot':
-        raise ModelError(f'URDF has root element <{clipped(root.tag)}>, expected <robot>')
+    if root.tag not in ('robot', 'sdf'):
+        raise ModelError(
+            f'URDF has root element <{clipped(root.tag)}>, expected <robot>, or <sdf>'
+        )
     return root
 
 

@@ -15,12 +15,12 @@ from kron_dynamics.constraints.couplings import Coupling, PolynomialCoupling, Pr
 from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.formats.mjcf_bodies import WORLD, MjcfBodies
 from kron_dynamics.constraints.formats.mjcf_file import MjcfFile, below, quaternion_rotation
-from kron_dynamics.constraints.formats.poses import pose_of
 from kron_dynamics.constraints.loops import Attachment, PointLoop, WeldLoop
 from kron_dynamics.constraints.system import characteristic_length
 from kron_dynamics.exceptions import ConstraintError, ModelWarning
 from kron_dynamics.kinematics.relative import relative_pose
 from kron_dynamics.messages import clipped
+from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.constraints.formats.mjcf_file import MjcfFile, below
-from kron_dynamics.constraints.formats.poses import frame_on, inverse
+from kron_dynamics.constraints.formats.poses import frame_on
 from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 

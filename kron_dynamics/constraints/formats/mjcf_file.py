@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from lxml import etree
 
-from kron_dynamics.constraints.formats.poses import pose_of
 from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.kinematics.quaternion import rotation_of
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.urdf_xml import read_xml_file, xml_root
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses as 4 x 4 matrices, and frames on links with them."""
+"""Frames on links, of poses as 4 x 4 matrices."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ import numpy as np
 
 from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.model.tree import roll_pitch_yaw
-from kron_dynamics.typing import ArrayLike, FloatArray
-
-
-def pose_of(rotation: ArrayLike, translation: ArrayLike) -> FloatArray:
-    """Return the pose with these axes and this origin, shape (4, 4), m."""
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = rotation, translation
-    return pose
-
-
-def inverse(pose: FloatArray) -> FloatArray:
-    """Return the inverse of a pose, shape (4, 4), m."""
-    R = pose[:3, :3]
-    return pose_of(R.T, -R.T @ pose[:3, 3])
+from kron_dynamics.typing import FloatArray
 
 
 def frame_on(link: str, pose: FloatArray) -> Attachment:
@@ -33,7 +20,8 @@ def frame_on(link: str, pose: FloatArray) -> Attachment:
     """
     x, y, z = map(float, pose[:3, 3])
     R = pose[:3, :3]
-    return Attachment(link, (x, y, z), rpy=None if np.array_equal(R, np.eye(3)) else roll_pitch_yaw(R))
+    rpy = None if np.array_equal(R, np.eye(3)) else roll_pitch_yaw(R)
+    return Attachment(link, (x, y, z), rpy=rpy)
 
 
 def axis_on(link: str, pose: FloatArray, axis: FloatArray) -> Attachment:

@@ -17,6 +17,7 @@ from kron_dynamics.constraints.description import (
 )
 from kron_dynamics.constraints.formats import gepetto
 from kron_dynamics.constraints.formats.mjcf import mjcf_constraints
+from kron_dynamics.constraints.formats.sdf import sdf_constraints
 from kron_dynamics.constraints.formats.urdf_plus import urdf_plus_constraints
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped
@@ -34,6 +35,7 @@ _Reader = Callable[[Node, RobotModel | None], ConstraintDescription]
 _ROOTS: Mapping[str, _Reader] = {
     'robot': urdf_plus_constraints,
     'mujoco': mjcf_constraints,
+    'sdf': sdf_constraints,
 }
 
 
@@ -48,7 +50,8 @@ def read_constraints(
       any of these formats, it adds to that one and says what that one does not, such as `start`;
     - YAML with a key `closed_loop`: Gepetto's robot.yaml, as in example-parallel-robots;
     - XML with the root <mujoco>: the <equality> of an MJCF file, whose bodies are the links;
-    - XML with the root <robot>: <loop> and <coupling> of a URDF+ (arXiv 2411.19753).
+    - XML with the root <robot>: <loop> and <coupling> of a URDF+ (arXiv 2411.19753);
+    - XML with the root <sdf>: joints whose child hangs on another joint, too, of an SDF model.
 
     Args:
         source: path of a file, or what a YAML file would hold.

@@ -16,9 +16,10 @@ from urdf_parser_py import urdf
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.couplings import Coupling
 from kron_dynamics.constraints.description import ConstraintDescription
-from kron_dynamics.constraints.formats.poses import axis_on, frame_on, pose_of
+from kron_dynamics.constraints.formats.poses import axis_on, frame_on
 from kron_dynamics.constraints.loops import HingeLoop, PlanarLoop, SliderLoop, WeldLoop
 from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
