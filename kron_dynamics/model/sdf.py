@@ -8,7 +8,7 @@ import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.messages import clipped, listed
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.poses import inverse, pose_of
 from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
@@ -44,6 +44,8 @@ class SdfModel:
                 hangs on nothing.
         """
         self.node = _the_model(root)
+        # Up to version 1.4 axes are in the model's frame.
+        self._is_old = (root.text('version') or '').startswith(('1.0', '1.2', '1.3', '1.4'))
         self._frames = dict[str, Node]()
         for node in self.node.children('link', 'joint', 'frame', *_NESTED):
             if node.tag in _NESTED:
@@ -59,15 +61,23 @@ class SdfModel:
         self.tree, self.loops = self._spanning_tree()
 
     def _base(self) -> str | None:
-        children = {self.child(joint) for joint in self.joints.values()}
+        joints = self.joints.values()
+        children = {self.child(joint) for joint in joints}
         roots = [link for link in self.links if link not in children]
-        held = any(self.parent(joint) == WORLD for joint in self.joints.values())
-        if len(roots) != (0 if held else 1):
+        if any(self.parent(joint) == WORLD for joint in joints):
+            if roots:
+                raise self.links[roots[0]].error(
+                    'is no child of a joint while others hang on the world'
+                )
+            return None
+        for joint in joints:
+            if self.child(joint) == WORLD:
+                raise joint.error('has the world as child, expected it as parent of a joint')
+        if len(roots) != 1:
             raise self.node.error(
-                f'has the links {listed(map(repr, roots)) or "none"} that are no child of a joint, '
-                f'expected {"none, as others hang on the world" if held else "one, the base"}'
+                f'has {len(roots)} links that are no child of a joint, expected one, the base'
             )
-        return None if held else roots[0]
+        return roots[0]
 
     def _spanning_tree(self) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         reached = [WORLD] if self.base is None else [self.base]
@@ -89,15 +99,8 @@ class SdfModel:
         return self._body(joint, joint.needed_child('parent').content())
 
     def child(self, joint: Node) -> str:
-        """Return the link that a joint moves.
-
-        Raises:
-            ModelError: it is the world, or unknown.
-        """
-        child = self._body(joint, joint.needed_child('child').content())
-        if child == WORLD:
-            raise joint.error('has the world as child, expected a link')
-        return child
+        """Return the link that a joint moves; the world where it closes a loop with it."""
+        return self._body(joint, joint.needed_child('child').content())
 
     def _body(self, node: Node, name: str, depth: int = 0) -> str:
         """The link that a frame is fixed to."""
@@ -157,7 +160,7 @@ class SdfModel:
             raise xyz.error(f"of joint '{clipped(joint.name)}' is 0, expected a direction")
         within = xyz.text('expressed_in')
         old = axis.child('use_parent_model_frame')
-        if old is not None and old.content() in ('1', 'true'):
+        if self._is_old if old is None else old.content() in ('1', 'true'):
             within = _MODEL
         if within:
             direction = self.pose_in(joint.name, within)[:3, :3] @ direction

@@ -8,7 +8,7 @@ their origins coincide, 6d where the frames do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -24,7 +24,7 @@ from kron_dynamics.model.robot_model import RobotModel
 
 LOOPS = 'closed_loop'
 _KEYS = (LOOPS, 'type', 'name_mot', 'joint_name', 'joint_type')
-_TYPES = {'3d': PointLoop, '6d': WeldLoop}
+_TYPES: Mapping[str, Callable[..., Constraint]] = {'3d': PointLoop, '6d': WeldLoop}
 
 
 def gepetto_constraints(

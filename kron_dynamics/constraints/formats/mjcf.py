@@ -71,9 +71,7 @@ def _equalities(root: Node) -> Iterator[Node]:
         yield from below(section)
 
 
-def _made(
-    node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None
-) -> Constraint:
+def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -> Constraint:
     make = _KINDS.get(node.tag)
     if make is None:
         expected = ', '.join(f'<{tag}>' for tag in _KINDS)
@@ -92,8 +90,7 @@ def _sides(
     if node.text('site1') is not None or node.text('site2') is not None:
         if node.text('body1') is not None or node.text('anchor') is not None:
             raise node.error('has sites and a body or an anchor, expected one of both')
-        first, second = (bodies.site(node, key) for key in ('site1', 'site2'))
-        return bodies.frame(*first), bodies.frame(*second)
+        return bodies.site(node, 'site1'), bodies.site(node, 'site2')
     one, other = bodies.body(node, 'body1'), bodies.body(node, 'body2', WORLD)
     first, second = ends(one, other)
     return bodies.frame(one, first), bodies.frame(other, second)
@@ -162,7 +159,8 @@ def _look_at_places(
     a, b = links
     if a not in model.frames or b not in model.frames:
         return  # told where the constraint is checked
-    q = np.array([bodies.joints[j].position if j in bodies.joints else 0.0 for j in model.joint_names])
+    known = {name: joint.position for name, joint in bodies.joints.items()}
+    q = np.array([known.get(name, 0.0) for name in model.joint_names])
     apart = bodies.between(a, b) - np.asarray(relative_pose(model, q, b, a), dtype=np.float64)
     apart[:3, 3] /= characteristic_length(model)
     if np.abs(apart).max() > _SAME_PLACE:
@@ -173,10 +171,9 @@ def _look_at_places(
 
 
 def _driven(root: Node, model: RobotModel | None) -> tuple[str, ...] | None:
-    """Joints with an actuator, None where the file has no actuators."""
+    """Joints with an actuator, None where the file has none."""
     found, others = dict[str, None](), list[Node]()
-    sections = list(below(root, 'actuator'))
-    for section in sections:
+    for section in below(root, 'actuator'):
         for actuator in below(section):
             joint = actuator.text('joint') or actuator.text('jointinparent')
             if joint is None:
@@ -191,4 +188,4 @@ def _driven(root: Node, model: RobotModel | None) -> tuple[str, ...] | None:
             'name the actuated joints where it matters',
         )
         warnings.warn(told, stacklevel=2)
-    return tuple(found) if sections else None
+    return tuple(found) or None

@@ -23,11 +23,12 @@ WORLD = 'world'
 _MAKERS = ('attach', 'replicate', 'composite', 'flexcomp')
 
 
-class Site(NamedTuple):
-    """A site: the name of its body, and its pose there, shape (4, 4), m."""
+class _Site(NamedTuple):
+    """A site: its element, the name of its body, and the frame that it is placed in there."""
 
+    node: Node
     body: str
-    pose: FloatArray
+    within: FloatArray
 
 
 class JointReference(NamedTuple):
@@ -43,7 +44,6 @@ class MjcfBodies:
     Attributes:
         poses: of bodies in the world at qpos0, shape (4, 4) each, m; that of the robot's root
             link is that of the world where it is no body.
-        sites: by name.
         joints: hinges and slides by name.
     """
 
@@ -59,7 +59,7 @@ class MjcfBodies:
         """
         self._file = file
         self.poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
-        self.sites: dict[str, Site] = {}
+        self._sites: dict[str, _Site] = {}
         self.joints: dict[str, JointReference] = {}
         self._makers: set[str] = set()
         for world in below(file.root, 'worldbody'):
@@ -84,9 +84,7 @@ class MjcfBodies:
                 self._walk(child, name, at @ own, np.eye(4), inside)
             elif child.tag == 'site' and child.text('name'):
                 site = self._file.with_defaults(child, 'site', around)
-                if site.text('fromto') is not None:
-                    raise child.error('has fromto, which is not read, expected pos and quat')
-                self.sites[site.name] = Site(body, within @ self._file.pose(site))
+                self._sites[site.name] = _Site(site, body, within)
             elif child.tag == 'joint' and child.text('name'):
                 self._read_joint(self._file.with_defaults(child, 'joint', around))
             elif child.tag in _MAKERS:
@@ -113,18 +111,22 @@ class MjcfBodies:
             raise self._unknown(node, attribute, name, self.poses)
         return name
 
-    def site(self, node: Node, attribute: str) -> Site:
-        """Return the site that an attribute names.
+    def site(self, node: Node, attribute: str) -> Attachment:
+        """Return the frame of the site that an attribute names.
 
         Raises:
-            ModelError: there is no such attribute or site, or its body has no name.
+            ModelError: there is no such attribute or site, its body has no name, or its place
+                cannot be read.
         """
         name = node.need(attribute)
-        if name not in self.sites:
-            raise self._unknown(node, attribute, name, self.sites)
-        if not self.sites[name].body:
+        if name not in self._sites:
+            raise self._unknown(node, attribute, name, self._sites)
+        site, body, within = self._sites[name]
+        if not body:
             raise node.error(f"names the site '{clipped(name)}' of a body without a name")
-        return self.sites[name]
+        if site.text('fromto') is not None:
+            raise site.error('has fromto, which is not read, expected pos and quat')
+        return self.frame(body, within @ self._file.pose(site))
 
     def joint(self, node: Node, attribute: str) -> JointReference:
         """Return the joint that an attribute names.
@@ -137,13 +139,12 @@ class MjcfBodies:
             raise self._unknown(node, attribute, name, self.joints)
         return self.joints[name]
 
-    def _unknown(
-        self, node: Node, attribute: str, name: str, known: Iterable[str]
-    ) -> ModelError:
-        more = ''
-        if self._makers:
-            more = f' (what {listed(f"<{tag}>" for tag in sorted(self._makers))} makes is not read)'
-        return node.error(f"has {attribute} '{clipped(name)}', expected one of {listed(known)}{more}")
+    def _unknown(self, node: Node, attribute: str, name: str, known: Iterable[str]) -> ModelError:
+        makers = listed(f'<{tag}>' for tag in sorted(self._makers))
+        more = f' (what {makers} makes is not read)' if makers else ''
+        return node.error(
+            f"has {attribute} '{clipped(name)}', expected one of {listed(known)}{more}"
+        )
 
     def frame(self, body: str, pose: FloatArray) -> Attachment:
         """Return the frame on a body's link, of the root link for the world.

@@ -79,9 +79,7 @@ def _loop(joint: Node, model: SdfModel) -> Constraint:
 
 def _look_at_friction(joint: Node) -> None:
     for dynamics in joint.element.iterfind('axis/dynamics'):
-        lost = [
-            part.tag for part in dynamics if (part.text or '').strip() not in ('', '0', '0.0')
-        ]
+        lost = [part.tag for part in dynamics if (part.text or '').strip() not in ('', '0', '0.0')]
         if lost:
             told = ModelWarning(
                 'friction_of_loop',
