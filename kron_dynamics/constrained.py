@@ -88,9 +88,8 @@ class ConstrainedRobot:
         q = np.zeros(self.n) if start is None else self._array(start, 'start')
         t = real_number(time, 'time')
         q = self._close(q, t, self._numbers(hold, 'hold'))
-        self.rank = generic_rank(self._system, self.terms, q, t)
-        self.start = q
-        self.start.setflags(write=False)
+        q.setflags(write=False)
+        self.start, self.rank = q, generic_rank(self._system, self.terms, q, t)
         terms = self.terms(q, np.zeros(self.n), t)
         self._quasi = independent if callable(independent) else None
         chosen: tuple[int, ...] = ()
@@ -105,10 +104,8 @@ class ConstrainedRobot:
                     f'{self.n} coordinates with {self.rank} independent conditions'
                 )
         self._chosen = chosen
-        names = robot.joint_names
-        self.independent = tuple(names[k] for k in chosen) or tuple(
-            f'u{k + 1}' for k in range(self.degrees_of_freedom)
-        )
+        names, speeds = robot.joint_names, (f'u{k + 1}' for k in range(self.degrees_of_freedom))
+        self.independent = tuple(names[k] for k in chosen) or tuple(speeds)
         self.actuated = names if actuated is None else tuple(actuated)
         self._actuated = self._numbers(self.actuated, 'actuated')
         self.speeds(q, close_rates(self._system, terms, np.zeros(self.n)), t)
@@ -117,12 +114,7 @@ class ConstrainedRobot:
     def described(
         cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
     ) -> ConstrainedRobot:
-        """Return a robot with the constraints of a file, or of what such a file would hold.
-
-        Args:
-            robot: the robot.
-            source: in one of the formats of `read_constraints`.
-            time: at the start, s.
+        """Return a robot with the constraints of a file; see `read_constraints` for formats.
 
         Raises:
             ModelError: the file cannot be read, or an entry is wrong; it names file and entry.

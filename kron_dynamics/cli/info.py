@@ -43,7 +43,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add_urdf(parser)
     add_flexible(parser)
     parser.add_argument(
-        '--constraints', metavar='FILE', type=Path, help='constraints that close loops, YAML'
+        '--constraints',
+        metavar='FILE',
+        type=Path,
+        help='constraints that close loops: YAML, MJCF, SDF or URDF+',
     )
     add_gravity(parser)
     parser.set_defaults(run=run)

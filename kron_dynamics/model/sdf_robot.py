@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from lxml import etree
 
@@ -14,14 +11,13 @@ from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.sdf import WORLD, SdfModel, read_pose
+from kron_dynamics.model.sdf_properties import add_properties, number_below
 from kron_dynamics.model.tree import roll_pitch_yaw
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 
 _KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'screw')
-_ENDLESS = 1e15  # SDF writes 1e16 for none
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-_THREAD = 'screw_thread_pitch'
 
 
 def sdf_robot(root: etree._Element, findings: Findings) -> etree._Element:
@@ -57,16 +53,6 @@ def sdf_robot(root: etree._Element, findings: Findings) -> etree._Element:
     return robot
 
 
-def _number(node: Node | None, tag: str, default: float) -> float:
-    given = None if node is None else node.child(tag)
-    if given is None:
-        return default
-    text = given.content()
-    if text.lower().strip('+-') in ('inf', 'infinity'):
-        return -math.inf if text.startswith('-') else math.inf
-    return float(given.parse(text, 'the text', 1)[0])
-
-
 def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
     made = etree.SubElement(robot, 'link', name=link.name)
     given = link.child('inertial')
@@ -84,9 +70,9 @@ def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
     inertial = etree.SubElement(made, 'inertial')
     if given is not None:
         _add_origin(inertial, read_pose(given))
-    etree.SubElement(inertial, 'mass', value=repr(_number(given, 'mass', 1.0)))
+    etree.SubElement(inertial, 'mass', value=repr(number_below(given, 'mass', 1.0)))
     values = {
-        key: repr(_number(moments, key, 1.0 if key[1] == key[2] else 0.0)) for key in _MOMENTS
+        key: repr(number_below(moments, key, 1.0 if key[1] == key[2] else 0.0)) for key in _MOMENTS
     }
     etree.SubElement(inertial, 'inertia', values)
 
@@ -111,7 +97,7 @@ def _add_tree_joint(robot: etree._Element, joint: Node, model: SdfModel) -> None
         _add_origin(still, inverse(offset))
     if kind != 'fixed':
         etree.SubElement(made, 'axis', xyz=_written(model.axis(joint)))
-        _add_properties(made, joint, kind)
+        add_properties(made, joint, kind)
 
 
 def _add_joint(
@@ -123,38 +109,6 @@ def _add_joint(
     etree.SubElement(made, 'child', link=child)
     _add_origin(made, model.pose_in(parent, child))
     return made
-
-
-def _add_properties(made: etree._Element, joint: Node, kind: str) -> None:
-    axis = joint.needed_child('axis')
-    limit, dynamics = axis.child('limit'), axis.child('dynamics')
-    lower, upper = (_number(limit, key, s * math.inf) for key, s in (('lower', -1), ('upper', 1)))
-    most = {key: _number(limit, key, math.inf) for key in ('effort', 'velocity')}
-    endless = lower <= -_ENDLESS and upper >= _ENDLESS
-    if kind == 'revolute' and endless:
-        made.set('type', 'continuous')
-    values: dict[str, Any] = {
-        # Less than 0 is none.
-        **{key: repr(value if value >= 0 else math.inf) for key, value in most.items()},
-        'lower': repr(max(lower, -math.inf) if lower > -_ENDLESS else -math.inf),
-        'upper': repr(upper if upper < _ENDLESS else math.inf),
-    }
-    if not endless or any(value != 'inf' for value in list(values.values())[:2]):
-        etree.SubElement(made, 'limit', values)
-    if _number(dynamics, 'spring_stiffness', 0.0):
-        raise joint.error('has a spring_stiffness, which is not read')
-    shares = {key: repr(_number(dynamics, key, 0.0)) for key in ('damping', 'friction')}
-    etree.SubElement(made, 'dynamics', shares)
-    if kind == 'screw':
-        if joint.child(_THREAD) is None:
-            raise joint.error(f'is a screw without <{_THREAD}>, m per turn')
-        etree.SubElement(made, _THREAD, value=repr(_number(joint, _THREAD, 0.0)))
-    mimic = axis.child('mimic')
-    if mimic is not None:
-        ratio = _number(mimic, 'multiplier', 1.0)
-        offset = _number(mimic, 'offset', 0.0) - ratio * _number(mimic, 'reference', 0.0)
-        values = {'joint': mimic.need('joint'), 'multiplier': repr(ratio), 'offset': repr(offset)}
-        etree.SubElement(made, 'mimic', values)
 
 
 def _add_origin(made: etree._Element, pose: FloatArray) -> None:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.constraints.formats.mjcf_file import MjcfFile, below
+from kron_dynamics.constraints.formats.mjcf_file import MjcfFile
+from kron_dynamics.constraints.formats.mjcf_includes import below
 from kron_dynamics.constraints.formats.poses import frame_on
 from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.exceptions import ModelError

@@ -5,23 +5,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from lxml import etree
 
-from kron_dynamics.constraints.loops import Attachment
-from kron_dynamics.exceptions import ModelError
-from kron_dynamics.kinematics.quaternion import rotation_of
+from kron_dynamics.constraints.formats.mjcf_includes import below, include_files
+from kron_dynamics.constraints.formats.mjcf_orientations import TURNS, orientation
 from kron_dynamics.messages import clipped, listed
-from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.poses import pose_of
-from kron_dynamics.model.urdf_xml import read_xml_file, xml_root
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 
-_TURNS = ('quat', 'axisangle', 'euler', 'xyaxes', 'zaxis')
 _MAIN = 'main'  # class of what has none
 
 
@@ -41,7 +37,7 @@ class MjcfFile:
         Raises:
             ModelError: a file that is included, a setting or a class cannot be read.
         """
-        _include(root, Path(root.file), {os.path.abspath(root.file)})
+        include_files(root, Path(root.file), {os.path.abspath(root.file)})
         self.root = root
         settings = dict[str, str]()
         for compiler in below(root, 'compiler'):
@@ -108,81 +104,13 @@ class MjcfFile:
             ModelError: they are malformed, or there are two orientations.
         """
         place = node.numbers('pos', 3)
-        return pose_of(self._rotation(node), (0.0, 0.0, 0.0) if place is None else place)
-
-    def _rotation(self, node: Node) -> FloatArray:
-        given = [key for key in _TURNS if node.text(key) is not None]
-        if len(given) > 1:
-            raise node.error(f'has the orientations {listed(given)}, expected one')
-        if not given:
-            return np.eye(3)
-        key = given[0]
-        counts = {'quat': 4, 'axisangle': 4, 'euler': 3, 'xyaxes': 6, 'zaxis': 3}
-        values = node.numbers(key, counts[key])
-        assert values is not None
-        axes = values[:3], values[3:] if key == 'xyaxes' else values
-        if key != 'euler' and not all(axis.any() for axis in axes):
-            raise node.error(f"has {key} '{clipped(node.need(key))}', expected a direction")
-        if key == 'quat':
-            return quaternion_rotation(values)
-        if key == 'axisangle':
-            return _turn(values[:3], self.angle(float(values[3])))
-        if key == 'zaxis':
-            return Attachment('', axis=(values[0], values[1], values[2])).rotation()
-        if key == 'euler':
-            R = np.eye(3)
-            for order, value in zip(self.orders, values, strict=True):
-                turn = _turn(np.eye(3)['xyz'.index(order.lower())], self.angle(float(value)))
-                R = R @ turn if order.islower() else turn @ R
-            return R
-        x = values[:3] / np.linalg.norm(values[:3])
-        y = values[3:] - (values[3:] @ x) * x
-        y /= np.linalg.norm(y)
-        return np.column_stack([x, y, np.cross(x, y)])
-
-
-def quaternion_rotation(values: FloatArray) -> FloatArray:
-    """Return the rotation of MJCF's quaternion w x y z of any length, shape (3, 3)."""
-    w, x, y, z = values / np.linalg.norm(values)
-    return np.asarray(rotation_of(np.array([x, y, z, w])), dtype=np.float64)
-
-
-def _turn(axis: FloatArray, angle: float) -> FloatArray:
-    half = angle / 2
-    direction = axis / np.linalg.norm(axis) * np.sin(half)
-    return np.asarray(rotation_of(np.array([*direction, np.cos(half)])), dtype=np.float64)
+        return pose_of(
+            orientation(node, self.orders, self.degrees),
+            (0.0, 0.0, 0.0) if place is None else place,
+        )
 
 
 def _without_turn(given: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Defaults without their orientation where an element has one of its own."""
-    has_turn = any(key in own for key in _TURNS)
-    return {key: text for key, text in given.items() if not (has_turn and key in _TURNS)}
-
-
-def below(node: Node, *tags: str) -> Iterator[Node]:
-    """Yield the elements below one, those of included files in the place of <include>."""
-    for child in node.children():
-        if child.tag == 'include':
-            yield from below(Node(child.need('file'), child.element), *tags)
-        elif not tags or child.tag in tags:
-            yield child
-
-
-def _include(root: Node, main: Path, seen: set[str]) -> None:
-    """Put the contents of included files into each <include>, with the path that was found."""
-    for element in list(root.element.iter('include')):
-        node = Node(root.file, element)
-        name = node.need('file')
-        # MuJoCo's order: beside the main file, then beside the one that includes.
-        places = [folder / name for folder in (main.parent, Path(root.file).parent)]
-        path = next((place for place in places if place.is_file()), places[0])
-        if os.path.abspath(path) in seen:
-            raise node.error(f"includes the file '{clipped(name)}' again, expected it once")
-        seen.add(os.path.abspath(path))
-        try:
-            part = Node(str(path), xml_root(read_xml_file(path, 'MJCF'), 'it', Findings()))
-        except ModelError as error:
-            raise node.error(f"has file '{clipped(name)}': {error}") from None
-        _include(part, main, seen)
-        element.set('file', str(path))
-        element.extend(list(part.element))
+    has_turn = any(key in own for key in TURNS)
+    return {key: text for key, text in given.items() if not (has_turn and key in TURNS)}

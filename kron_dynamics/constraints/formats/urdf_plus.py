@@ -7,32 +7,17 @@ The format: M. Chignoli et al., URDF+, arXiv 2411.19753.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-
-import numpy as np
-from urdf_parser_py import urdf
 
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.couplings import Coupling
 from kron_dynamics.constraints.description import ConstraintDescription
-from kron_dynamics.constraints.formats.poses import axis_on, frame_on
-from kron_dynamics.constraints.loops import HingeLoop, PlanarLoop, SliderLoop, WeldLoop
-from kron_dynamics.messages import clipped, listed
-from kron_dynamics.model.poses import pose_of
+from kron_dynamics.constraints.formats.urdf_plus_loops import SIDES, link_at, loop_of
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
-from kron_dynamics.typing import FloatArray
 
-_LOOPS: Mapping[str, Callable[..., Constraint]] = {
-    'revolute': HingeLoop,
-    'continuous': HingeLoop,
-    'planar': PlanarLoop,
-    'prismatic': SliderLoop,
-    'fixed': WeldLoop,
-}
-_SIDES = ('predecessor', 'successor')
 _TRUTHS = {'true': True, 'True': True, 'false': False, 'False': False}
 # Joints without a coordinate.
 _STILL = ('fixed', 'floating', 'planar')
@@ -54,7 +39,7 @@ def urdf_plus_constraints(root: Node, model: RobotModel | None) -> ConstraintDes
     joints = {joint.needed_child('child').need('link'): joint for joint in root.children('joint')}
     links = {link.name for link in root.children('link')}
     made = [
-        _loop(node, links) if node.tag == 'loop' else _coupling(node, links, joints)
+        loop_of(node, links) if node.tag == 'loop' else _coupling(node, links, joints)
         for node in root.children('loop', 'coupling')
     ]
     if not made:
@@ -64,58 +49,12 @@ def urdf_plus_constraints(root: Node, model: RobotModel | None) -> ConstraintDes
     )
 
 
-def _loop(node: Node, links: set[str]) -> Constraint:
-    node.allow('predecessor', 'successor', 'axis')
-    kind = node.need('type')
-    if kind not in _LOOPS:
-        raise node.error(f"has type '{clipped(kind)}', expected one of {listed(_LOOPS)}")
-    ends = [(_end(node, side, links), _origin(node.needed_child(side))) for side in _SIDES]
-    if kind == 'fixed':
-        sides = [frame_on(*end) for end in ends]
-    else:
-        axis = _axis(node)
-        if kind == 'prismatic':
-            # All axes count: z along the slide, x and y the same on both sides.
-            turn = pose_of(axis_on('', np.eye(4), axis).rotation(), np.zeros(3))
-            sides = [frame_on(link, pose @ turn) for link, pose in ends]
-        else:
-            sides = [axis_on(link, pose, axis) for link, pose in ends]
-    return _LOOPS[kind](node.name, *sides)
-
-
-def _end(node: Node, side: str, links: set[str]) -> str:
-    end = node.needed_child(side)
-    link = end.need('link')
-    if link not in links:
-        raise node.error(f"has the unknown {side} link '{clipped(link)}'")
-    return link
-
-
-def _origin(end: Node) -> FloatArray:
-    end.allow('origin')
-    origin = end.child('origin')
-    if origin is None:
-        return np.eye(4)
-    values = [origin.numbers(key, 3) for key in ('xyz', 'rpy')]
-    xyz, rpy = ([0.0, 0.0, 0.0] if value is None else value.tolist() for value in values)
-    return pose_of(*placement(urdf.Pose(xyz=xyz, rpy=rpy)))
-
-
-def _axis(node: Node) -> FloatArray:
-    given = node.child('axis')
-    values = None if given is None else given.numbers('xyz', 3)
-    axis = np.array([1.0, 0.0, 0.0]) if values is None else values  # as of a joint
-    if not axis.any():
-        raise node.error('has the axis 0 0 0, expected a direction')
-    return axis / np.linalg.norm(axis)
-
-
 def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constraint:
     node.allow('predecessor', 'successor', 'ratio')
     value = node.needed_child('ratio').numbers('value', 1)
     if value is None or value[0] == 0.0:
         raise node.error('has no ratio but 0, expected <ratio value="..."/> with another number')
-    chains = [list(_chain(_end(node, side, links), joints)) for side in _SIDES]
+    chains = [list(_chain(link_at(node, side, links), joints)) for side in SIDES]
     shared = {joint.name for joint in chains[0]} & {joint.name for joint in chains[1]}
     ratios, units = dict[str, float](), set[str]()
     for chain, factor in zip(chains, (float(value[0]), -1.0), strict=True):

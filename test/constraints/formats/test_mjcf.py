@@ -49,7 +49,7 @@ TREE = f"""
     <body name="b2" pos="0.5 0 0" euler="0 40 0">
       <joint name="jb2" class="main"/>{INERTIAL}
       <site name="right" pos="0 0 0.2" quat="0.5 0.4 0.3 0.2"/>
-      <site name="line" fromto="0 0 0 1 0 0"/>
+      <site name="line" type="capsule" size="0.1" quat="1 0 0 0" fromto="0 0 0 1 0 0"/>
     </body>
   </body>
 </worldbody>
