@@ -9,10 +9,12 @@ from typing import Any
 
 from lxml import etree
 
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW, TURNING
 from kron_dynamics.model.xml_nodes import Node
 
 _ENDLESS = 1e15  # SDF writes 1e16 for none
 _THREAD = 'screw_thread_pitch'
+_ENDLESS_TURN = next(name for name, kind in JOINT_KINDS.items() if kind.is_endless)
 
 
 def number_below(node: Node | None, tag: str, default: float) -> float:
@@ -53,12 +55,12 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
     )
     most = {key: number_below(limit, key, math.inf) for key in ('effort', 'velocity')}
     endless = lower <= -_ENDLESS and upper >= _ENDLESS
-    if kind == 'revolute' and endless:
-        made.set('type', 'continuous')
+    if endless and JOINT_KINDS[kind].motion == TURNING:
+        made.set('type', _ENDLESS_TURN)
     values: dict[str, Any] = {
         # Less than 0 is none.
         **{key: repr(value if value >= 0 else math.inf) for key, value in most.items()},
-        'lower': repr(max(lower, -math.inf) if lower > -_ENDLESS else -math.inf),
+        'lower': repr(lower if lower > -_ENDLESS else -math.inf),
         'upper': repr(upper if upper < _ENDLESS else math.inf),
     }
     if not endless or any(value != 'inf' for value in list(values.values())[:2]):
@@ -67,7 +69,7 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
         raise joint.error('has a spring_stiffness, which is not read')
     shares = {key: repr(number_below(dynamics, key, 0.0)) for key in ('damping', 'friction')}
     etree.SubElement(made, 'dynamics', shares)
-    if kind == 'screw':
+    if kind == SCREW:
         if joint.child(_THREAD) is None:
             raise joint.error(f'is a screw without <{_THREAD}>, m per turn')
         etree.SubElement(made, _THREAD, value=repr(number_below(joint, _THREAD, 0.0)))

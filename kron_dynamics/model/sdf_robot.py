@@ -9,6 +9,7 @@ from lxml import etree
 
 from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.joint_kinds import JOINT_KINDS
 from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.sdf import WORLD, SdfModel, read_pose
 from kron_dynamics.model.sdf_properties import add_properties, number_below
@@ -16,7 +17,7 @@ from kron_dynamics.model.tree import roll_pitch_yaw
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 
-_KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'screw')
+_KINDS = ('fixed', *JOINT_KINDS)
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 

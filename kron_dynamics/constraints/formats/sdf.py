@@ -5,35 +5,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
 from types import MappingProxyType
-
-import numpy as np
 
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.description import ConstraintDescription
-from kron_dynamics.constraints.formats.poses import axis_on, frame_on
-from kron_dynamics.constraints.loops import (
-    Attachment,
-    HingeLoop,
-    PointLoop,
-    SliderLoop,
-    WeldLoop,
+from kron_dynamics.constraints.formats.joint_loops import (
+    JOINT_LOOPS,
+    loop_between,
+    needs_axis,
 )
+from kron_dynamics.constraints.loops import PlanarLoop
 from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import clipped, listed, named
-from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.sdf import SdfModel
 from kron_dynamics.model.xml_nodes import Node
 
-_LOOPS: Mapping[str, Callable[..., Constraint]] = {
-    'revolute': HingeLoop,
-    'continuous': HingeLoop,
-    'prismatic': SliderLoop,
-    'ball': PointLoop,
-    'fixed': WeldLoop,
-}
+_TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PlanarLoop)
 
 
 def sdf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
@@ -58,23 +46,14 @@ def sdf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescripti
 
 def _loop(joint: Node, model: SdfModel) -> Constraint:
     kind = joint.need('type')
-    if kind not in _LOOPS:
+    if kind not in _TYPES:
         raise joint.error(
-            f"closes a loop and is of type '{clipped(kind)}', expected one of {listed(_LOOPS)}"
+            f"closes a loop and is of type '{clipped(kind)}', expected one of {listed(_TYPES)}"
         )
     _look_at_friction(joint)
-    links = model.child(joint), model.parent(joint)
+    make, links = JOINT_LOOPS[kind], (model.child(joint), model.parent(joint))
     ends = [(link, model.pose_in(link, joint.name)) for link in links]
-    if kind == 'ball':
-        sides = [Attachment(link, tuple(pose[:3, 3].tolist())) for link, pose in ends]
-    elif kind == 'fixed':
-        sides = [frame_on(*end) for end in ends]
-    elif kind == 'prismatic':
-        turn = pose_of(axis_on('', np.eye(4), model.axis(joint)).rotation(), np.zeros(3))
-        sides = [frame_on(link, pose @ turn) for link, pose in ends]
-    else:
-        sides = [axis_on(link, pose, model.axis(joint)) for link, pose in ends]
-    return _LOOPS[kind](joint.name, *sides)
+    return loop_between(make, joint.name, ends, model.axis(joint) if needs_axis(make) else None)
 
 
 def _look_at_friction(joint: Node) -> None:

@@ -15,6 +15,7 @@ from kron_dynamics.constraints.couplings import Coupling
 from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.formats.urdf_plus_loops import SIDES, link_at, loop_of
 from kron_dynamics.messages import clipped
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.xml_nodes import Node
 
@@ -61,7 +62,7 @@ def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constr
         for joint in chain:
             if joint.name not in shared and joint.text('type') not in _STILL:
                 ratios[joint.name] = factor
-                units.add('m' if joint.text('type') == 'prismatic' else 'rad')
+                units.add(joint_kind(joint.need('type')).unit('position'))
     if not ratios:
         raise node.error('is between links with no moving joint between them')
     return Coupling(node.name, ratios, unit='m' if units == {'m'} else 'rad')

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 from urdf_parser_py import urdf
 
 from kron_dynamics.constraints.constraint import Constraint
-from kron_dynamics.constraints.formats.poses import axis_on, frame_on
-from kron_dynamics.constraints.loops import HingeLoop, PlanarLoop, SliderLoop, WeldLoop
+from kron_dynamics.constraints.formats.joint_loops import (
+    JOINT_LOOPS,
+    loop_between,
+    needs_axis,
+)
+from kron_dynamics.constraints.loops import PointLoop
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.tree import placement
@@ -19,13 +21,7 @@ from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 
 SIDES = ('predecessor', 'successor')
-_LOOPS: Mapping[str, Callable[..., Constraint]] = {
-    'revolute': HingeLoop,
-    'continuous': HingeLoop,
-    'planar': PlanarLoop,
-    'prismatic': SliderLoop,
-    'fixed': WeldLoop,
-}
+_TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PointLoop)
 
 
 def loop_of(node: Node, links: set[str]) -> Constraint:
@@ -40,20 +36,11 @@ def loop_of(node: Node, links: set[str]) -> Constraint:
     """
     node.allow('predecessor', 'successor', 'axis')
     kind = node.need('type')
-    if kind not in _LOOPS:
-        raise node.error(f"has type '{clipped(kind)}', expected one of {listed(_LOOPS)}")
+    if kind not in _TYPES:
+        raise node.error(f"has type '{clipped(kind)}', expected one of {listed(_TYPES)}")
+    make = JOINT_LOOPS[kind]
     ends = [(link_at(node, side, links), _origin(node.needed_child(side))) for side in SIDES]
-    if kind == 'fixed':
-        sides = [frame_on(*end) for end in ends]
-    else:
-        axis = _axis(node)
-        if kind == 'prismatic':
-            # All axes count: z along the slide, x and y the same on both sides.
-            turn = pose_of(axis_on('', np.eye(4), axis).rotation(), np.zeros(3))
-            sides = [frame_on(link, pose @ turn) for link, pose in ends]
-        else:
-            sides = [axis_on(link, pose, axis) for link, pose in ends]
-    return _LOOPS[kind](node.name, *sides)
+    return loop_between(make, node.name, ends, _axis(node) if needs_axis(make) else None)
 
 
 def link_at(node: Node, side: str, links: set[str]) -> str:
