@@ -149,9 +149,9 @@ def test_a_robot_is_the_same_as_its_urdf_by_hand(assert_close: Any) -> None:
             for model, name in ((found, 'shoulder'), (expected, 'shoulder_frame'))
         )
         assert_close(*poses, 1e-13)
-    assert_close(found.position_lower, [-1, -np.inf, -np.inf])
-    assert_close(found.position_upper, [2, np.inf, np.inf])
-    assert_close(found.effort_limit, [50, np.inf, np.inf])
+    assert found.position_lower.tolist() == [-1, -np.inf, -np.inf]
+    assert found.position_upper.tolist() == [2, np.inf, np.inf]
+    assert found.effort_limit.tolist() == [50, np.inf, np.inf]
     assert found.damping[0] == 0.3 and found.friction[0] == 0.1
 
 
