@@ -16,8 +16,8 @@ from kron_dynamics.arguments import instance, real_number
 from kron_dynamics.constraints import equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
-from kron_dynamics.constraints.description import read_constraints
 from kron_dynamics.constraints.equations import ConstrainedMotion
+from kron_dynamics.constraints.formats import read_constraints
 from kron_dynamics.constraints.pfaffian import Function, along_motion
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
 from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
@@ -114,14 +114,14 @@ class ConstrainedRobot:
     def described(
         cls, robot: Robot, source: str | Path | Mapping[str, object], *, time: float = 0.0
     ) -> ConstrainedRobot:
-        """Return a robot with the constraints of a YAML file, or of what such a file would hold.
+        """Return a robot with the constraints of a file; see `read_constraints` for formats.
 
         Raises:
-            ModelError: the file cannot be read, or an entry is wrong; it names file and key.
+            ModelError: the file cannot be read, or an entry is wrong; it names file and entry.
             KronDynamicsError: as of `ConstrainedRobot`.
         """
         instance(robot, Robot, 'robot', 'a Robot')
-        found = read_constraints(source)
+        found = read_constraints(source, robot.model)
         joint_numbers(found.start, 'start', robot.joint_names)
         return cls(
             *(robot, found.constraints),

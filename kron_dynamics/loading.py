@@ -44,7 +44,8 @@ def load(
     `robot.model.warnings`, and one Python warning says so.
 
     Args:
-        path: the file, URDF or xacro (`.xacro`, or with elements of xacro).
+        path: the file, URDF, SDF (a model, without what closes its loops) or xacro (`.xacro`, or
+            with elements of xacro).
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         joints: order of the coordinates by joint name; None takes the file's, depth first.
         armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the

@@ -57,7 +57,8 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
         '--constraints',
         metavar='FILE',
         type=Path,
-        help='what closes loops and couples joints, and which joints have a drive, YAML',
+        help='what closes loops and couples joints, and which joints have a drive: YAML, MJCF, '
+        'SDF or URDF+',
     )
     parser.add_argument(
         '--hold-base',

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
+from kron_dynamics.constraints import read_constraints
 from kron_dynamics.constraints.closing import close_positions
 from kron_dynamics.constraints.constraint import ConstraintTerms
-from kron_dynamics.constraints.description import ConstraintDescription, read_constraints
+from kron_dynamics.constraints.description import ConstraintDescription
 from kron_dynamics.constraints.pfaffian import Pfaffian
 from kron_dynamics.constraints.rank import generic_rank
 from kron_dynamics.constraints.state_arguments import joint_numbers
@@ -40,8 +41,8 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
             drives do not determine where the mechanism is, or several move one joint together.
         UnknownFrameError: a constraint names a link that the model does not have.
     """
-    found = read_constraints(source)
     tree = rigid_tree(model)
+    found = read_constraints(source, tree)
     try:
         return _closed(tree, found)
     except KronDynamicsError as error:

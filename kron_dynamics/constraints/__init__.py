@@ -3,14 +3,16 @@
 """Constraints of robots: closed loops, gears, prescribed motions, wheels, A(q, t) qd = b(q, t)."""
 
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
-from kron_dynamics.constraints.couplings import Coupling, PrescribedMotion
-from kron_dynamics.constraints.description import ConstraintDescription, read_constraints
+from kron_dynamics.constraints.couplings import Coupling, PolynomialCoupling, PrescribedMotion
+from kron_dynamics.constraints.description import ConstraintDescription
+from kron_dynamics.constraints.formats import read_constraints
 from kron_dynamics.constraints.loops import (
     Attachment,
     DistanceLoop,
     HingeLoop,
     PlanarLoop,
     PointLoop,
+    SliderLoop,
     WeldLoop,
 )
 from kron_dynamics.constraints.pfaffian import Pfaffian
@@ -35,9 +37,11 @@ __all__ = [
     'Pfaffian',
     'PlanarLoop',
     'PointLoop',
+    'PolynomialCoupling',
     'PrescribedMotion',
     'Reactions',
     'RollingWheel',
+    'SliderLoop',
     'Speeds',
     'WeldLoop',
     'read_constraints',

@@ -120,7 +120,8 @@ def _refuse_open(system: ConstraintSystem, phi: FloatArray, held: Sequence[int])
 
 def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
     for constraint in system.constraints:
-        if constraint.sense(system.model, q) < 0.0:
+        # Closed, axes of a hinge agree or are opposite; those of a weld may also be exchanged.
+        if constraint.sense(system.model, q) < 0.5:
             raise constraint.refuse(
                 'closes with an axis the wrong way round from this start; start with the axes '
                 'of its frames less than a right angle apart'

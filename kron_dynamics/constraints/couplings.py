@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions of joints: gears and screws, and motions that are prescribed."""
+"""Conditions of joints: gears and screws, cams, and motions that are prescribed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kron_dynamics.arguments import real_number
+from kron_dynamics.arguments import finite_array, real_number
 from kron_dynamics.constraints.constraint import Constraint, Geometry
 from kron_dynamics.constraints.time_functions import Signal
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike
+
+
+def _check_unit(constraint: Coupling | PolynomialCoupling) -> None:
+    if constraint.unit not in ('rad', 'm', '1'):
+        raise ParameterError(
+            f"unit of {constraint.name} is {constraint.unit!r}, expected 'rad', 'm', '1'"
+        )
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,7 @@ class Coupling(Constraint):
         for joint, ratio in self.ratios.items():
             if real_number(ratio, f'ratio of {joint} in {self.name}') == 0.0:
                 raise self.refuse(f"has ratio 0 of joint '{joint}', expected another number")
-        if self.unit not in ('rad', 'm', '1'):
-            raise ParameterError(f"unit of {self.name} is {self.unit!r}, expected 'rad', 'm', '1'")
+        _check_unit(self)
         # Sorted, so that equal couplings have one description.
         object.__setattr__(self, 'ratios', dict(sorted(self.ratios.items())))
 
@@ -63,6 +70,62 @@ class Coupling(Constraint):
         for joint, ratio in self.ratios.items():
             A[0, self.coordinate(model, joint)] = ratio
         return Geometry(A @ q, A, zeros_like(q, A.shape), np.zeros((1, 6)))
+
+
+@dataclass(frozen=True)
+class PolynomialCoupling(Constraint):
+    """A cam: one joint's position is a polynomial of another's, sum of c_k (x - about)^k.
+
+    Attributes:
+        name: in messages and reports.
+        joint: whose position the polynomial gives.
+        driver: joint whose position is x.
+        coefficients: c_0, c_1, ..., in the unit of the joint over that of x^k.
+        about: subtracted from x, rad or m.
+        unit: of the condition, which is that of the joint: 'rad', 'm' or '1'.
+    """
+
+    name: str
+    joint: str
+    driver: str
+    coefficients: tuple[float, ...]
+    about: float = field(default=0.0, kw_only=True)
+    unit: str = field(default='rad', kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Look at the joints and numbers."""
+        if self.joint == self.driver:
+            raise self.refuse(f"has joint '{clipped(self.joint)}' twice, expected two joints")
+        given = finite_array(self.coefficients, f'coefficients of {self.name}')
+        if given.ndim != 1 or not given.size:
+            raise self.refuse(f'has coefficients of shape {given.shape}, expected (count,)')
+        real_number(self.about, f'about of {self.name}')
+        _check_unit(self)
+        object.__setattr__(self, 'coefficients', tuple(given.tolist()))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of the condition."""
+        return (self.unit,)
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a model without the joints."""
+        for joint in (self.joint, self.driver):
+            self.coordinate(model, joint)
+
+    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
+        """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
+        q, qd = as_scalars(q), as_scalars(qd)
+        joint, driver = (self.coordinate(model, name) for name in (self.joint, self.driver))
+        x = q[driver] - self.about
+        # Horner's scheme, of the polynomial with its first two derivatives by x.
+        value, slope, bend = self.coefficients[-1], 0.0, 0.0
+        for c in reversed(self.coefficients[:-1]):
+            value, slope, bend = value * x + c, slope * x + value, bend * x + 2 * slope
+        A, A_dot = zeros_like(q, (1, model.n)), zeros_like(q, (1, model.n))
+        A[0, joint], A[0, driver] = 1, -slope
+        A_dot[0, driver] = -bend * qd[driver]
+        return Geometry(np.array([q[joint] - value]), A, A_dot, np.zeros((1, 6)))
 
 
 @dataclass(frozen=True)

@@ -7,25 +7,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from kron_dynamics.constraints.constraint import Constraint
-from kron_dynamics.constraints.couplings import Coupling, PrescribedMotion
+from kron_dynamics.constraints.couplings import Coupling, PolynomialCoupling, PrescribedMotion
 from kron_dynamics.constraints.loops import (
     Attachment,
     DistanceLoop,
     HingeLoop,
     PlanarLoop,
     PointLoop,
+    SliderLoop,
     WeldLoop,
 )
 from kron_dynamics.constraints.rolling import BladeConstraint, RollingWheel
 from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
-from kron_dynamics.model.entries import POSITIVE, Entries, read_description
+from kron_dynamics.model.entries import POSITIVE, Entries, described_entries
 
+# Key of another description, which the rest is said beside.
+FROM = 'from'
 _UNITS = ('rad', 'm', '1')
 
 
@@ -48,30 +50,31 @@ class ConstraintDescription:
     actuated: tuple[str, ...] | None
 
 
-def read_constraints(source: str | Path | Mapping[str, object]) -> ConstraintDescription:
-    """Return the constraints that a description names.
+def described_constraints(file: str, values: object) -> ConstraintDescription:
+    """Return the constraints that a description in this package's own keys names.
 
     Args:
-        source: path of a YAML file, or what such a file would hold.
+        file: name of the description, for messages.
+        values: what it holds.
 
     Raises:
-        ModelError: the file cannot be read or is no YAML, or an entry is unknown, missing or
-            wrong; the message names file, constraint and key.
+        ModelError: an entry is unknown, missing or wrong; the message names file, constraint and
+            key.
         ConstraintError: a constraint is none by its values; the message names it.
     """
-    document, entries = read_description(
-        source,
-        'description of constraints',
-        'constraints',
-        *('start', 'hold', 'independent', 'actuated'),
-    )
+    keys = FROM, 'start', 'hold', 'independent', 'actuated'
+    if isinstance(values, Mapping) and FROM in values and 'constraints' not in values:
+        document, entries = Entries(file, '', values), Entries(file, '', {})
+        document.allow('constraints', *keys)
+    else:
+        document, entries = described_entries(file, values, 'constraints', *keys)
     start = document.below('start') if 'start' in document.values else None
     return ConstraintDescription(
         tuple(_constraint(entries, name) for name in entries.values),
         MappingProxyType({joint: start.number(joint) for joint in start.values} if start else {}),
-        _names(document, 'hold') or (),
-        _names(document, 'independent'),
-        _names(document, 'actuated'),
+        document.names('hold') or (),
+        document.names('independent'),
+        document.names('actuated'),
     )
 
 
@@ -116,15 +119,6 @@ def _text(own: Entries, key: str, default: str | None = None) -> str:
     return value
 
 
-def _names(own: Entries, key: str) -> tuple[str, ...] | None:
-    if key not in own.values:
-        return None
-    value = own.values[key]
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise own.wrong(key, 'a list of joint names')
-    return tuple(value)
-
-
 def _number(own: Entries, key: str) -> float:
     return own.number(key) if key in own.values else 0.0
 
@@ -147,6 +141,17 @@ def _coupling(own: Entries, name: str) -> Constraint:
     ratios = own.below('ratios')
     factors = {joint: ratios.number(joint) for joint in ratios.values}
     return Coupling(name, factors, signal=_number(own, 'offset'), unit=_unit(own))
+
+
+def _polynomial(own: Entries, name: str) -> Constraint:
+    return PolynomialCoupling(
+        name,
+        _text(own, 'joint'),
+        _text(own, 'driver'),
+        tuple(own.vector('coefficients').tolist()),
+        about=_number(own, 'about'),
+        unit=_unit(own),
+    )
 
 
 def _unit(own: Entries) -> str:
@@ -177,9 +182,11 @@ _KINDS: dict[str, tuple[tuple[str, ...], Callable[[Entries, str], Constraint]]] 
     'point': (('a', 'b', 'components'), _point),
     'hinge': (('a', 'b'), _loop(HingeLoop)),
     'planar': (('a', 'b'), _loop(PlanarLoop)),
+    'slider': (('a', 'b'), _loop(SliderLoop)),
     'weld': (('a', 'b'), _loop(WeldLoop)),
     'distance': (('a', 'b', 'length'), _distance),
     'coupling': (('ratios', 'offset', 'unit'), _coupling),
+    'polynomial': (('joint', 'driver', 'coefficients', 'about', 'unit'), _polynomial),
     'lock': (('joint', 'position', 'unit'), _lock),
     'blade': (('link', 'direction', 'point'), _blade),
     'wheel': (('link', 'radius', 'normal'), _wheel),

@@ -295,6 +295,14 @@ class WeldLoop(_Loop):
 
 
 @dataclass(frozen=True)
+class SliderLoop(WeldLoop):
+    """The origin of a stays on the z axis of b, and all axes parallel: five conditions."""
+
+    def _places(self) -> tuple[ScalarArray, ...]:
+        return _X, _Y
+
+
+@dataclass(frozen=True)
 class DistanceLoop(_Loop):
     """The origins stay at a distance: a rod without mass between two ball joints.
 

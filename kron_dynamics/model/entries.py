@@ -223,6 +223,17 @@ class Entries:
             raise self.wrong(key, f'a list{size}, each a {kind.name}')
         return read_only(good)
 
+    def names(self, key: str) -> tuple[str, ...] | None:
+        """Return a list of joint names; None where the key is missing.
+
+        Raises:
+            ModelError: its value is no list of texts.
+        """
+        items = _items(self.values.get(key, ()))
+        if items is None or not all(isinstance(item, str) for item in items):
+            raise self.wrong(key, 'a list of joint names')
+        return tuple(map(str, items)) if key in self.values else None
+
     def spread(self, key: str, count: int, kind: Kind) -> FloatArray:
         """Return a number repeated, or a list of that many, shape (count,), read-only.
 
@@ -251,13 +262,40 @@ def read_description(
         ModelError: the source is neither, or cannot be read; there is another key; the content
             is missing, no mapping or empty.
     """
-    found: object
+    return described_entries(*read_document(source, title), content, *others)
+
+
+def read_document(source: str | Path | Mapping[str, object], title: str) -> tuple[str, object]:
+    """Return the name of a description for messages, and what it holds.
+
+    Args:
+        source: path of a YAML file, or what such a file would hold.
+        title: of such a description, for messages.
+
+    Raises:
+        ModelError: the source is neither, or cannot be read.
+    """
     if isinstance(source, Mapping):
-        place, found = title, source
-    elif isinstance(source, (str, Path)):
-        place, found = str(source), read_yaml(Path(source))
-    else:
-        raise ModelError(f'{title} is {shown(source)}, expected a path or a mapping')
+        return title, source
+    if isinstance(source, (str, Path)):
+        return str(source), read_yaml(Path(source))
+    raise ModelError(f'{title} is {shown(source)}, expected a path or a mapping')
+
+
+def described_entries(
+    place: str, found: object, content: str, *others: str
+) -> tuple[Entries, Entries]:
+    """Return a description that has been read, and its content; see `read_description`.
+
+    Args:
+        place: its name, for messages.
+        found: what it holds.
+        content: key of its content.
+        *others: keys that it may have besides.
+
+    Raises:
+        ModelError: there is another key; the content is missing, no mapping or empty.
+    """
     if not isinstance(found, Mapping):
         raise ModelError(f"{place}: holds {shown(found)}, expected a mapping '{content}'")
     document = Entries(place, '', found)

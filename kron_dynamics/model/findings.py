@@ -39,6 +39,7 @@ KINDS: Mapping[str, Kind] = {
     'misspelt': Kind(),
     'unknown_attribute': Kind(HINT),
     'duplicate_name': Kind(),
+    'open_loops': Kind(HINT),
     # Joints.
     'joint_held': Kind(WARNING, UnsupportedJointError),
     'axis_not_unit': Kind(HINT),

@@ -168,3 +168,17 @@ def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
     nearest = np.round(rotation)
     rotation = np.where(np.abs(rotation - nearest) < 4 * np.finfo(float).eps, nearest, rotation)
     return read_only(rotation), read_only(xyz)
+
+
+def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
+    """Return the rpy of an <origin> with these axes, rad: the inverse of `placement`.
+
+    Where the pitch is a right angle, roll and yaw turn about one axis; the yaw then is what
+    rounding leaves of it, and the roll is the rest.
+    """
+    R = np.asarray(rotation, dtype=np.float64)  # (3, 3)
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    return float(roll), float(pitch), float(yaw)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a URDF: text in, links and joints out, with what is to be said about them."""
+"""Reading a URDF or SDF: text in, links and joints out, with what is to be said about them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from lxml import etree
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.messages import clipped, named
+from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
+from kron_dynamics.model.sdf_robot import sdf_robot
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
@@ -61,6 +62,8 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     """
     findings = Findings() if findings is None else findings
     root = parse_xml(text, findings)
+    if root.tag == 'sdf':
+        root = sdf_robot(root, findings)
     name = root.get('name')
     if not name:
         findings.warn(
@@ -77,6 +80,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             'remove it',
         )
     Part('URDF', 'robot', root, findings)
+    _look_for_loops(root, findings)
     robot = urdf.Robot(name=name or _NO_NAME)
     shapes, pitches = {}, {}
     for element in root.iterchildren('link', 'joint'):
@@ -99,6 +103,17 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     armature = _armatures(root, findings)
     findings.settle()
     return ParsedUrdf(robot, armature, shapes, pitches=pitches)
+
+
+def _look_for_loops(root: etree._Element, findings: Findings) -> None:
+    loops = [element_name(element) for element in root.iterchildren('loop', 'coupling')]
+    if loops:
+        findings.warn(
+            'open_loops',
+            'URDF',
+            f'{listed(loops)} of a URDF+ are constraints, which the tree of links is without',
+            'kd.ConstrainedRobot.described(robot, path) has them',
+        )
 
 
 def _check_name(element: etree._Element, subject: str, findings: Findings) -> None:

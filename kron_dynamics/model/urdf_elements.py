@@ -32,7 +32,10 @@ ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
 }
 # Elements below another, what is read and what else may stand there.
 _CHILDREN: Mapping[str, tuple[str, ...]] = {
-    'robot': ('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'plugin'),
+    'robot': (
+        *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'plugin'),
+        *('loop', 'coupling'),
+    ),
     'link': ('inertial', 'visual', 'collision', 'contact', 'origin', 'sensor', 'material'),
     'joint': (
         *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic'),
@@ -129,7 +132,7 @@ class Part:
         if text is None:
             return None
         count = ATTRIBUTES[self.tag][attribute]
-        values = _parsed(text)
+        values = parsed_numbers(text)
         if values is not None and len(values) == count:
             if all(map(math.isfinite, values)):
                 return values
@@ -155,8 +158,8 @@ class Part:
         return default if values is None else values[0]
 
 
-def _parsed(text: str) -> list[float] | None:
-    """The numbers in a text; None where a word is none."""
+def parsed_numbers(text: str) -> list[float] | None:
+    """Return the numbers in a text; None where a word is none."""
     # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
     if '_' in text or not text.isascii():
         return None

@@ -35,15 +35,28 @@ def read_urdf_file(path: str | Path) -> str:
     Raises:
         ModelError: the file does not exist, cannot be read or is not text.
     """
+    return read_xml_file(path, 'URDF')
+
+
+def read_xml_file(path: str | Path, title: str) -> str:
+    """Return the text of a file; see `read_urdf_file`.
+
+    Args:
+        path: the file.
+        title: what the file should be, for messages.
+
+    Raises:
+        ModelError: the file does not exist, cannot be read or is not text.
+    """
     place = clipped(str(path))
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         hint = ': this is a text, which kron_dynamics.loads reads' if '<' in place else ''
-        raise ModelError(f"URDF file '{place}' does not exist{hint}") from None
+        raise ModelError(f"{title} file '{place}' does not exist{hint}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         error = OSError(error.strerror) if isinstance(error, OSError) else error
-        raise ModelError(f"URDF file '{place}' cannot be read: {error}") from None
+        raise ModelError(f"{title} file '{place}' cannot be read: {error}") from None
     declared = _ENCODING.match(data)
     encodings = ['utf-8', *([declared[1].decode()] if declared else [])]
     encodings = next(([name] for mark, name in _MARKS if data.startswith(mark)), encodings)
@@ -53,34 +66,19 @@ def read_urdf_file(path: str | Path) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     raise ModelError(
-        f"URDF file '{place}' cannot be read: it is not text in {' or '.join(encodings)}"
+        f"{title} file '{place}' cannot be read: it is not text in {' or '.join(encodings)}"
     )
 
 
 def parse_xml(text: str, findings: Findings) -> etree._Element:
-    """Return the element <robot> of a URDF text, without comments and default namespaces.
+    """Return the element <robot> or <sdf> of a text, without comments and default namespaces.
 
     Elements of Drake that are read stand without their prefix, too.
 
     Raises:
-        ModelError: the text is empty, not XML, not a <robot>, or still xacro.
+        ModelError: the text is empty, not XML, neither of these, or still xacro.
     """
-    if not text.strip():
-        raise ModelError('URDF is empty')
-    # Comments and processing instructions have no tag name to select by; entities are not
-    # expanded, so that a description from the network cannot read local files.
-    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
-    try:
-        root = etree.fromstring(_without_declaration(text, findings).encode(), parser)
-    except UnicodeEncodeError as error:
-        raise ModelError(
-            f'URDF holds half a character (a lone surrogate) at position {error.start}'
-        ) from None
-    except etree.XMLSyntaxError as error:
-        # The message quotes names of any length.
-        told = str(error)
-        told = told if len(told) < 300 else f'{told[:200]} ... {told[-60:]}'
-        raise ModelError(f'URDF is not well-formed XML: {" ".join(told.split())}') from None
+    root = xml_root(text, 'URDF', findings)
     for element in root.iter('*'):
         prefix, name = element.prefix, etree.QName(element).localname
         if element.tag != name and (prefix is None or (prefix == 'drake' and name in _DRAKES)):
@@ -92,9 +90,40 @@ def parse_xml(text: str, findings: Findings) -> etree._Element:
                 f'expanded for you, text from elsewhere is not: xacro evaluates expressions and '
                 f'reads files)'
             )
-    if root.tag != 'robot':
-        raise ModelError(f'URDF has root element <{clipped(root.tag)}>, expected <robot>')
+    if root.tag not in ('robot', 'sdf'):
+        raise ModelError(
+            f'URDF has root element <{clipped(root.tag)}>, expected <robot>, or <sdf>'
+        )
     return root
+
+
+def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
+    """Return the root element of a text, without comments.
+
+    Args:
+        text: XML.
+        title: what the text should be, for messages.
+        findings: where warnings go.
+
+    Raises:
+        ModelError: the text is empty or not XML.
+    """
+    if not text.strip():
+        raise ModelError(f'{title} is empty')
+    # Comments and processing instructions have no tag name to select by; entities are not
+    # expanded, so that a description from the network cannot read local files.
+    parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
+    try:
+        return etree.fromstring(_without_declaration(text, findings).encode(), parser)
+    except UnicodeEncodeError as error:
+        raise ModelError(
+            f'{title} holds half a character (a lone surrogate) at position {error.start}'
+        ) from None
+    except etree.XMLSyntaxError as error:
+        # The message quotes names of any length.
+        told = str(error)
+        told = told if len(told) < 300 else f'{told[:200]} ... {told[-60:]}'
+        raise ModelError(f'{title} is not well-formed XML: {" ".join(told.split())}') from None
 
 
 def _without_declaration(text: str, findings: Findings) -> str:

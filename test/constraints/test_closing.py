@@ -16,6 +16,7 @@ import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import (
     Attachment,
+    ConstraintSystem,
     Coupling,
     DistanceLoop,
     HingeLoop,
@@ -25,6 +26,7 @@ from kron_dynamics.constraints import (
 )
 from kron_dynamics.elementary import sin
 from kron_dynamics.kinematics import forward_kinematics
+from kron_dynamics.model.tree import roll_pitch_yaw
 
 END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
 PIN = PointLoop('pin', END, TIP, components='xy')
@@ -118,6 +120,13 @@ def test_a_weld_brings_two_frames_together(assert_close: Any) -> None:
     other = Attachment('right3', b.point, rpy=(rpy[0], rpy[1], rpy[2] + np.pi / 3))
     with pytest.raises(kd.ConstraintError, match="'hold'"):
         ConstrainedOnFloats(two_arms(), [WeldLoop('hold', 'left3', other)], start=q)
+    # With its axes exchanged, x for y for z for x, all six conditions hold.
+    third = roll_pitch_yaw(R @ np.roll(np.eye(3), 1, axis=0))
+    exchanged = WeldLoop('hold', 'left3', Attachment('right3', b.point, rpy=third))
+    phi = ConstraintSystem(two_arms().model, [exchanged]).terms(q, 0 * q, 0.0).phi
+    assert_close(phi, np.zeros(6), 1e-14, floor=1.0)
+    with pytest.raises(kd.ConstraintError, match="'hold' closes with an axis the wrong way"):
+        ConstrainedOnFloats(two_arms(), [exchanged], start=q)
 
 
 def test_the_axes_of_a_frame(assert_close: Any) -> None:

@@ -24,8 +24,10 @@ from kron_dynamics.constraints import (
     Pfaffian,
     PlanarLoop,
     PointLoop,
+    PolynomialCoupling,
     PrescribedMotion,
     RollingWheel,
+    SliderLoop,
     WeldLoop,
 )
 from kron_dynamics.dual import jacobian_of
@@ -52,9 +54,12 @@ HOLONOMIC: tuple[Constraint, ...] = (
     HingeLoop('hinge on the ground', A, Attachment('base', (0.4, 0.3, 0.2))),
     PlanarLoop('plane', A, B, signal=0.2),
     WeldLoop('weld', A, B),
+    SliderLoop('slide', A, B, signal=0.1),
     DistanceLoop('rod', A, B, length=0.7, signal=lambda t: 0.1 * t**3),
     Coupling('gear', {'turn': 2.0, 'left1_joint': -0.5, 'right3_joint': 3.0}, signal=wave),
     PrescribedMotion('crank', 'left1_joint', wave),
+    PolynomialCoupling('cam', 'turn', 'left2_joint', (0.3, -2.0, 0.7, 0.4), about=0.2),
+    PolynomialCoupling('level', 'turn', 'left2_joint', (0.3,)),
     Pfaffian(
         'sphere',
         lambda q, t: np.array([[2 * q[0], 2 * q[1] * t, 0, 0, 0, 0, 0]]),

@@ -32,6 +32,12 @@ def test_examples_run_as_one_session(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scope['tau'][1:].tolist() == [0.0, 0.0] and scope['tau'][0] > 1.0
     assert np.abs(scope['loads'].wrenches['pin'][:3]).max() > 1.0
     assert scope['driven'].degrees_of_freedom == 0
+    q, qd, tau = (scope[name] for name in ('q', 'qd', 'tau'))
+    for name in ('same', 'gepetto', 'mujoco'):
+        found = scope[name].forward_dynamics(q, qd, tau).qdd
+        np.testing.assert_allclose(found, scope['qdd'], atol=1e-9)
+    np.testing.assert_allclose(scope['mujoco'].start[0], np.pi / 2)
+    np.testing.assert_allclose(scope['gazebo'].start, 0.0, atol=1e-12)
     assert scope['swing'].q.shape == (201, 3)
     np.testing.assert_allclose(scope['moved'].u_dot, scope['u_dot'], atol=1e-9)
     assert np.abs(scope['fast'].residual(scope['q'])).max() < 1e-12

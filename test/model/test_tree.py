@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from urdf_parser_py import urdf
 
 from kron_dynamics import ModelError, UnsupportedJointError
 from kron_dynamics.model import load_model
+from kron_dynamics.model.tree import placement, roll_pitch_yaw
 
 
 def test_two_roots(parts: Any, assert_refused: Any) -> None:
@@ -130,3 +132,12 @@ def test_right_angles_are_exact(parts: Any) -> None:
     origin = '<origin rpy="1.5707963267948966 0 -1.5707963267948966"/>'
     (joint,) = load_model(parts.robot(hinge=parts.joint(more=origin))).joints
     np.testing.assert_array_equal(joint.rotation, [[0, 0, -1], [-1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize('pitch', [0.4, np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, 2.0])
+def test_roll_pitch_and_yaw_are_those_of_an_origin(pitch: float, assert_close: Any) -> None:
+    """The inverse of `placement`, also where roll and yaw turn about one axis."""
+    for roll, yaw in ((0.3, -2.0), (-3.0, 1.0), (0.0, 0.0), (np.pi, np.pi / 2)):
+        rotation, _ = placement(urdf.Pose(xyz=[0, 0, 0], rpy=[roll, pitch, yaw]))
+        again, _ = placement(urdf.Pose(xyz=[0, 0, 0], rpy=list(roll_pitch_yaw(rotation))))
+        assert_close(again, rotation, 1e-15, floor=1.0)

@@ -1,0 +1,123 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gepetto's robot.yaml, as in the repository example-parallel-robots: loops beside a URDF.
+
+A loop is a pair of frames of Pinocchio's model, which are links and joints of the URDF: 3d where
+their origins coincide, 6d where the frames do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from kron_dynamics.constraints.constraint import Constraint
+from kron_dynamics.constraints.couplings import PrescribedMotion
+from kron_dynamics.constraints.description import ConstraintDescription
+from kron_dynamics.constraints.loops import Attachment, PointLoop, WeldLoop
+from kron_dynamics.messages import clipped, named, shown
+from kron_dynamics.model.entries import Entries
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.model.robot_model import RobotModel
+
+LOOPS = 'closed_loop'
+_KEYS = (LOOPS, 'type', 'name_mot', 'joint_name', 'joint_type')
+_TYPES: Mapping[str, Callable[..., Constraint]] = {'3d': PointLoop, '6d': WeldLoop}
+
+
+def gepetto_constraints(
+    file: str, values: Mapping[str, object], model: RobotModel | None
+) -> ConstraintDescription:
+    """Return the loops of a robot.yaml, named by their frames, and joints that it fixes.
+
+    Args:
+        file: name of the description, for messages.
+        values: what it holds.
+        model: of the URDF beside it: frames may be names of its moving joints; None to take
+            every frame for a link.
+
+    Raises:
+        ModelError: a key is unknown, missing or wrong, a frame is unknown, or a joint is to be
+            of several degrees of freedom.
+    """
+    document = Entries(file, '', values)
+    document.allow(*_KEYS)
+    pairs, types = _items(document, LOOPS), _items(document, 'type')
+    if len(types) != len(pairs):
+        raise document.error(
+            'type', f"has {len(types)} entries, expected {len(pairs)}, one for each of '{LOOPS}'"
+        )
+    loops = [
+        _loop(document, k, pair, kind, model)
+        for k, (pair, kind) in enumerate(zip(pairs, types, strict=True), 1)
+    ]
+    return ConstraintDescription(
+        (*loops, *_fixed_joints(document, model)),
+        MappingProxyType({}),
+        (),
+        None,
+        document.names('name_mot'),
+    )
+
+
+def _items(document: Entries, key: str) -> list[object]:
+    value = document.get(key)
+    if not isinstance(value, list):
+        raise document.wrong(key, 'a list')
+    return value
+
+
+def _loop(
+    document: Entries, k: int, pair: object, kind: object, model: RobotModel | None
+) -> Constraint:
+    if (
+        not isinstance(pair, list)
+        or len(pair) != 2
+        or not all(isinstance(frame, str) for frame in pair)
+    ):
+        raise document.error(LOOPS, f'has {shown(pair)} as pair {k}, expected names of two frames')
+    make = _TYPES.get(kind.lower()) if isinstance(kind, str) else None
+    if make is None:
+        raise document.error('type', f"has {shown(kind)} of pair {k}, expected '3d' or '6d'")
+    a, b = (Attachment(_link(document, frame, model)) for frame in pair)
+    return make(f'{pair[0]} {pair[1]}', a, b)
+
+
+def _link(document: Entries, frame: str, model: RobotModel | None) -> str:
+    """The link that a frame is, or that the joint moves whose frame it is."""
+    if model is None or frame in model.frames:
+        return frame
+    carried = [k for k, joint in enumerate(model.joints) if joint.name == frame]
+    for link, place in model.frames.items():
+        is_joint = not place.translation.any() and np.array_equal(place.rotation, np.eye(3))
+        if carried == [place.body] and is_joint:
+            return link
+    raise document.error(
+        LOOPS,
+        f"names the frame '{clipped(frame)}', which is no link and no moving joint of "
+        f'{named("robot", model.name)}; of a fixed joint name the link that it carries',
+    )
+
+
+def _fixed_joints(document: Entries, model: RobotModel | None) -> list[Constraint]:
+    """Joints that the loader holds at 0; it makes others of several degrees of freedom."""
+    joints, types = (document.names(key) or () for key in ('joint_name', 'joint_type'))
+    if len(joints) != len(types):
+        raise document.error(
+            'joint_type', f"has {len(types)} entries, expected {len(joints)}, as 'joint_name'"
+        )
+    for joint, kind in zip(joints, types, strict=True):
+        if kind != 'FIXED':
+            raise document.error(
+                'joint_type',
+                f"makes '{clipped(joint)}' a joint {shown(kind)}, expected 'FIXED': joints have "
+                f'one degree of freedom here, so put revolute joints in a row into the URDF',
+            )
+    return [PrescribedMotion(f'fixed {j}', j, 0.0, unit=_unit(j, model)) for j in joints]
+
+
+def _unit(name: str, model: RobotModel | None) -> str:
+    kinds = [] if model is None else [joint.kind for joint in model.joints if joint.name == name]
+    return joint_kind(kinds[0]).unit('position') if kinds else 'rad'

@@ -1,0 +1,63 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that close a loop: a constraint between frames on two links that the joint has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from kron_dynamics.constraints.constraint import Constraint
+from kron_dynamics.constraints.formats.poses import axis_on, frame_on
+from kron_dynamics.constraints.loops import (
+    Attachment,
+    HingeLoop,
+    PlanarLoop,
+    PointLoop,
+    SliderLoop,
+    WeldLoop,
+)
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, SLIDING, TURNING
+from kron_dynamics.model.poses import pose_of
+from kron_dynamics.typing import FloatArray
+
+Make = Callable[..., Constraint]
+_BY_MOTION: Mapping[object, Make] = {TURNING: HingeLoop, SLIDING: SliderLoop}
+# By type of the joint in URDF and SDF; a screw has no constraint.
+JOINT_LOOPS: Mapping[str, Make] = {
+    **{name: _BY_MOTION[k.motion] for name, k in JOINT_KINDS.items() if k.motion in _BY_MOTION},
+    'planar': PlanarLoop,
+    'ball': PointLoop,
+    'fixed': WeldLoop,
+}
+
+
+def needs_axis(make: Make) -> bool:
+    """Return whether a joint that is such a loop has an axis."""
+    return make not in (PointLoop, WeldLoop)
+
+
+def loop_between(
+    make: Make, name: str, ends: Sequence[tuple[str, FloatArray]], axis: FloatArray | None
+) -> Constraint:
+    """Return the constraint that a joint is.
+
+    Args:
+        make: one of `JOINT_LOOPS`.
+        name: of the joint.
+        ends: both links with the pose of the joint's frame in theirs, shape (4, 4), m.
+        axis: direction of its axis in its frame, shape (3,), if it `needs_axis`.
+    """
+    if axis is None:
+        if make is WeldLoop:
+            return make(name, *(frame_on(*end) for end in ends))
+        points = [tuple(pose[:3, 3].tolist()) for _, pose in ends]
+        return make(
+            name, *(Attachment(end[0], point) for end, point in zip(ends, points, strict=True))
+        )
+    if make is SliderLoop:
+        # All axes count: z along the slide, x and y the same on both sides.
+        turn = pose_of(axis_on('', np.eye(4), axis).rotation(), np.zeros(3))
+        return make(name, *(frame_on(link, pose @ turn) for link, pose in ends))
+    return make(name, *(axis_on(link, pose, axis) for link, pose in ends))

@@ -1,0 +1,163 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the bodies and sites of an MJCF file are in its reference configuration, qpos0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.constraints.formats.mjcf_file import MjcfFile
+from kron_dynamics.constraints.formats.mjcf_includes import below
+from kron_dynamics.constraints.formats.poses import frame_on
+from kron_dynamics.constraints.loops import Attachment
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.poses import inverse
+from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.typing import FloatArray
+
+WORLD = 'world'
+# What makes bodies that do not stand in the file.
+_MAKERS = ('attach', 'replicate', 'composite', 'flexcomp')
+
+
+class _Site(NamedTuple):
+    """A site: its element, the name of its body, and the frame that it is placed in there."""
+
+    node: Node
+    body: str
+    within: FloatArray
+
+
+class JointReference(NamedTuple):
+    """A hinge or slide: its position in qpos0, and the unit of it."""
+
+    position: float
+    unit: str
+
+
+class MjcfBodies:
+    """The tree of an MJCF file.
+
+    Attributes:
+        poses: of bodies in the world at qpos0, shape (4, 4) each, m; that of the robot's root
+            link is that of the world where it is no body.
+        joints: hinges and slides by name.
+    """
+
+    def __init__(self, file: MjcfFile, root_link: str = WORLD) -> None:
+        """Walk through the tree.
+
+        Args:
+            file: the file.
+            root_link: of the robot, which stands still in the world.
+
+        Raises:
+            ModelError: a pose, a joint or a class cannot be read.
+        """
+        self._file = file
+        self.poses: dict[str, FloatArray] = {WORLD: np.eye(4)}
+        self._sites: dict[str, _Site] = {}
+        self.joints: dict[str, JointReference] = {}
+        self._makers: set[str] = set()
+        for world in below(file.root, 'worldbody'):
+            self._walk(world, WORLD, np.eye(4), np.eye(4), None)
+        self._root_link = root_link
+        self.poses.setdefault(root_link, np.eye(4))
+
+    def _walk(
+        self, node: Node, body: str, at: FloatArray, within: FloatArray, around: str | None
+    ) -> None:
+        """Note what an element holds: a body that is at `at`, or a frame `within` it."""
+        for child in below(node):
+            if child.tag in ('body', 'frame'):
+                inside = child.text('childclass') or around
+                own = within @ self._file.pose(child)
+                if child.tag == 'frame':
+                    self._walk(child, body, at, own, inside)
+                    continue
+                name = child.text('name') or ''
+                if name:
+                    self.poses[name] = at @ own
+                self._walk(child, name, at @ own, np.eye(4), inside)
+            elif child.tag == 'site' and child.text('name'):
+                site = self._file.with_defaults(child, 'site', around)
+                self._sites[site.name] = _Site(site, body, within)
+            elif child.tag == 'joint' and child.text('name'):
+                self._read_joint(self._file.with_defaults(child, 'joint', around))
+            elif child.tag in _MAKERS:
+                self._makers.add(child.tag)
+
+    def _read_joint(self, joint: Node) -> None:
+        kind, given = joint.text('type') or 'hinge', joint.numbers('ref', 1)
+        if kind not in ('hinge', 'slide'):
+            return
+        position = 0.0 if given is None else float(given[0])
+        if kind == 'hinge':
+            self.joints[joint.name] = JointReference(self._file.angle(position), 'rad')
+        else:
+            self.joints[joint.name] = JointReference(position, 'm')
+
+    def body(self, node: Node, attribute: str, default: str | None = None) -> str:
+        """Return the body that an attribute names.
+
+        Raises:
+            ModelError: there is no such attribute or body.
+        """
+        name = node.text(attribute) or default or node.need(attribute)
+        if name not in self.poses:
+            raise self._unknown(node, attribute, name, self.poses)
+        return name
+
+    def site(self, node: Node, attribute: str) -> Attachment:
+        """Return the frame of the site that an attribute names.
+
+        Raises:
+            ModelError: there is no such attribute or site, its body has no name, or its place
+                cannot be read.
+        """
+        name = node.need(attribute)
+        if name not in self._sites:
+            raise self._unknown(node, attribute, name, self._sites)
+        site, body, within = self._sites[name]
+        if not body:
+            raise node.error(f"names the site '{clipped(name)}' of a body without a name")
+        if site.text('fromto') is not None:
+            raise site.error('has fromto, which is not read, expected pos and quat')
+        return self.frame(body, within @ self._file.pose(site))
+
+    def joint(self, node: Node, attribute: str) -> JointReference:
+        """Return the joint that an attribute names.
+
+        Raises:
+            ModelError: there is no such attribute, hinge or slide.
+        """
+        name = node.need(attribute)
+        if name not in self.joints:
+            raise self._unknown(node, attribute, name, self.joints)
+        return self.joints[name]
+
+    def _unknown(self, node: Node, attribute: str, name: str, known: Iterable[str]) -> ModelError:
+        makers = listed(f'<{tag}>' for tag in sorted(self._makers))
+        more = f' (what {makers} makes is not read)' if makers else ''
+        return node.error(
+            f"has {attribute} '{clipped(name)}', expected one of {listed(known)}{more}"
+        )
+
+    def frame(self, body: str, pose: FloatArray) -> Attachment:
+        """Return the frame on a body's link, of the root link for the world.
+
+        Args:
+            body: its name.
+            pose: of the frame in that of the body, shape (4, 4), m.
+        """
+        if body == WORLD:
+            return frame_on(self._root_link, self.between(self._root_link, WORLD) @ pose)
+        return frame_on(body, pose)
+
+    def between(self, first: str, second: str) -> FloatArray:
+        """Return the pose of the second body in the first at qpos0, shape (4, 4), m."""
+        return inverse(self.poses[first]) @ self.poses[second]

@@ -1,0 +1,69 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Orientations in MJCF: quaternions, angles about axes, Euler angles, axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.constraints.loops import Attachment
+from kron_dynamics.kinematics.quaternion import rotation_of
+from kron_dynamics.messages import clipped, listed
+from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.typing import FloatArray
+
+TURNS = ('quat', 'axisangle', 'euler', 'xyaxes', 'zaxis')
+
+
+def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
+    """Return the rotation that an element has in one of MJCF's ways, shape (3, 3).
+
+    Args:
+        node: the element.
+        orders: axes of Euler angles, capital letters where they stand still.
+        degrees: whether angles are in degrees.
+
+    Raises:
+        ModelError: it is malformed, or there are two.
+    """
+    unit = np.pi / 180 if degrees else 1.0
+    given = [key for key in TURNS if node.text(key) is not None]
+    if len(given) > 1:
+        raise node.error(f'has the orientations {listed(given)}, expected one')
+    if not given:
+        return np.eye(3)
+    key = given[0]
+    counts = {'quat': 4, 'axisangle': 4, 'euler': 3, 'xyaxes': 6, 'zaxis': 3}
+    values = node.numbers(key, counts[key])
+    assert values is not None
+    axes = values[:3], values[3:] if key == 'xyaxes' else values
+    if key != 'euler' and not all(axis.any() for axis in axes):
+        raise node.error(f"has {key} '{clipped(node.need(key))}', expected a direction")
+    if key == 'quat':
+        return quaternion_rotation(values)
+    if key == 'axisangle':
+        return _turn(values[:3], unit * float(values[3]))
+    if key == 'zaxis':
+        return Attachment('', axis=(values[0], values[1], values[2])).rotation()
+    if key == 'euler':
+        R = np.eye(3)
+        for order, value in zip(orders, values, strict=True):
+            turn = _turn(np.eye(3)['xyz'.index(order.lower())], unit * float(value))
+            R = R @ turn if order.islower() else turn @ R
+        return R
+    x = values[:3] / np.linalg.norm(values[:3])
+    y = values[3:] - (values[3:] @ x) * x
+    y /= np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def quaternion_rotation(values: FloatArray) -> FloatArray:
+    """Return the rotation of MJCF's quaternion w x y z of any length, shape (3, 3)."""
+    w, x, y, z = values / np.linalg.norm(values)
+    return np.asarray(rotation_of(np.array([x, y, z, w])), dtype=np.float64)
+
+
+def _turn(axis: FloatArray, angle: float) -> FloatArray:
+    half = angle / 2
+    direction = axis / np.linalg.norm(axis) * np.sin(half)
+    return np.asarray(rotation_of(np.array([*direction, np.cos(half)])), dtype=np.float64)

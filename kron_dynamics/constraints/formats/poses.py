@@ -1,0 +1,37 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames on links, of poses as 4 x 4 matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.constraints.loops import Attachment
+from kron_dynamics.model.tree import roll_pitch_yaw
+from kron_dynamics.typing import FloatArray
+
+
+def frame_on(link: str, pose: FloatArray) -> Attachment:
+    """Return the frame of a pose on a link.
+
+    Args:
+        link: its name.
+        pose: of the frame in that of the link, shape (4, 4), m.
+    """
+    x, y, z = map(float, pose[:3, 3])
+    R = pose[:3, :3]
+    rpy = None if np.array_equal(R, np.eye(3)) else roll_pitch_yaw(R)
+    return Attachment(link, (x, y, z), rpy=rpy)
+
+
+def axis_on(link: str, pose: FloatArray, axis: FloatArray) -> Attachment:
+    """Return a frame on a link, its z along an axis.
+
+    Args:
+        link: its name.
+        pose: of another frame at this place, in that of the link, shape (4, 4), m.
+        axis: direction in that other frame, shape (3,).
+    """
+    x, y, z = map(float, pose[:3, 3])
+    a, b, c = map(float, pose[:3, :3] @ axis)
+    return Attachment(link, (x, y, z), (a, b, c))

@@ -1,0 +1,126 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`read_constraints`: from a description in one of several formats to constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from lxml import etree
+
+from kron_dynamics.constraints.description import (
+    FROM,
+    ConstraintDescription,
+    described_constraints,
+)
+from kron_dynamics.constraints.formats import gepetto
+from kron_dynamics.constraints.formats.mjcf import mjcf_constraints
+from kron_dynamics.constraints.formats.sdf import sdf_constraints
+from kron_dynamics.constraints.formats.urdf_plus import urdf_plus_constraints
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped
+from kron_dynamics.model.entries import Entries, read_document, read_yaml
+from kron_dynamics.model.findings import Findings
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.model.urdf_xml import read_xml_file, xml_root
+from kron_dynamics.model.xacro_text import expanded, is_xacro
+from kron_dynamics.model.xml_nodes import Node
+
+_TITLE = 'description of constraints'
+# What may stand before the first element: marks of byte order, halves of UTF-16, blanks.
+_BEFORE = b'\xef\xbb\xbf\xff\xfe\x00 \t\r\n'
+_Reader = Callable[[Node, RobotModel | None], ConstraintDescription]
+_ROOTS: Mapping[str, _Reader] = {
+    'robot': urdf_plus_constraints,
+    'mujoco': mjcf_constraints,
+    'sdf': sdf_constraints,
+}
+
+
+def read_constraints(
+    source: str | Path | Mapping[str, object], model: RobotModel | None = None
+) -> ConstraintDescription:
+    """Return the constraints that a description names.
+
+    Its contents tell the format, whatever the file's name:
+
+    - YAML with a key `constraints`: this package's own; with a key `from`, the path of a file in
+      any of these formats, it adds to that one and says what that one does not, such as `start`;
+    - YAML with a key `closed_loop`: Gepetto's robot.yaml, as in example-parallel-robots;
+    - XML with the root <mujoco>: the <equality> of an MJCF file, whose bodies are the links;
+    - XML with the root <robot>: <loop> and <coupling> of a URDF+ (arXiv 2411.19753);
+    - XML with the root <sdf>: joints whose child hangs on another joint, too, of an SDF model.
+
+    Args:
+        source: path of a file, or what a YAML file would hold.
+        model: of the robot that is to obey them. Formats that name frames of joints or the world,
+            or have places of their own, look them up in it.
+
+    Raises:
+        ModelError: the file cannot be read, is in none of these formats, or an entry is unknown,
+            missing or wrong; the message names file and entry.
+        ConstraintError: a constraint is none by its values; the message names it.
+    """
+    if isinstance(source, (str, Path)) and _is_xml(Path(source)):
+        return _from_xml(Path(source), model)
+    file, values = read_document(source, _TITLE)
+    if isinstance(values, Mapping) and gepetto.LOOPS in values:
+        return gepetto.gepetto_constraints(file, values, model)
+    found = described_constraints(file, values)
+    if not isinstance(values, Mapping) or FROM not in values:
+        return found
+    folder = Path() if isinstance(source, Mapping) else Path(source).parent
+    return _beside(Entries(file, '', values), folder, found, model)
+
+
+def _beside(
+    document: Entries, folder: Path, found: ConstraintDescription, model: RobotModel | None
+) -> ConstraintDescription:
+    """What a description takes from another file, with what it says itself."""
+    name = document.get(FROM)
+    if not isinstance(name, str):
+        raise document.wrong(FROM, 'the path of a file')
+    path = folder / name
+    if not _is_xml(path):
+        inner = read_yaml(path)
+        if isinstance(inner, Mapping) and FROM in inner:
+            raise document.error(FROM, f"names '{clipped(name)}', which names a file in turn")
+    taken = read_constraints(path, model)
+    return ConstraintDescription(
+        taken.constraints + found.constraints,
+        MappingProxyType({**taken.start, **found.start}),
+        found.hold or taken.hold,
+        taken.independent if found.independent is None else found.independent,
+        taken.actuated if found.actuated is None else found.actuated,
+    )
+
+
+def _is_xml(path: Path) -> bool:
+    try:
+        with path.open('rb') as file:
+            return file.read(4096).lstrip(_BEFORE).startswith(b'<')
+    except (OSError, ValueError):  # told where it is read
+        return False
+
+
+def _from_xml(path: Path, model: RobotModel | None) -> ConstraintDescription:
+    text = read_xml_file(path, _TITLE.capitalize())
+    file = clipped(str(path))
+    try:
+        if is_xacro(text, path):
+            text = expanded(text, path)
+        root = xml_root(text, 'it', Findings())
+    except ModelError as error:
+        raise ModelError(f'{file}: {error}') from None
+    reader = _ROOTS.get(etree.QName(root).localname)
+    if reader is None:
+        expected = ', '.join(f'<{tag}>' for tag in _ROOTS)
+        raise ModelError(
+            f'{file}: has the root element <{clipped(root.tag)}>, expected one of {expected}'
+        )
+    for element in root.iter('*'):
+        if element.prefix is None:
+            element.tag = etree.QName(element).localname
+    return reader(Node(file, root), model)

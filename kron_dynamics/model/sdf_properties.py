@@ -1,0 +1,81 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Limits, friction and other numbers of an SDF joint, as in a URDF."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lxml import etree
+
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW, TURNING
+from kron_dynamics.model.xml_nodes import Node
+
+_ENDLESS = 1e15  # SDF writes 1e16 for none
+_THREAD = 'screw_thread_pitch'
+_ENDLESS_TURN = next(name for name, kind in JOINT_KINDS.items() if kind.is_endless)
+
+
+def number_below(node: Node | None, tag: str, default: float) -> float:
+    """Return the number in an element of a tag below, in the format's unit.
+
+    Args:
+        node: the element around it, or None.
+        tag: of the one below.
+        default: where there is none.
+
+    Raises:
+        ModelError: it holds no number.
+    """
+    given = None if node is None else node.child(tag)
+    if given is None:
+        return default
+    text = given.content()
+    if text.lower().strip('+-') in ('inf', 'infinity'):
+        return -math.inf if text.startswith('-') else math.inf
+    return float(given.parse(text, 'the text', 1)[0])
+
+
+def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
+    """Put limits, friction, pitch and mimic of a joint into that of a URDF.
+
+    Args:
+        made: <joint> of the URDF.
+        joint: that of the SDF.
+        kind: its type.
+
+    Raises:
+        ModelError: an element is missing, malformed or not read; the message names it.
+    """
+    axis = joint.needed_child('axis')
+    limit, dynamics = axis.child('limit'), axis.child('dynamics')
+    lower, upper = (
+        number_below(limit, key, s * math.inf) for key, s in (('lower', -1), ('upper', 1))
+    )
+    most = {key: number_below(limit, key, math.inf) for key in ('effort', 'velocity')}
+    endless = lower <= -_ENDLESS and upper >= _ENDLESS
+    if endless and JOINT_KINDS[kind].motion == TURNING:
+        made.set('type', _ENDLESS_TURN)
+    values: dict[str, Any] = {
+        # Less than 0 is none.
+        **{key: repr(value if value >= 0 else math.inf) for key, value in most.items()},
+        'lower': repr(lower if lower > -_ENDLESS else -math.inf),
+        'upper': repr(upper if upper < _ENDLESS else math.inf),
+    }
+    if not endless or any(value != 'inf' for value in list(values.values())[:2]):
+        etree.SubElement(made, 'limit', values)
+    if number_below(dynamics, 'spring_stiffness', 0.0):
+        raise joint.error('has a spring_stiffness, which is not read')
+    shares = {key: repr(number_below(dynamics, key, 0.0)) for key in ('damping', 'friction')}
+    etree.SubElement(made, 'dynamics', shares)
+    if kind == SCREW:
+        if joint.child(_THREAD) is None:
+            raise joint.error(f'is a screw without <{_THREAD}>, m per turn')
+        etree.SubElement(made, _THREAD, value=repr(number_below(joint, _THREAD, 0.0)))
+    mimic = axis.child('mimic')
+    if mimic is not None:
+        ratio = number_below(mimic, 'multiplier', 1.0)
+        offset = number_below(mimic, 'offset', 0.0) - ratio * number_below(mimic, 'reference', 0.0)
+        values = {'joint': mimic.need('joint'), 'multiplier': repr(ratio), 'offset': repr(offset)}
+        etree.SubElement(made, 'mimic', values)
