@@ -23,7 +23,12 @@ from launch_ros.parameter_descriptions import ParameterValue
 SWITCH = ['', 'true', 'false', 'True', 'False']
 LEVELS = ['debug', 'info', 'warn', 'error', 'fatal']
 # Arguments that are parameters of both nodes, and of dynamics_node alone.
-BOTH = {'robot_description_file': str, 'flexible_description_file': str, 'hold_base': bool}
+BOTH = {
+    'robot_description_file': str,
+    'flexible_description_file': str,
+    'constraints_file': str,
+    'hold_base': bool,
+}
 DYNAMICS = {'autostart': bool, 'use_sim_time': bool, 'allow_commands_in_sim_time': bool}
 
 
@@ -49,6 +54,12 @@ ARGUMENTS = [
         '',
         'YAML file with the links that bend. Empty: as params_file says, and without it there '
         'all links are stiff.',
+    ),
+    argument(
+        'constraints_file',
+        '',
+        'YAML file with what closes loops and which joints have a drive. Empty: as params_file '
+        'says, and without it there the robot is a tree.',
     ),
     argument(
         'hold_base',
@@ -211,7 +222,12 @@ def _refuse_unknown(argv: list[str], known: list[str]) -> None:
 
 
 def _check(given: dict[str, str]) -> None:
-    for name in ('params_file', 'robot_description_file', 'flexible_description_file'):
+    for name in (
+        'params_file',
+        'robot_description_file',
+        'flexible_description_file',
+        'constraints_file',
+    ):
         if given[name] and not Path(given[name]).is_file():
             raise FileNotFoundError(f"{name} '{given[name]}' does not exist")
     factor = given['real_time_factor']
