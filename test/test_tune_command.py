@@ -33,6 +33,13 @@ HEADER = '# Copyright 2026 The kron_dynamics Authors\n# SPDX-License-Identifier:
 KEPT = {
     'ur5.yaml': ('ur5_robot.urdf', ['--bandwidth', '2', '--rate', '125']),
     'panda.yaml': ('panda.urdf', ['--bandwidth', '3', '--rate', '200']),
+    'cylinder.yaml': (
+        'stacker_reclaimer_cylinder.urdf',
+        [
+            *('--bandwidth', '0.16', '--rate', '50'),
+            *('--constraints', str(ROOT / 'config' / 'stacker_reclaimer_cylinder.yaml')),
+        ],
+    ),
 }
 NUMBER = re.compile(r'(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?')
 
@@ -49,7 +56,8 @@ def values(text):
 @pytest.mark.parametrize('name', some_of(KEPT, [name for name in KEPT if name != 'ur5.yaml']))
 def test_files_that_are_kept_are_what_the_command_writes(name, capsys):
     urdf, options = KEPT[name]
-    (path,) = (path for path in example_robots().values() if path.name == urdf)
+    files = [*example_robots().values(), *(ROOT / 'urdf').glob('*.urdf')]
+    (path,) = (path for path in files if path.name == urdf)
     assert main(['tune', str(path), *options]) == 0
     captured = capsys.readouterr()
     kept = (ROOT / 'config' / name).read_text(encoding='utf-8').removeprefix(HEADER)

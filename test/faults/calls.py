@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 
 import numpy as np
@@ -39,8 +40,9 @@ SERVICES = {
 }
 BATCHES = (2, 50, 1000)  # states
 # The middleware keeps memory for the last ten answers of each service, each place as long as the
-# longest that it ever held: all are filled at first, or that looks like memory that is lost.
-_FILLING = 12
+# longest that it ever held: for so long, s, all batches are the largest, or it would look for
+# minutes like memory that is lost.
+_FILLING = 50.0
 _PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
@@ -86,10 +88,10 @@ def main() -> None:
         if not client.wait_for_service(timeout_sec=_PATIENCE):
             sys.exit(f'{name} is not served')
     answers: Counter[str] = Counter()
-    filling = list(SERVICES) * _FILLING
+    begin = time.monotonic()
     while not ended.is_set():
-        batches = BATCHES[-1:] if filling else BATCHES
-        name = filling.pop() if filling else str(random_.choice(list(SERVICES)))
+        batches = BATCHES[-1:] if time.monotonic() - begin < _FILLING else BATCHES
+        name = str(random_.choice(list(SERVICES)))
         made = request(name, *SERVICES[name], machine, n, random_, batches)
         future = clients[name].call_async(made)
         while not (future.done() or ended.is_set()):

@@ -66,13 +66,15 @@ def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
     """Bring the node down and up again; return what went wrong."""
     client = machine.node.create_client(ChangeState, 'dynamics_node/change_state')
     warm, begin = None, time.monotonic()
+    machine.braked = True  # a last command carries no machine for as long as nobody controls it
     for k in range(cycles):
         for number in CYCLE:
             request = ChangeState.Request(transition=Transition(id=number))
             future = client.call_async(request)
             wait_until(machine, future.done, f'transition {number}', step=0.005)
             if not future.result().success:
-                return [f'transition {number} of cycle {k} failed']
+                last = node.log.read_text('utf-8').splitlines()[-1:]
+                return [f'transition {number} of cycle {k} failed: {"".join(last)}']
         machine.forget_command()
         if not node.alive():
             return ['the node has ended']

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics demo`: a simulated stacker-reclaimer, tracking and vibration, over ROS 2."""
+"""`kron_dynamics demo`: a simulated stacker-reclaimer, run by run, over ROS 2."""
 
 from __future__ import annotations
 
@@ -19,18 +19,27 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from kron_dynamics.bag import read_bag
-from kron_dynamics.demo.scenarios import Done, Scenario, Setting, scenarios
+from kron_dynamics.demo.scenarios import (
+    Done,
+    Scenario,
+    Setting,
+    scenarios,
+    stacker_reclaimer,
+)
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.model import load_model, read_urdf_file
-from kron_dynamics.resources import resource_path
 from kron_dynamics.ros.demo.recorder import BagRecorder
 from kron_dynamics.ros.demo.run import DemoRun
 
 # What the encoders and drives of such a machine do: 20-bit encoders and 0.5 % of rated effort.
 _NOISE = {
-    'position_resolution': {'travel': 1e-3, 'slew': 5.99e-6, 'luff': 5.99e-6},
-    'velocity_noise': {'travel': 2e-3, 'slew': 5e-5, 'luff': 1e-5},
-    'effort_noise': {'travel': 3e3, 'slew': 2.5e4, 'luff': 1e5},
+    'position_resolution': {
+        'travel': 1e-3,
+        'slew': 5.99e-6,
+        'luff': 5.99e-6,
+        'cylinder': 5e-5,
+    },
+    'velocity_noise': {'travel': 2e-3, 'slew': 5e-5, 'luff': 1e-5, 'cylinder': 1e-4},
+    'effort_noise': {'travel': 3e3, 'slew': 2.5e4, 'luff': 1e5, 'cylinder': 1.8e4},
 }
 
 
@@ -49,12 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(102, 215)))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     output = _output_folder(arguments.output)
-    urdf = read_urdf_file(resource_path('urdf', 'stacker_reclaimer.urdf'))
-    model = load_model(urdf)
+    model = stacker_reclaimer().robot().model
     chosen = {k: scenario for k, scenario in scenarios().items() if arguments.only in (None, k)}
     print(f'{model.name}: {model.total_mass / 1e3:.0f} t, joints {", ".join(model.joint_names)}')
     print(f'output in {output}, ROS_DOMAIN_ID {os.environ["ROS_DOMAIN_ID"]}')
-    runs = _make_runs(chosen, urdf, arguments, output)
+    runs = _make_runs(chosen, arguments, output)
     contents = read_bag(output / 'bag')
     problems: list[str] = []
     for name, scenario in chosen.items():
@@ -72,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_runs(
-    chosen: Mapping[str, Scenario], urdf: str, arguments: argparse.Namespace, output: Path
+    chosen: Mapping[str, Scenario], arguments: argparse.Namespace, output: Path
 ) -> dict[str, list[Done]]:
     """Carry all runs through, recorded into one bag."""
     with _Signals() as signals:
@@ -84,7 +92,7 @@ def _make_runs(
             recorder = BagRecorder(node, output / 'bag')
 
             def make(scenario: Scenario, setting: Setting) -> Done:
-                run = DemoRun(node, setting.name, urdf, signals.look)
+                run = DemoRun(node, setting, signals.look)
                 return _run(run, recorder, scenario, setting, arguments, output)
 
             try:
@@ -137,8 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='kron_dynamics demo',
         description='Simulate a stacker-reclaimer that reclaims a bench, under computed torque '
-        'and under PD alone with the same gains, and one whose boom vibrates, with and without '
-        'input shaping: two nodes over ROS 2, recorded and compared.',
+        'and under PD alone with the same gains, one whose boom vibrates, with and without '
+        'input shaping, and one whose boom is luffed by a torque and by a hydraulic cylinder: two '
+        'nodes over ROS 2, recorded and compared.',
     )
     parser.add_argument(
         '--output',
@@ -146,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar='DIR',
         help='new folder for bag, plot and logs (default: kron_dynamics_demo/<date and time>)',
     )
-    parser.add_argument('--only', choices=tuple(scenarios()), help='one scenario (default: both)')
+    parser.add_argument('--only', choices=tuple(scenarios()), help='one scenario (default: all)')
     parser.add_argument(
         '--real-time-factor',
         type=float,
@@ -180,11 +189,14 @@ def _run(
     simulator = {'real_time_factor': repr(float(arguments.real_time_factor)), **setting.simulator}
     if arguments.noise:
         for quantity, values in _NOISE.items():
-            simulator |= {f'{quantity}.{joint}': repr(value) for joint, value in values.items()}
+            simulator |= {
+                f'{quantity}.{joint}': repr(value)
+                for joint, value in values.items()
+                if joint in run.model.joint_names
+            }
     try:
         run.record(recorder)
-        configuration = resource_path('config', 'stacker_reclaimer.yaml')
-        run.start(configuration, simulator, setting.controller, output)
+        run.start(simulator, output)
         _progress(setting.name, 'starting', 0.0)
         motion = scenario.motion(run.model, run.wait_until_active())
         start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))

@@ -21,11 +21,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kron_dynamics.control import reorder
 from kron_dynamics.demo import Motion
-from kron_dynamics.demo.scenarios import SETTLE
+from kron_dynamics.demo.scenarios import SETTLE, Setting
 from kron_dynamics.exceptions import KronDynamicsError
-from kron_dynamics.model import load_model
+from kron_dynamics.model import read_urdf_file
 from kron_dynamics.ros.conversions import seconds, stamp_from
 from kron_dynamics.ros.demo.processes import NodeProcess
 from kron_dynamics.ros.demo.recorder import BagRecorder
@@ -47,18 +46,17 @@ class DemoError(KronDynamicsError, RuntimeError):
 class DemoRun:
     """One setting of the two nodes, in a namespace of its own below that of a node."""
 
-    def __init__(self, node: Node, name: str, urdf: str, look: Callable[[], None]) -> None:
+    def __init__(self, node: Node, setting: Setting, look: Callable[[], None]) -> None:
         """Publish the machine's description and listen.
 
         Args:
             node: sends and listens for the demonstration.
-            name: of the run, also of its namespace.
-            urdf: text of the machine's description.
+            setting: what it is about; the namespace has its name.
             look: called again and again; raises to end the run.
         """
-        self.name = name
-        self._namespace = f'{node.get_namespace().rstrip("/")}/{name}'
-        self.model = load_model(urdf)
+        self.name, self._setting = setting.name, setting
+        self._namespace = f'{node.get_namespace().rstrip("/")}/{self.name}'
+        self.model = setting.machine.robot().model
         self._look = look
         self._node = node
         # rclpy.spin_once takes the node on and off for every message.
@@ -81,7 +79,7 @@ class DemoRun:
         self._description = node.create_publisher(
             String, f'{self._namespace}/robot_description', LATCHED
         )
-        self._description.publish(String(data=urdf))
+        self._description.publish(String(data=read_urdf_file(setting.machine.urdf)))
 
     def record(self, recorder: BagRecorder) -> None:
         """Record the run's topics, in the bag below its name alone.
@@ -107,23 +105,18 @@ class DemoRun:
     ) -> None:
         recorder.record(message_type, f'{self._namespace}/{topic}', f'/{self.name}/{topic}', qos)
 
-    def start(
-        self,
-        parameters: Path,
-        simulator_parameters: Mapping[str, str],
-        controller_parameters: Mapping[str, str],
-        logs: Path,
-    ) -> None:
+    def start(self, simulator_parameters: Mapping[str, str], logs: Path) -> None:
         """Start simulator and node as processes.
 
         Args:
-            parameters: file of both nodes.
-            simulator_parameters: of the simulator, beside those.
-            controller_parameters: of dynamics_node, beside those.
+            simulator_parameters: of the simulator, beside those of the machine's file.
             logs: folder for their output.
         """
-        common = ['--params-file', str(parameters), '-r', f'__ns:={self._namespace}']
-        common += ['-r', '/clock:=clock']
+        machine = self._setting.machine
+        common = ['--params-file', str(machine.configuration)]
+        common += ['-r', f'__ns:={self._namespace}', '-r', '/clock:=clock']
+        if machine.constraints is not None:
+            common += ['-p', f'constraints_file:={machine.constraints}']
         simulator = [
             *common,
             *('-r', '~/commands:=dynamics_node/commands'),
@@ -139,7 +132,7 @@ class DemoRun:
             *('-p', 'allow_commands_in_sim_time:=true'),
             *('-p', 'diagnostics_period:=0.25'),
             *('-p', f'state_timeout:={_SILENCE_TIMEOUT}'),
-            *_assigned(controller_parameters),
+            *_assigned(self._setting.controller),
         ]
         for name, arguments in (('simulator_node', simulator), ('dynamics_node', controller)):
             log = logs / f'{self.name}_{name}.log'
@@ -167,7 +160,8 @@ class DemoRun:
                 )
         assert first is not None
         names = self.model.joint_names
-        return np.asarray(first.position)[reorder(first.name, names)]
+        order = [list(first.name).index(name) for name in names]
+        return np.asarray(first.position)[order]
 
     def follow(self, motion: Motion, progress: Callable[[float], None]) -> float:
         """Send a motion, wait until it is over, and return its start on the machine's clock, s.

@@ -25,7 +25,11 @@ from kron_dynamics.bag import analyze_bag, read_bag
 pytestmark = pytest.mark.ros
 
 JOINTS = ('travel', 'slew', 'luff')
-RUNS = {'tracking': ('computed_torque', 'pd'), 'vibration': ('unshaped', 'shaped')}
+RUNS = {
+    'tracking': ('computed_torque', 'pd'),
+    'vibration': ('unshaped', 'shaped'),
+    'cylinder': ('luff_torque', 'luff_cylinder'),
+}
 PATIENCE = 500.0
 
 
@@ -100,6 +104,19 @@ def assert_passed(demonstration, runs):
 def test_one_scenario_passes_and_tells_where_everything_is(vibration):
     assert_passed(vibration, {'vibration': RUNS['vibration']})
     assert not (vibration[0] / 'tracking.png').exists()
+
+
+def test_a_cylinder_luffs_the_boom_as_a_torque_does(begin, tmp_path):
+    demonstration = to_its_end(begin, tmp_path / 'output', '--only', 'cylinder')
+    assert_passed(demonstration, {'cylinder': RUNS['cylinder']})
+    rows = [
+        re.fullmatch(r'a (torque|cylinder) +(\S+) urad RMS +(\S+) to (\S+) MN.*', line)
+        for line in demonstration[1]
+    ]
+    torque, cylinder = (row for row in rows if row)
+    assert float(torque[2]) < 1.0 and float(cylinder[2]) < 1.0
+    (loops,) = [line for line in demonstration[1] if line.startswith('loops open by at most')]
+    assert float(loops.split()[-2]) < 1e-12
 
 
 @pytest.mark.long

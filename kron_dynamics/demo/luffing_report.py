@@ -1,0 +1,150 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a boom was luffed by a torque and by a cylinder: table and plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.bag import BagContents
+from kron_dynamics.constrained import ConstrainedRobot
+from kron_dynamics.control import Trajectory
+from kron_dynamics.demo.luffing import CYLINDER, LUFF
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import FloatArray
+
+# rad: a tenth of a millimetre at the wheel.
+REQUIRED_ERROR = 2e-6
+REQUIRED_CLOSURE = 1e-10  # m or rad
+
+
+class LuffingResult(NamedTuple):
+    """One run, on the samples recorded during the motion.
+
+    Attributes:
+        name: of the run.
+        time: since the start of the motion, shape (N,), s.
+        angle: of the boom, shape (N,), rad.
+        reference: wanted, shape (N,), rad.
+        effort: of its drive, shape (N,), N m or N.
+        opening: the largest distance in a loop, m or rad; None without loops.
+    """
+
+    name: str
+    time: FloatArray
+    angle: FloatArray
+    reference: FloatArray
+    effort: FloatArray
+    opening: float | None
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the angle's error, rad."""
+        return float(np.sqrt(np.mean((self.reference - self.angle) ** 2)))
+
+
+def evaluate_luffing(
+    contents: BagContents,
+    name: str,
+    wanted: Trajectory,
+    start: float,
+    closed: ConstrainedRobot | None,
+) -> LuffingResult:
+    """Return how the boom followed its angle in the run of a name.
+
+    Args:
+        contents: the bag.
+        name: of the run, its namespace.
+        wanted: has the angle, beside other joints.
+        start: of the motion on the clock of the states, s.
+        closed: the machine with its constraints, where loops are to be looked at.
+
+    Raises:
+        BagError: the bag lacks the run.
+    """
+    topic = f'/{name}/joint_states'
+    states = [
+        state
+        for state in contents.joint_states.get(topic, [])
+        if 0.0 <= state.stamp * 1e-9 - start <= wanted.duration
+    ]
+    if not states:
+        raise BagError(f"no joint states on '{topic}' during the motion")
+    time = np.array([state.stamp * 1e-9 - start for state in states])
+    names = states[0].names
+    luff, driven = names.index(LUFF), names.index(CYLINDER if closed is not None else LUFF)
+    column = wanted.joint_names.index(LUFF)
+    opening = None
+    if closed is not None:
+        order = [names.index(joint) for joint in closed.joint_names]
+        opening = max(
+            float(np.abs(closed.residual(state.position[order])).max()) for state in states
+        )
+    return LuffingResult(
+        name,
+        time,
+        np.array([state.position[luff] for state in states]),
+        np.array([wanted.sample(t)[0][column] for t in time]),
+        np.array([state.effort[driven] for state in states]),
+        opening,
+    )
+
+
+def luffing_table(by_torque: LuffingResult, by_cylinder: LuffingResult) -> str:
+    """Return the table of both runs."""
+    lines = [f'{"boom luffed by":<16} {"error of its angle":>20} {"effort":>26}']
+    for what, result, unit in (
+        ('a torque', by_torque, 'MN m'),
+        ('a cylinder', by_cylinder, 'MN'),
+    ):
+        least, most = 1e-6 * result.effort.min(), 1e-6 * result.effort.max()
+        error, effort = f'{1e6 * result.rms:.3g} urad RMS', f'{least:.4g} to {most:.4g} {unit}'
+        lines.append(f'{what:<16} {error:>20} {effort:>26}')
+    lines.append(f'loops open by at most {by_cylinder.opening:.2g} m')
+    return '\n'.join(lines)
+
+
+def luffing_problems(by_torque: LuffingResult, by_cylinder: LuffingResult) -> list[str]:
+    """Return what is not as it should be, a line each."""
+    problems = [
+        f'{result.name}: the angle of the boom was {result.rms:.3g} rad off (RMS), expected at '
+        f'most {REQUIRED_ERROR:g}'
+        for result in (by_torque, by_cylinder)
+        if not result.rms <= REQUIRED_ERROR
+    ]
+    if by_cylinder.opening is None or not by_cylinder.opening <= REQUIRED_CLOSURE:
+        problems.append(
+            f'{by_cylinder.name}: loops are open by {by_cylinder.opening}, expected at most '
+            f'{REQUIRED_CLOSURE:g}'
+        )
+    return problems
+
+
+def plot_luffing(results: Sequence[LuffingResult], path: Path) -> None:
+    """Draw angle, error and effort of each run into a PNG file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 3.4), layout='constrained')
+    figure.suptitle('The same motion of the boom, by a torque and by a hydraulic cylinder')
+    angle, error, effort = figure.subplots(1, 3, sharex=True)
+    angle.plot(results[0].time, 1e3 * results[0].reference, 'k--', lw=1, label='reference')
+    for result in results:
+        label = result.name.replace('_', ' ')
+        angle.plot(result.time, 1e3 * result.angle, lw=1, label=label)
+        error.plot(result.time, 1e6 * (result.reference - result.angle), lw=1, label=label)
+        effort.plot(result.time, 1e-6 * result.effort, lw=1, label=label)
+    for panel, title, unit in (
+        (angle, 'angle of the boom', 'mrad'),
+        (error, 'error', 'urad'),
+        (effort, 'effort of the drive', 'MN m, MN'),
+    ):
+        panel.set_title(title)
+        panel.set_ylabel(unit)
+        panel.set_xlabel("machine's time [s]")
+        panel.grid(alpha=0.3)
+    angle.legend(fontsize='small')
+    figure.savefig(path, dpi=110)
