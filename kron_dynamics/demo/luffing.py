@@ -17,7 +17,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 LUFF, CYLINDER = 'luff', 'cylinder'
-DISTANCE = 0.02  # rad
+DISTANCE = 0.008  # rad
 # s between two points for the cylinder: polynomials between them are those of the angle to 1e-9.
 _SPACING = 0.25
 _ITERATIONS = 8

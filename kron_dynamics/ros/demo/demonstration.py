@@ -201,6 +201,7 @@ def _run(
         motion = scenario.motion(run.model, run.wait_until_active())
         start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
         run.stop()
+        run.catch_up(recorder)
         recorder.stop()
         _progress(setting.name, 'done', 1.0)
         print()

@@ -14,6 +14,9 @@ from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+# s without a message after which none is waiting any more.
+_SILENCE = 0.3
+
 
 class BagRecorder:
     """Writes the serialized messages of topics as they come."""
@@ -31,6 +34,7 @@ class BagRecorder:
         self._writer.open()
         self._connections: dict[str, Any] = {}
         self._subscriptions: list[Any] = []
+        self._count = 0
 
     def record(self, message_type: Any, topic: str, recorded: str, qos: QoSProfile | int) -> None:
         """Record a topic from now on, in the bag under another name."""
@@ -43,11 +47,24 @@ class BagRecorder:
 
         def write(data: bytes) -> None:
             self._writer.write(connection, time.time_ns(), data)
+            self._count += 1
 
         callback: Callable[[Any], None] = write
         self._subscriptions.append(
             self._node.create_subscription(message_type, topic, callback, qos, raw=True)
         )
+
+    def catch_up(self, spin: Callable[[], None]) -> None:
+        """Record what has been sent and still waits, on a busy computer seconds of it.
+
+        Args:
+            spin: has the node hear a message, or returns soon.
+        """
+        heard = -1
+        while self._count != heard:
+            heard, until = self._count, time.monotonic() + _SILENCE
+            while time.monotonic() < until and self._count == heard:
+                spin()
 
     def stop(self) -> None:
         """Stop listening; the bag stays open for further topics."""

@@ -195,6 +195,10 @@ class DemoRun:
         for process in reversed(self._processes):
             process.stop()
 
+    def catch_up(self, recorder: BagRecorder) -> None:
+        """Record what the processes have sent before they ended."""
+        recorder.catch_up(lambda: self._executor.spin_once(timeout_sec=0.05))
+
     def abandon(self) -> None:
         """End whatever still runs, and take the topics back."""
         for process in self._processes:

@@ -106,6 +106,7 @@ def test_one_scenario_passes_and_tells_where_everything_is(vibration):
     assert not (vibration[0] / 'tracking.png').exists()
 
 
+@pytest.mark.long
 def test_a_cylinder_luffs_the_boom_as_a_torque_does(begin, tmp_path):
     demonstration = to_its_end(begin, tmp_path / 'output', '--only', 'cylinder')
     assert_passed(demonstration, {'cylinder': RUNS['cylinder']})

@@ -1,0 +1,35 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is recorded of a run, on a computer that is too busy to listen."""
+
+from __future__ import annotations
+
+import pytest
+import rclpy
+from sensor_msgs.msg import JointState
+
+from kron_dynamics.bag import read_bag
+
+pytestmark = pytest.mark.ros
+COUNT = 400
+
+
+def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
+    from kron_dynamics.ros.demo.recorder import BagRecorder
+
+    node, sender = (rclpy.create_node(name) for name in ('recording', 'sending'))
+    recorder = BagRecorder(node, tmp_path / 'bag')
+    recorder.record(JointState, 'states', '/run/joint_states', 1000)
+    publisher = sender.create_publisher(JointState, 'states', 1000)
+    while publisher.get_subscription_count() == 0:
+        rclpy.spin_once(node, timeout_sec=0.01)
+    for k in range(COUNT):
+        message = JointState(name=['j'], position=[float(k)])
+        message.header.stamp.sec = k
+        publisher.publish(message)
+    recorder.catch_up(lambda: rclpy.spin_once(node, timeout_sec=0.05))
+    recorder.close()
+    states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
+    assert [state.position[0] for state in states] == list(range(COUNT))
+    for each in (node, sender):
+        each.destroy_node()
