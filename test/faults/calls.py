@@ -7,6 +7,7 @@ Usage: python test/faults/calls.py NAMESPACE SEED; soak.py starts it. Every answ
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import threading
@@ -39,10 +40,10 @@ SERVICES = {
     'set_payload': (SetPayload, ()),
 }
 BATCHES = (2, 50, 1000)  # states
-# The middleware keeps memory for the last ten answers of each service, each place as long as the
-# longest that it ever held: for so long, s, all batches are the largest, or it would look for
-# minutes like memory that is lost.
-_FILLING = 50.0
+# The middleware keeps memory for the last ten answers of each service, and each of the ten places
+# stays as long as the longest answer that it ever held. So services are called in turn for so
+# long, s, with answers short and long: else places would fill for half an hour.
+_FILLING = 52.0
 _PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
@@ -88,10 +89,11 @@ def main() -> None:
         if not client.wait_for_service(timeout_sec=_PATIENCE):
             sys.exit(f'{name} is not served')
     answers: Counter[str] = Counter()
-    begin = time.monotonic()
+    begin, turn = time.monotonic(), itertools.cycle(SERVICES)
     while not ended.is_set():
-        batches = BATCHES[-1:] if time.monotonic() - begin < _FILLING else BATCHES
-        name = str(random_.choice(list(SERVICES)))
+        filling = time.monotonic() - begin < _FILLING
+        batches = BATCHES[::2] if filling else BATCHES
+        name = next(turn) if filling else str(random_.choice(list(SERVICES)))
         made = request(name, *SERVICES[name], machine, n, random_, batches)
         future = clients[name].call_async(made)
         while not (future.done() or ended.is_set()):
