@@ -61,6 +61,7 @@ def analyze_bag(
     robot_description: str | None = None,
     joint_states: Sequence[str] = (),
     frame: str | None = None,
+    constraints: str | Path | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
     window: float | None = None,
     effort_delay: float | None = None,
@@ -74,6 +75,7 @@ def analyze_bag(
         robot_description: topic of the description in the bag, where there are several.
         joint_states: topics to analyse; empty takes each that has all joints of the robot.
         frame: link whose acceleration is compared; None takes the robot's tip.
+        constraints: file of what closes the robot's loops; joints without a drive are left out.
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         window: length of the smoothing window in s; None chooses it from the data.
         effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
@@ -88,10 +90,10 @@ def analyze_bag(
     """
     contents = read_bag(path)
     if urdf is not None:
-        robot, description = load(urdf, gravity=gravity), str(urdf)
+        robot, description = load(urdf, constraints=constraints, gravity=gravity), str(urdf)
     else:
         text, description = find_robot_description(contents, robot_description)
-        robot = loads(text, gravity=gravity, expand_xacro=False)
+        robot = loads(text, constraints=constraints, gravity=gravity, expand_xacro=False)
     runs = []
     for run in find_runs(contents, robot.model, joint_states):
         replay = replay_run(robot, run, frame=frame, window=window, effort_delay=effort_delay)

@@ -11,7 +11,7 @@ from kron_dynamics.bag import BagAnalysis, analyze_bag
 from kron_dynamics.bag.analysis import DEFAULT_MAX_NOISE
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.report import format_report
-from kron_dynamics.cli.options import add_gravity, finite_number, positive_number
+from kron_dynamics.cli.options import add_constraints, add_gravity, finite_number, positive_number
 from kron_dynamics.cli.streams import require_plots, writing
 
 DESCRIPTION = """\
@@ -29,6 +29,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--urdf', metavar='FILE', type=Path, help='the robot (default: as recorded in the bag)'
     )
+    add_constraints(parser)
     parser.add_argument(
         '--robot-description',
         metavar='TOPIC',
@@ -85,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         robot_description=arguments.robot_description,
         joint_states=arguments.joint_states,
         frame=arguments.frame,
+        constraints=arguments.constraints,
         gravity=arguments.gravity,
         window=arguments.window,
         effort_delay=arguments.effort_delay,

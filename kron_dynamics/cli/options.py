@@ -53,13 +53,7 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'urdf', metavar='URDF', type=Path, help='robot description file, URDF or xacro'
     )
-    parser.add_argument(
-        '--constraints',
-        metavar='FILE',
-        type=Path,
-        help='what closes loops and couples joints, and which joints have a drive: YAML, MJCF, '
-        'SDF or URDF+',
-    )
+    add_constraints(parser)
     parser.add_argument(
         '--hold-base',
         action='store_true',
@@ -72,6 +66,17 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         help='value of an argument of a xacro file; may be repeated',
+    )
+
+
+def add_constraints(parser: argparse.ArgumentParser) -> None:
+    """Add ``--constraints FILE``."""
+    parser.add_argument(
+        '--constraints',
+        metavar='FILE',
+        type=Path,
+        help='what closes loops and couples joints, and which joints have a drive: YAML, MJCF, '
+        'SDF or URDF+',
     )
 
 
