@@ -42,6 +42,28 @@ def inverse(name: str, rounds: int) -> Outcome:
         return Outcome(Spread.of([task.seconds(count) for _ in range(rounds)]))
 
 
+def inverse_of_drives(name: str, rounds: int) -> Outcome:
+    """Time of one call of inverse dynamics in the coordinates of the drives, from Python."""
+    urdf, constraints = FILES[name]
+    robot = load(ROOT / 'urdf' / urdf, constraints=ROOT / 'config' / constraints)
+    closing = robot.model.closing
+    qd, qdd = np.random.default_rng(3).uniform(-1.0, 1.0, (2, robot.n))
+    out = np.empty(robot.n)
+    task = PythonTask(
+        'inverse dynamics',
+        'call(q, qd, qdd, out=out)',
+        '[out]',
+        call=robot.inverse_dynamics,
+        q=closing.start[list(closing.choice.independent)],
+        qd=qd,
+        qdd=qdd,
+        out=out,
+    )
+    with pinned():
+        count = repeats(task)
+        return Outcome(Spread.of([task.seconds(count) for _ in range(rounds)]))
+
+
 def forward(name: str, rounds: int) -> Outcome:
     """Forward dynamics with multipliers against `pinocchio.constraintDynamics`."""
     robot, q, u, _, tau = _machine(name)

@@ -144,7 +144,8 @@ One call of a constrained robot in its independent speeds: the efforts of the ac
 accelerations with multipliers of all conditions, against `pinocchio.constraintDynamics` with
 three conditions for every loop, which gives the same accelerations. Four-bar linkage: 3
 coordinates, 1 degree of freedom. Stacker-reclaimer with luffing cylinder and levelled cab: 7
-coordinates, 3 degrees of freedom, 10 conditions of which 4 are independent.""",
+coordinates, 3 degrees of freedom, 10 conditions of which 4 are independent. And the efforts in the
+coordinates of the drives, where the same call closes the loops.""",
     ),
     12: (
         'Operations',

@@ -300,9 +300,12 @@ def _constrained() -> list[Row]:
     for robot, longest in (('four_bar', 0.5e-6), ('cylinder', 1e-6)):
         for key, measure, unit, bounds in (
             ('inverse', constrained.inverse, 's', {'at_most': longest}),
+            ('drives', constrained.inverse_of_drives, 's', {'at_most': longest}),
             ('forward', constrained.forward, 'x', {'at_least': 5.0}),
         ):
             what = 'constrained inverse dynamics, one call from Python'
+            if key == 'drives':
+                what = 'the same from positions of the drives alone, loops closed in the call'
             if key == 'forward':
                 what = f'constrained forward dynamics, one call, against {PINOCCHIO}'
             task = partial(measure, robot)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -13,6 +14,8 @@ from kron_dynamics.closed_loops.closing_map import ClosingMap, closing_map
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.reduction import Choice
 from kron_dynamics.constraints.system import ConstraintSystem
+from kron_dynamics.exceptions import ModelWarning
+from kron_dynamics.messages import named
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
 from kron_dynamics.typing import FloatArray
@@ -71,7 +74,10 @@ class ClosedLoopModel(RobotModel):
             'position_lower': read_only(lower),
             'position_upper': read_only(upper),
             # What moves no mass of its own moves some through a loop; M tells.
-            'warnings': tuple(w for w in tree.warnings if w.kind != 'massless_joint'),
+            'warnings': (
+                *(w for w in tree.warnings if w.kind != 'massless_joint'),
+                *_passive_friction(tree, others),
+            ),
         }
         return cls(**shared, tree=tree, closing=closing, told=system.description or '')
 
@@ -119,3 +125,18 @@ class ClosedLoopModel(RobotModel):
         digest.update(f'{self.told} {closing.choice.independent} {closing.series}'.encode())
         digest.update(closing.targets.tobytes() + closing.start.tobytes())
         return digest.hexdigest()
+
+
+def _passive_friction(tree: RigidModel, others: tuple[int, ...]) -> Iterator[ModelWarning]:
+    """Tell of friction that has no part in the equations."""
+    for k in others:
+        damping, friction = float(tree.damping[k]), float(tree.friction[k])
+        if damping or friction:
+            yield ModelWarning(
+                'passive_friction',
+                named('joint', tree.joint_names[k]),
+                f'its friction (damping {damping:g}, friction {friction:g}) has no part: it has '
+                'no drive',
+                'give what it comes to at the drive to the joint of the drive',
+                'hint',
+            )

@@ -53,6 +53,7 @@ KINDS: Mapping[str, Kind] = {
     'mimic_of_fixed': Kind(),
     'mimic_of_unknown': Kind(),
     'limit_in_degrees': Kind(HINT),
+    'passive_friction': Kind(HINT),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),
     'missing_inertia': Kind(WARNING, InvalidInertiaError),

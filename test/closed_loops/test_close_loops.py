@@ -56,12 +56,15 @@ def test_a_drive_ends_where_the_mechanism_is_singular():
         assert place_of_slider(turn) == pytest.approx(slide, abs=1e-13)
 
 
-def test_a_drive_ends_where_another_joint_is_at_its_limit():
+@pytest.fixture(scope='module')
+def mechanism_of_the_cylinder():
+    name = 'stacker_reclaimer_cylinder'
+    return kd.load(ROOT / 'urdf' / f'{name}.urdf', constraints=ROOT / 'config' / f'{name}.yaml')
+
+
+def test_a_drive_ends_where_another_joint_is_at_its_limit(mechanism_of_the_cylinder):
     """The luff joint of the stacker, which the cylinder moves."""
-    robot = kd.load(
-        ROOT / 'urdf' / 'stacker_reclaimer_cylinder.urdf',
-        constraints=ROOT / 'config' / 'stacker_reclaimer_cylinder.yaml',
-    )
+    robot = mechanism_of_the_cylinder
     tree = robot.model.tree
     luff = tree.joint_names.index('luff')
     for limits, of_tree in (
@@ -73,12 +76,16 @@ def test_a_drive_ends_where_another_joint_is_at_its_limit():
         assert abs(limits[2]) < abs(of_tree[cylinder])
 
 
-def test_a_cylinder_pushes_with_its_lever_arm():
+def test_friction_without_a_drive_is_told(mechanism_of_the_cylinder):
+    (told,) = (w for w in mechanism_of_the_cylinder.model.warnings if w.kind == 'passive_friction')
+    assert told.subject == "joint 'luff'"
+    assert 'damping 1.4e+07, friction 40000' in told.finding
+    assert told.severity == 'hint'
+
+
+def test_a_cylinder_pushes_with_its_lever_arm(mechanism_of_the_cylinder):
     """The force is the luff torque over the change of length with the angle."""
-    robot = kd.load(
-        ROOT / 'urdf' / 'stacker_reclaimer_cylinder.urdf',
-        constraints=ROOT / 'config' / 'stacker_reclaimer_cylinder.yaml',
-    )
+    robot = mechanism_of_the_cylinder
     q = np.array([1.0, 0.2, 0.4])
     luff = robot.model.tree.joint_names.index('luff')
     step = 1e-4
