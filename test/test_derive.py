@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 
@@ -149,3 +150,28 @@ def test_errors_are_one_line(arguments: list[str], code: int, named: str, capsys
     assert line.startswith('kron_dynamics: error: ')
     assert named in line
     assert captured.out == ''
+
+
+def test_conditions_of_closed_loops(derive: Any) -> None:
+    """Printed, read by SymPy and evaluated, they are the numbers of the constraints."""
+    urdf = str(URDF / 'four_bar.urdf')
+    file = str(URDF.parent / 'config' / 'four_bar_constraints.yaml')
+    lines = derive(urdf, '--constraints', file, '--quantity', 'phi', 'A', 'dA')
+    closed = kd.ConstrainedRobot.described(kd.load(urdf), file)
+    names = closed.joint_names
+    assert lines[0] == f'# four_bar, coordinates {", ".join(names)}'
+    q, qd = np.random.default_rng(5).uniform(-1.0, 1.0, (2, 3))
+    terms = closed.terms(q, qd)
+    symbols = closed.robot.symbolic
+    values = dict(zip((*symbols.q, *symbols.qd), (*q, *qd), strict=True))
+    by_name = {str(symbol): symbol for symbol in values}
+    for name, expected in (('phi', terms.phi), ('A', terms.A), ('dA', terms.A_dot)):
+        found = np.zeros_like(expected)
+        for line in lines:
+            place, _, text = line.partition(' = ')
+            if place.startswith(f'{name}['):
+                where = tuple(int(k) for k in place[len(name) + 1 : -1].split(','))
+                found[where] = float(sympy.sympify(text, locals=by_name).subs(values))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert [line for line in derive(urdf, '--constraints', file) if line.startswith('# phi')]
+    assert main(['derive', urdf, '--quantity', 'phi']) != 0

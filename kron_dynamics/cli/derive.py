@@ -6,13 +6,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sympy
 
 from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
+from kron_dynamics.constraints import Geometry, read_constraints
+from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
+from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.loading import load
+from kron_dynamics.model import RobotModel
 from kron_dynamics.symbolic import (
     SymbolicFrame,
     SymbolicRelativeFrame,
@@ -25,6 +31,9 @@ DESCRIPTION = """\
 Print the equations of a robot in closed form, M qdd + C* (qd (x) qd) + g = tau, with the joints'
 names as symbols: entry by entry (from 0; what is not listed is 0), or as LaTeX. Closed forms grow
 fast: print a robot of more than three or four joints with --simplify, and only what is needed.
+With --constraints they are those of the tree, in all of its coordinates, with
+M qdd + C* (qd (x) qd) + g = tau + A^T lambda and phi(q) = 0, A = d phi/dq, dA its time derivative:
+the other joints of a loop have no closed form of the drives.
 """
 
 # By symbol: the method and, for LaTeX, how the quantity is written.
@@ -43,6 +52,12 @@ ROBOT_QUANTITIES: dict[str, tuple[Callable[[SymbolicRobot], Any], str]] = {
     'T': (SymbolicRobot.kinetic_energy, 'T'),
     'V': (SymbolicRobot.potential_energy, 'V'),
 }
+# Of closed loops, from constraints and the tree's closed forms.
+LOOP_QUANTITIES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    'phi': (lambda geometry: geometry.f, r'\boldsymbol{\varphi}'),
+    'A': (lambda geometry: geometry.A, r'\mathbf{A}'),
+    'dA': (lambda geometry: geometry.A_dot, r'\dot{\mathbf{A}}'),
+}
 Frame = SymbolicFrame | SymbolicRelativeFrame
 FRAME_QUANTITIES: dict[str, tuple[Callable[[Any], Any], str]] = {
     'pose': (lambda frame: frame.pose(), r'\mathbf{T}'),
@@ -60,14 +75,15 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add_urdf(parser)
-    symbols = [*ROBOT_QUANTITIES, *FRAME_QUANTITIES]
+    symbols = [*ROBOT_QUANTITIES, *FRAME_QUANTITIES, *LOOP_QUANTITIES]
     parser.add_argument(
         '--quantity',
         metavar='SYMBOL',
         nargs='+',
         choices=symbols,
-        help=f'what to print, of {", ".join(symbols)} (default: {" ".join(DEFAULT_QUANTITIES)}; '
-        f'with --frame: {" ".join(DEFAULT_FRAME_QUANTITIES)})',
+        help=f'what to print, of {", ".join(symbols)} (default: {" ".join(DEFAULT_QUANTITIES)}, '
+        'with --constraints phi A too; with --frame: '
+        f'{" ".join(DEFAULT_FRAME_QUANTITIES)})',
     )
     parser.add_argument(
         '--frame',
@@ -106,15 +122,20 @@ def run(arguments: argparse.Namespace) -> int:
         UnknownFrameError: it does not have the link.
         ParameterError: a link is given, but no quantity of a link is asked for.
     """
-    robot = load(arguments.urdf, gravity=arguments.gravity, **description_options(arguments))
+    options = description_options(arguments)
+    options['constraints'] = None  # the tree: only that has closed forms
+    robot = load(arguments.urdf, gravity=arguments.gravity, **options)
     symbolic = robot.symbolic
     if arguments.symbolic_parameters:
         symbolic = symbolic.with_parameters('symbolic')
     link = arguments.frame or robot.model.tip_link
     frame, seen = _frame(symbolic, link, arguments)
     about_link = bool(arguments.frame or seen)
-    default = DEFAULT_FRAME_QUANTITIES if about_link else DEFAULT_QUANTITIES
-    quantities = tuple(arguments.quantity or default)
+    loops = _loops(symbolic, robot.model, arguments.constraints)
+    default = DEFAULT_QUANTITIES + (() if loops is None else ('phi', 'A'))
+    quantities = tuple(arguments.quantity or (DEFAULT_FRAME_QUANTITIES if about_link else default))
+    if loops is None and LOOP_QUANTITIES.keys() & quantities:
+        raise ParameterError(f'{", ".join(LOOP_QUANTITIES)} need --constraints FILE')
     if about_link and not FRAME_QUANTITIES.keys() & quantities:
         raise ParameterError(
             f'--frame {link} is for {", ".join(FRAME_QUANTITIES)}, none of which --quantity names'
@@ -125,6 +146,9 @@ def run(arguments: argparse.Namespace) -> int:
         if quantity in FRAME_QUANTITIES:
             derive_frame, name = FRAME_QUANTITIES[quantity]
             closed_form, about = derive_frame(frame), f' of {link}{seen}'
+        elif quantity in LOOP_QUANTITIES:
+            of_loops, name = LOOP_QUANTITIES[quantity]
+            closed_form, about = sympy.Matrix(of_loops(loops)), ''
         else:
             derive, name = ROBOT_QUANTITIES[quantity]
             closed_form, about = derive(symbolic), ''
@@ -140,6 +164,17 @@ def run(arguments: argparse.Namespace) -> int:
         name = symbolic.latex(symbol) if arguments.latex else str(symbol)
         print(write(symbolic, name, value))
     return 0
+
+
+def _loops(symbolic: SymbolicRobot, model: RobotModel, path: Path | None) -> Geometry | None:
+    """Conditions that a file's constraints set, in closed form."""
+    if path is None:
+        return None
+    system = ConstraintSystem(model, read_constraints(path, model).constraints)
+    targets = [signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in system.constraints]
+    q, qd = (np.array(x, dtype=object) for x in (symbolic.q, symbolic.qd))
+    found = stacked_geometry(*system.geometric, symbolic.model, q, qd)
+    return found._replace(f=found.f - np.concatenate(targets))
 
 
 def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) -> tuple[Frame, str]:
