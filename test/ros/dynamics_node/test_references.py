@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 
 with contextlib.suppress(ImportError):  # then these tests are not collected
-    from rclpy.serialization import serialize_message
-    from std_msgs.msg import Float64MultiArray
-    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-    from kron_dynamics.ros.conversions import stamp_from
+    from trajectory_msgs.msg import JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
@@ -207,45 +203,6 @@ def test_some_of_the_joints_move_and_the_others_hold(active, assert_close):
 )
 def test_a_reference_of_another_age_is_refused(active, start, duration, said):
     assert said in active.refer([0, duration], [HELD, GOAL], start=active.time + start)
-
-
-def test_commands_go_on_while_a_long_reference_is_read_and_checked(active):
-    """20,000 points took half a second of the commands' thread."""
-    count, period = 20_000, 0.01
-    times = 1.0 + period * np.arange(count)
-    s = (times - 1.0) / (times[-1] - 1.0)
-    way = 1e-3 * 64.0 * (s * (1.0 - s)) ** 3
-    rates = np.gradient(way, times)
-    rates[[0, -1]] = 0.0
-    points = []
-    for t, x, v in zip(times, way, rates, strict=True):
-        point = JointTrajectoryPoint(positions=(HELD + x).tolist(), velocities=[v] * 3)
-        whole = stamp_from(t)
-        point.time_from_start.sec, point.time_from_start.nanosec = whole.sec, whole.nanosec
-        points.append(point)
-    reference = JointTrajectory(joint_names=active.robot.joint_names, points=points)
-    data = serialize_message(reference)
-    heard = []
-    active.client.hear(
-        Float64MultiArray, 'dynamics_node/commands', lambda _: heard.append(time.monotonic())
-    )
-    timer = active.client.node.create_timer(
-        period, lambda: active.send(None, HELD, np.zeros(3), after=period)
-    )
-    active.client.wait_for(lambda: len(heard) > 20, 'commands')
-    longest = []
-    for _ in range(5):
-        said, begin = active.process.output.count('following a reference'), time.monotonic()
-        active._references.publish(data)
-        active.client.wait_for(
-            lambda said=said: active.process.output.count('following a reference') > said,
-            'a reference that is followed',
-        )
-        active.client.wait_for(lambda: heard[-1] > begin + 0.2, 'commands')  # noqa: B023
-        longest.append(np.diff([t for t in heard if t >= begin]).max())
-    active.client.node.destroy_timer(timer)
-    # A busy computer makes gaps of its own, not each time.
-    assert min(longest) < 2.5 * period, longest
 
 
 def test_points_one_by_one_are_followed_and_the_last_one_is_not_passed(active, assert_close):
