@@ -77,6 +77,40 @@ def test_a_command_loads_what_it_needs() -> None:
     assert loaded_by(code) <= {'numpy', *TO_READ_A_URDF}
 
 
+@pytest.mark.parametrize(
+    ('node', 'missing'),
+    [
+        ('simulator_node', 'rclpy'),
+        ('dynamics_node', 'rclpy'),
+        ('dynamics_node', 'diagnostic_msgs'),
+        ('dynamics_node', 'kron_dynamics_msgs'),
+    ],
+)
+def test_nodes_without_ros_say_in_one_line_what_is_missing(node: str, missing: str) -> None:
+    """ROS as a whole, or a workspace that is not sourced: no traceback."""
+    if missing != 'rclpy':
+        pytest.importorskip('rclpy', reason='rclpy is not installed')
+    code = (
+        'import sys\n'
+        'class Absent:\n'
+        '    def find_spec(self, name, path=None, target=None):\n'
+        f'        if name == {missing!r}:\n'
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        'sys.meta_path.insert(0, Absent())\n'
+        f'from kron_dynamics.ros.start import {node}; sys.exit({node}())'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
+    assert done.returncode == 1
+    assert done.stderr == f'{node}: {missing} is missing: source ROS 2 and this workspace\n'
+    assert done.stdout == ''
+
+
 def test_holding_a_position_needs_numpy_alone() -> None:
     code = (
         'from kron_dynamics.control import Trajectory\n'

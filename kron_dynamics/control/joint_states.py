@@ -169,8 +169,7 @@ class JointStateAssembler:
             positions: one for each name, or empty; in rad or m.
             velocities: one for each name, or empty; in rad/s or m/s.
             efforts: one for each name, or empty; in N m or N.
-            stamp: time of measurement on the publisher's clock, in s; None if it gives none, and
-                then order and repetition cannot be checked.
+            stamp: of the measurement, publisher's clock, in s; None for none: no order is checked.
             now: steady time of arrival, in s.
         """
         given = (positions, velocities, efforts)

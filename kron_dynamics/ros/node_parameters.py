@@ -151,8 +151,8 @@ DYNAMICS = (
     Parameter(
         'state_timeout',
         0.2,
-        'Wall time without a complete joint state that counts as a fault, s. Taken up by '
-        'configure.',
+        'Time, by a steady clock, without a new position or velocity of some joint that counts as '
+        'a fault, s. Read at configure.',
         0.001,
         60.0,
     ),

@@ -11,12 +11,14 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+import yaml
 from ros_domains import domain_number
 
-DEMO = Path(__file__).resolve().parents[2] / 'launch' / 'demo.launch.py'
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / 'launch' / 'demo.launch.py'
 PATIENCE = 240.0
 
 
@@ -66,27 +68,30 @@ def domain(make_executable: Callable[[str, str], None], monkeypatch: pytest.Monk
     return number
 
 
-@pytest.mark.ros
-def test_two_demos_run_in_one_domain_and_end_in_order(domain: int, tmp_path: Path) -> None:
-    pytest.importorskip('ros2launch')
-    rclpy = pytest.importorskip('rclpy')
+class Heard(NamedTuple):
+    """What was heard of two launches: the messages of each, and all topics."""
+
+    messages: list[list[Any]]
+    topics: set[str]
+
+
+def launched(
+    domain: int, folder: Path, commands: dict[str, list[str]], kind: Any, topic: str
+) -> Heard:
+    """Run `ros2 launch kron_dynamics` in namespaces until 20 messages are heard in each."""
+    import rclpy
     from rclpy.executors import SingleThreadedExecutor
-    from std_msgs.msg import Float64MultiArray
 
     ros2 = shutil.which('ros2')
     assert ros2 is not None
-    base = [ros2, 'launch', '--noninteractive', 'kron_dynamics', DEMO.name]
-    own = {
-        'wall': [],
-        'fast': ['use_sim_time:=true', 'real_time_factor:=3'],
-    }
-    demos, logs = [], []
-    for name, arguments in own.items():
-        logs.append(tmp_path / f'{name}.output')
+    base = [ros2, 'launch', '--noninteractive', 'kron_dynamics']
+    launches, logs = [], []
+    for name, arguments in commands.items():
+        logs.append(folder / f'{name}.output')
         with logs[-1].open('w', encoding='utf-8') as output:
-            demos.append(
+            launches.append(
                 subprocess.Popen(
-                    [*base, f'namespace:={name}', *arguments],
+                    [*base, *arguments, f'namespace:={name}'],
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -96,35 +101,75 @@ def test_two_demos_run_in_one_domain_and_end_in_order(domain: int, tmp_path: Pat
     try:
         rclpy.init(args=[], context=context, domain_id=domain)
         node = rclpy.create_node('test', context=context)
-        commands: dict[str, list[Any]] = {name: [] for name in own}
-        for name, heard in commands.items():
-            topic = f'/{name}/dynamics_node/commands'
-            node.create_subscription(Float64MultiArray, topic, heard.append, 1)
+        messages: dict[str, list[Any]] = {name: [] for name in commands}
+        for name, heard in messages.items():
+            node.create_subscription(kind, f'/{name}/dynamics_node/{topic}', heard.append, 1)
         executor = SingleThreadedExecutor(context=context)
         executor.add_node(node)
         end = time.monotonic() + PATIENCE
         while (
-            min(map(len, commands.values())) < 20
-            and all(demo.poll() is None for demo in demos)
+            min(map(len, messages.values())) < 20
+            and all(each.poll() is None for each in launches)
             and time.monotonic() < end
         ):
             executor.spin_once(timeout_sec=0.1)
-        topics = dict(node.get_topic_names_and_types())
-        for demo in demos:
-            demo.send_signal(signal.SIGINT)
-        codes = [demo.wait(PATIENCE) for demo in demos]
+        topics = set(dict(node.get_topic_names_and_types()))
+        for each in launches:
+            each.send_signal(signal.SIGINT)
+        codes = [each.wait(PATIENCE) for each in launches]
     finally:
         rclpy.try_shutdown(context=context)
-        for demo in demos:
-            if demo.poll() is None:
-                os.killpg(demo.pid, signal.SIGKILL)
-                demo.wait()
-    for name, code, log in zip(own, codes, logs, strict=True):
-        said = log.read_text(encoding='utf-8')
+        for each in launches:
+            if each.poll() is None:
+                os.killpg(each.pid, signal.SIGKILL)
+                each.wait()
+    outputs = [log.read_text(encoding='utf-8') for log in logs]
+    for code, heard, said in zip(codes, messages.values(), outputs, strict=True):
         assert code == 0, said
-        assert len(commands[name]) >= 20, said
-        assert all(len(command.data) == 3 for command in commands[name])
+        assert len(heard) >= 20, said
         assert 'Traceback' not in said
         assert said.count('process has finished cleanly') == 2, said
-    assert '/fast/clock' in topics
-    assert '/clock' not in topics
+    return Heard(list(messages.values()), topics)
+
+
+@pytest.mark.ros
+def test_two_demos_run_in_one_domain_and_end_in_order(domain: int, tmp_path: Path) -> None:
+    pytest.importorskip('ros2launch')
+    pytest.importorskip('rclpy')
+    from std_msgs.msg import Float64MultiArray
+
+    own = {'wall': [DEMO.name], 'fast': [DEMO.name, 'use_sim_time:=true', 'real_time_factor:=3']}
+    heard = launched(domain, tmp_path, own, Float64MultiArray, 'commands')
+    assert all(len(command.data) == 3 for each in heard.messages for command in each)
+    assert '/fast/clock' in heard.topics
+    assert '/clock' not in heard.topics
+
+
+@pytest.mark.ros
+def test_two_robots_of_one_xacro_file_run_in_one_domain(domain: int, tmp_path: Path) -> None:
+    pytest.importorskip('ros2launch')
+    pytest.importorskip('rclpy')
+    pytest.importorskip('xacro')
+    from sensor_msgs.msg import JointState
+
+    urdf = (ROOT / 'test' / 'robots' / 'planar_2r.urdf').read_text(encoding='utf-8')
+    tag = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '
+    text = urdf.replace('<robot ', tag, 1).replace('"shoulder"', '"$(arg first)"')
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(text.replace('<link', '<xacro:arg name="first" default="x"/><link', 1))
+    own = {}
+    for name, first in (('left', 'swivel'), ('right', 'pivot')):
+        gains = {joint: {'kp': 9.0, 'kd': 6.0} for joint in (first, 'elbow')}
+        parameters = tmp_path / f'{name}.yaml'
+        node = {'ros__parameters': {'gains': gains, 'state_timeout': 5.0}}
+        parameters.write_text(yaml.safe_dump({'/**/dynamics_node': node}))
+        own[name] = [
+            'robot.launch.py',
+            f'robot_description_file:={file}',
+            f'xacro_args:=first:={first}',
+            f'params_file:={parameters}',
+            'simulated:=true',
+        ]
+    heard = launched(domain, tmp_path, own, JointState, 'command_state')
+    for messages, first in zip(heard.messages, ('swivel', 'pivot'), strict=True):
+        assert {tuple(message.name) for message in messages} == {(first, 'elbow')}

@@ -201,3 +201,24 @@ def test_a_description_by_topic_may_come_late_and_may_come_wrong(start, connect)
     assert client.lifecycle_state() == 'active'
     for process in (controller, simulator):
         process.stop(trouble=['robot_description refused'])
+
+
+def test_autostart_goes_on_with_the_description_that_comes_after_a_wrong_one(start, connect):
+    """One that can be read, but not be configured; and one that is replaced before it moves."""
+    gains = {f'gains.{j}.k{k}': 4.0 for j in ('shoulder', 'elbow') for k in 'pd'}
+    node = start('dynamics_node', 'another', joints=gains, tip_frame='hand')
+    client = connect('another')
+    client.wait_for(lambda: 'waiting for' in node.output, 'node that waits')
+    topic = client.publisher(String, 'robot_description', LATCHED)
+    topic.publish(String(data=GOOD.replace('"hand"', '"claw"')))
+    client.wait_for(lambda: 'cannot configure: ' in node.output, 'refusal')
+    assert "'hand'" in node.output
+    assert client.lifecycle_state() == 'unconfigured'
+    topic.publish(String(data=GOOD))
+    client.wait_for(lambda: client.lifecycle_state() == 'inactive', 'configured node')
+    first = node.output.partition('; model ')[2][:12]
+    topic.publish(String(data=spoilt('<mass value="4"/>', '<mass value="5"/>')))
+    client.wait_for(lambda: node.output.count('configured for') == 2, 'node configured anew')
+    assert node.output.rpartition('; model ')[2][:12] != first
+    client.wait_for(lambda: client.lifecycle_state() == 'inactive', 'configured node')
+    node.stop(trouble=['cannot configure'])

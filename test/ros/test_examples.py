@@ -55,13 +55,6 @@ def machine(launcher, connect):
     process.stop()
 
 
-def offered(client, name):
-    """Skip a test unless the node offers a service."""
-    services = {service for service, _ in client.node.get_service_names_and_types()}
-    if f'/dynamics_node/{name}' not in services:
-        pytest.skip(f'dynamics_node does not offer {name} yet')
-
-
 def test_planner_client(machine):
     printed = run('planner_client')
     robot = kd.load(STACKER)
@@ -82,7 +75,6 @@ def test_planner_client(machine):
 
 
 def test_feedforward_trajectory(machine):
-    offered(machine, 'annotate_trajectory')
     printed = run('feedforward_trajectory')
     assert 'sent to /joint_trajectory_controller/joint_trajectory' in printed
     # It is slow: the efforts are those that carry the weight, nearly.
@@ -96,7 +88,6 @@ def test_feedforward_trajectory(machine):
 
 
 def test_payload_change(machine):
-    offered(machine, 'set_payload')
     printed = run('payload_change', 'bucket_wheel', 5000)
     expected = kd.load(STACKER, payload={'bucket_wheel': 5000.0}).gravity_vector([100.0, 0.5, 0.0])
     (loaded,) = numbers(printed, r'luff +\S+ +(\S+) with 5000 kg at bucket_wheel')

@@ -140,6 +140,40 @@ def test_linear_models(present, ask, states, assert_close):
         np.testing.assert_allclose(ratios, -poles.real / np.abs(poles), atol=1e-5)
 
 
+@pytest.mark.parametrize('name', SERVICES)
+def test_every_field_of_a_request_counts(kernel_cache, name):
+    """A field that is asked for and not used makes people measure what nobody reads."""
+    present = ConfiguredRobot(robot_called('boom'), 'bucket_wheel')
+    kind, compute = SERVICES[name]
+    joints = list(present.robot.joint_names)
+    states = ('position', 'velocity', 'acceleration', 'jerk', 'effort')
+    fields = kind.Request.get_fields_and_field_types()
+    usual = {field: [0.02, 0.05, 0.03] for field in states if field in fields}
+    other = {
+        **{field: [0.02, 0.06, 0.03] for field in usual},
+        'joint_names': joints[::-1],
+        'include_friction': True,
+        'include_frequencies': True,
+        'frame': 'boom',
+        'reference': 'boom',
+        'axes': 'boom',
+        'point': [0.1, 0.2, 0.3],
+    }
+    assert fields.keys() <= other.keys()
+
+    def answer(**changed):
+        response = kind.Response()
+        compute(present, LARGEST, kind.Request(**{**usual, **changed}), response)
+        told = response.get_fields_and_field_types()
+        arrays = {field: getattr(response, field) for field in told}
+        # Not the names, which only repeat the request.
+        return {field: list(x) for field, x in arrays.items() if isinstance(x, array)}
+
+    known = answer()
+    for field in fields:
+        assert answer(**{field: other[field]}) != known, field
+
+
 def test_a_pose_with_a_singular_mass_matrix_is_named(kernel_cache):
     """With the mass at the pivot; elsewhere the same velocity is only out of all proportion."""
     present = ConfiguredRobot(kd.loads(COLLAPSING), 'tip')

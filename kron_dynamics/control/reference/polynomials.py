@@ -19,6 +19,8 @@ from kron_dynamics.typing import FloatArray
 # How far a bound may stand off the extremum that was found, against the quantity's size.
 _GAP = 1e-14
 _MOST_HALVINGS = 60
+# Pieces bounded in one go: other threads get the interpreter in between.
+_CHUNK = 1024
 
 # Position, velocity and acceleration, each (p, n), at one end of every piece.
 States = tuple[FloatArray, FloatArray, FloatArray]
@@ -86,18 +88,29 @@ def highest(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the greatest value of each joint over all pieces, and when, shape (n,) each.
 
-    The control points of a piece in Bernstein form bound it. A piece whose bound is above the
-    greatest value found so far is halved until none is.
-
     Args:
-        pieces: shape (order, p, n).
+        pieces: shape (order, p, n), p at least 1.
         begins: of the pieces, shape (p,), s.
         sizes: of the pieces, shape (p,), s.
+    """
+    chunks = [slice(k, k + _CHUNK) for k in range(0, len(begins), _CHUNK)]
+    found = [_highest(pieces[:, chunk], begins[chunk], sizes[chunk]) for chunk in chunks]
+    values, times = (np.array(rows) for rows in zip(*found, strict=True))
+    first = values.argmax(axis=0), np.arange(pieces.shape[2])
+    return values[first], times[first]
+
+
+def _highest(
+    pieces: FloatArray, begins: FloatArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same of few pieces.
+
+    The control points of a piece in Bernstein form bound it. A piece whose bound is above the
+    greatest value found so far is halved until none is.
     """
     degree = len(pieces) - 1
     scaled = pieces * sizes[:, np.newaxis] ** np.arange(degree + 1)[:, np.newaxis, np.newaxis]
     controls = np.tensordot(_to_bernstein(degree), scaled, axes=1)
-    count = controls.shape[1]
     ends = np.concatenate((controls[0], controls[-1]))  # (2 p, n)
     where = ends.argmax(axis=0)
     best = ends[where, np.arange(ends.shape[1])]
@@ -106,7 +119,7 @@ def highest(
     piece, joint = np.nonzero(controls.max(axis=0) > best + gap)
     points = controls[:, piece, joint]  # (order, m)
     begin, size = begins[piece], sizes[piece]
-    for _ in range(_MOST_HALVINGS if count else 0):
+    for _ in range(_MOST_HALVINGS):
         if not joint.size:
             break
         left, right = _halves(points)

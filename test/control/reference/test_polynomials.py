@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
@@ -80,6 +82,36 @@ def test_highest_is_the_largest_root_of_the_derivative_or_an_end(order):
         piece = min(int(np.searchsorted(begins, times[joint], side='right')) - 1, 59)
         attained = np.polyval(pieces[::-1, piece, joint], times[joint] - begins[piece])
         assert attained == pytest.approx(best[joint], rel=1e-6)
+
+
+def test_thousands_of_pieces_are_bounded_in_turn():
+    """While NumPy copies one large array no other thread runs, and commands would wait."""
+    count, joints = 20_000, 6
+    pieces, sizes = 0.1 * RNG.normal(size=(4, count, joints)), np.full(count, 0.5)
+    begins = 0.5 * np.arange(count)
+    peaks = np.array([0, 1023, 1024, 7000, 19_456, count - 1])
+    pieces[:, peaks, np.arange(joints)] = np.array([[3.0], [2.0], [-4.0], [0.0]])
+    tracemalloc.start()
+    best, times = highest(pieces, begins, sizes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(best, 3.25, rtol=1e-12)
+    np.testing.assert_allclose(times, begins[peaks] + 0.25, atol=1e-6)
+    assert peak < 0.3 * pieces.nbytes
+
+
+def test_of_equal_values_the_first_counts_and_one_that_is_no_number_is_told():
+    pieces, begins = np.zeros((2, 3000, 2)), np.arange(3000.0)
+    pieces[0, [5, 2500]] = 1.0
+    best, times = highest(pieces, begins, np.ones(3000))
+    np.testing.assert_array_equal(best, 1.0)
+    np.testing.assert_array_equal(times, 5.0)
+    for k in (5, 1500, 2999):
+        spoilt = pieces.copy()
+        spoilt[0, k, 1] = np.nan
+        best, _ = highest(spoilt, begins, np.ones(3000))
+        assert best[0] == 1.0
+        assert np.isnan(best[1])
 
 
 def test_a_flat_quantity_is_done_at_once():

@@ -70,6 +70,22 @@ def test_activation_without_states_is_refused(bench):
     assert 'position never received for turn, lift, slide' in last
 
 
+def test_an_error_is_on_diagnostics_until_the_node_is_active(bench):
+    """An old one beside a node that works would send people looking for a fault."""
+
+    def error():
+        return {item.key: item.value for item in bench.client.next_status().values}.get('error')
+
+    bench.configure(joints={'gains.lift.kp': 0.0})
+    bench.acknowledge()
+    assert not bench.client.transition('activate')
+    assert 'gains.lift.kp' in error()
+    assert bench.client.set_parameters({'gains.lift.kp': 9.0}) == ''
+    bench.acknowledge()
+    assert bench.client.transition('activate')
+    assert error() is None
+
+
 def test_cleanup_forgets_the_states(bench):
     bench.configure()
     bench.acknowledge()
