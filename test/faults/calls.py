@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the services of a dynamics_node at random until it is terminated.
 
-Usage: python test/faults/calls.py NAMESPACE SEED; soak.py starts it. Every answer must succeed.
+Usage: python test/faults/calls.py NAMESPACE SEED LARGEST; soak.py starts it. Every answer must
+succeed; requests have up to LARGEST states.
 """
 
 from __future__ import annotations
 
-import itertools
 import signal
 import sys
 import threading
-import time
 from collections import Counter
 
 import numpy as np
@@ -39,11 +38,6 @@ SERVICES = {
     'annotate_trajectory': (AnnotateTrajectory, ('position',)),
     'set_payload': (SetPayload, ()),
 }
-BATCHES = (2, 50, 1000)  # states
-# The middleware keeps memory for the last ten answers of each service, and each of the ten places
-# stays as long as the longest answer that it ever held. So services are called in turn for so
-# long, s, with answers short and long: else places would fill for half an hour.
-_FILLING = 52.0
 _PATIENCE = 30.0  # s
 # Of a link that is light beside the machine; so that no tolerance is left.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
@@ -57,13 +51,13 @@ def request(
     machine: str,
     n: int,
     random_,
-    batches: tuple[int, ...],
+    largest: int,
 ):
-    """Make a request of a size that is one of some."""
+    """Make a request of a random size."""
     if name == 'set_payload':
         link, mass = PAYLOAD[machine]
         return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
-    count = int(random_.choice(batches))
+    count = int(random_.integers(2, largest + 1))
     values = {field: random_.uniform(-0.1, 0.1, count * n).tolist() for field in fields}
     if name == 'annotate_trajectory':
         values['time_from_start'] = np.arange(count, dtype=float).tolist()
@@ -72,7 +66,7 @@ def request(
 
 def main() -> None:
     """Call until terminated; print how many answers of each service came."""
-    machine, seed = sys.argv[1], int(sys.argv[2])
+    machine, seed, largest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     n = kron_dynamics.loads(description(machine)).n
     random_ = np.random.default_rng(seed)
     # What a handler raises in the middle of a call of rclpy may come out as nothing at all.
@@ -89,12 +83,9 @@ def main() -> None:
         if not client.wait_for_service(timeout_sec=_PATIENCE):
             sys.exit(f'{name} is not served')
     answers: Counter[str] = Counter()
-    begin, turn = time.monotonic(), itertools.cycle(SERVICES)
     while not ended.is_set():
-        filling = time.monotonic() - begin < _FILLING
-        batches = BATCHES[::2] if filling else BATCHES
-        name = next(turn) if filling else str(random_.choice(list(SERVICES)))
-        made = request(name, *SERVICES[name], machine, n, random_, batches)
+        name = str(random_.choice(list(SERVICES)))
+        made = request(name, *SERVICES[name], machine, n, random_, largest)
         future = clients[name].call_async(made)
         while not (future.done() or ended.is_set()):
             rclpy.spin_once(node, timeout_sec=0.1)

@@ -3,12 +3,15 @@
 """dynamics_node for long: transitions by the thousand, then states, goals and service calls.
 
 Usage: python test/faults/soak.py [--only MACHINE ...] [--cycles 1000] [--minutes 30] [--rate 200]
+    [--largest 50]
 
 For each machine the node is configured, activated, deactivated and cleaned up again and again;
 then it commands the machine for a while, which follows references, while another process calls
 services at random. Prints the memory of the node once a minute. The exit code is 1 if the node
 ended, had a fault, left a state without a command for longer than `WATCHDOG`, answered no calls,
-or grew by more than `GROWTH` after the first minute or the first third of the transitions.
+or grew by more than `GROWTH` after the first minute or the first third of the transitions. With
+--largest 1000 and the like it does grow: the middleware keeps memory for the last ten answers of
+each service, and each place stays as long as the longest answer that it ever held.
 """
 
 from __future__ import annotations
@@ -86,12 +89,13 @@ def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
     return grown(node, warm)
 
 
-def operation(machine: Machine, node: Node, seconds: float, seed: int) -> list[str]:
+def operation(machine: Machine, node: Node, seconds: float, seed: int, largest: int) -> list[str]:
     """Follow references while services are called; return what went wrong."""
     random_ = np.random.default_rng(seed)
     references = machine.node.create_publisher(JointTrajectory, 'dynamics_node/reference', 1)
     namespace = machine.node.get_namespace().strip('/')
-    calls = [sys.executable, str(ROOT / 'test' / 'faults' / 'calls.py'), namespace, str(seed)]
+    calls = [sys.executable, str(ROOT / 'test' / 'faults' / 'calls.py')]
+    calls += [namespace, str(seed), str(largest)]
     wrong: list[str] = []
     home, reach = machine.plant.q.copy(), 0.02 * machine.robot.model.velocity_limit
     with subprocess.Popen(calls, stdout=subprocess.PIPE, text=True) as caller:
@@ -138,6 +142,7 @@ def main() -> int:
     parser.add_argument('--cycles', type=int, default=1000)
     parser.add_argument('--minutes', type=float, default=30.0)
     parser.add_argument('--rate', type=float, default=200.0, help='of the joint states, Hz')
+    parser.add_argument('--largest', type=int, default=50, help='states in a request')
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     rclpy.init()
@@ -150,7 +155,8 @@ def main() -> int:
                 found = transitions(machine, node, options.cycles)
                 if not found:
                     recover(machine)
-                    found = operation(machine, node, 60.0 * options.minutes, options.seed)
+                    seconds, seed = 60.0 * options.minutes, options.seed
+                    found = operation(machine, node, seconds, seed, options.largest)
                 for text in found:
                     print(f'{name}: {text}', flush=True)
                 wrong += found
