@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,17 +17,30 @@ from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels import compiler
 
 _TIME_LIMIT = 120.0
+# How long a compiler may go on that nobody waits for, s.
+_PATIENCE = 0.1
 # Characters of what a compiler that failed says: the first error explains the others.
 _TOLD = 500
 
 
 def compile_library(
-    command: tuple[str, ...], source: str, target: Path, includes: Sequence[Path] = ()
+    command: tuple[str, ...],
+    source: str,
+    target: Path,
+    includes: Sequence[Path] = (),
+    given_up: threading.Event | None = None,
 ) -> None:
-    """Compile C source into the shared library `target`; `includes` are folders of headers.
+    """Compile C source into a shared library.
+
+    Args:
+        command: the compiler, with its own options.
+        source: of the library.
+        target: its file.
+        includes: folders of headers.
+        given_up: ends the compiler when it is set, by another thread.
 
     Raises:
-        KernelBuildError: the compiler failed (with its message) or took too long.
+        KernelBuildError: the compiler failed (with its message), took too long or was given up.
     """
     unit = target.with_suffix('.c')
     unit.write_text(source, encoding='ascii')
@@ -33,6 +49,7 @@ def compile_library(
         code, message = _run(
             [*command, *compiler.flags(), *folders, '-o', str(target), str(unit), '-lm'],
             target.parent,
+            given_up or threading.Event(),
         )
     except OSError as error:
         raise KernelBuildError(f'{command[0]} could not be run: {error}') from None
@@ -48,11 +65,12 @@ def compile_library(
         raise KernelBuildError(f'{command[0]} reported success but wrote no library')
 
 
-def _run(command: list[str], work: Path) -> tuple[int, str]:
+def _run(command: list[str], work: Path, given_up: threading.Event) -> tuple[int, str]:
     """Exit code and output of a command, ended with all its children when it takes too long.
 
     Its files, temporary ones too, stay in a work folder and are for the user alone.
     """
+    end = time.monotonic() + _TIME_LIMIT
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -64,10 +82,17 @@ def _run(command: list[str], work: Path) -> tuple[int, str]:
         env={**os.environ, 'TMPDIR': str(work.absolute())},
     ) as process:
         try:
-            output, _ = process.communicate(timeout=_TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise KernelBuildError(
-                f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
-            ) from None
-        return process.returncode, output.strip()
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    output, _ = process.communicate(timeout=_PATIENCE)
+                    return process.returncode, output.strip()
+                if given_up.is_set():
+                    raise KernelBuildError(f'{command[0]} was ended: nobody waits for it')
+                if time.monotonic() > end:
+                    raise KernelBuildError(
+                        f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
+                    )
+        except BaseException:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise

@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import logging
 import sysconfig
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,18 +28,24 @@ _MODULE, _FUNCTION = 'kron_caller', 'PyInit_kron_caller'  # as in the C text
 _PATIENCE = 60.0  # seconds
 
 
-def call_type() -> Any | None:
+def call_type(given_up: threading.Event | None = None) -> Any | None:
     """Return the type `Call` of the extension, None where it cannot be had here.
 
     ``Call(address, sizes, shapes, result_type, slow, limit)`` is called like ``slow``, which
     gets every call that is not one of plain float64 arrays, or of ``limit`` states or more.
     ``Call.use_for_batches(address, limit)`` gives it other code for batches, and another limit.
     What fails is tried again after a while: the disk may have been full.
+
+    Args:
+        given_up: ends its compilation when it is set, by another thread.
     """
+    given_up = given_up or threading.Event()
     if _state.type is None and time.monotonic() >= _state.try_again:
         try:
-            _state.type = _extension().Call
+            _state.type = _extension(given_up).Call
         except (ImportError, OSError, RuntimeError) as error:  # also the package's own
+            if given_up.is_set():
+                return None
             _state.try_again = time.monotonic() + _PATIENCE
             _log.info('kernels are called through ctypes, which is slower: %s', error)
     return _state.type
@@ -55,7 +62,7 @@ class _State:
 _state = _State()
 
 
-def _extension() -> Any:
+def _extension(given_up: threading.Event) -> Any:
     """The extension module, compiled before or now."""
     command = find_compiler()
     if command is None:
@@ -72,7 +79,7 @@ def _extension() -> Any:
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
         told = signature_source(_FUNCTION, key)
-        compile_library(command, source + told, library, includes)
+        compile_library(command, source + told, library, includes, given_up)
         _load(library, key)
         return {key: Built(library, _MODULE, 0, (), time.perf_counter() - started)}
 

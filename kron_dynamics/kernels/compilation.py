@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -159,6 +160,7 @@ class _Build:
         self._compiler = compiler
         self._lanes = lanes
         self._recording: dict[str, float] = {}  # seconds
+        self._given_up = threading.Event()
 
     def load(self, key: str, kernel: Found) -> None:
         """Load a kernel's function, which has to say that it is what the key stands for."""
@@ -173,15 +175,20 @@ class _Build:
 
         # One more than cores: the compiler also waits, for files and its own parts.
         with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
-            # The extension that calls kernels is compiled beside them where it is missing.
-            pool.submit(call_type)
-            units = [
-                pool.submit(self._compile, folder / f'{number}.so', unit)
-                for number, unit in enumerate(
-                    in_translation_units(self._recorded(missing), self._lanes)
-                )
-            ]
-            return {key: built for unit in units for key, built in unit.result().items()}
+            try:
+                # The extension that calls kernels is compiled beside them where it is missing.
+                pool.submit(call_type, self._given_up)
+                units = [
+                    pool.submit(self._compile, folder / f'{number}.so', unit)
+                    for number, unit in enumerate(
+                        in_translation_units(self._recorded(missing), self._lanes)
+                    )
+                ]
+                return {key: built for unit in units for key, built in unit.result().items()}
+            except BaseException:  # an interrupt, first of all: nobody waits for the others
+                self._given_up.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def _recorded(self, missing: Sequence[str]) -> Iterator[tuple[str, Trace | LoopTrace]]:
         from kron_dynamics.kernels.trace import Graph
@@ -208,7 +215,9 @@ class _Build:
             source = emit_lanes([trace for trace in traces if has_lanes(trace)])
         else:
             source = emit_c(traces)
-        compile_library(self._compiler, source + ''.join(signatures), library)
+        compile_library(
+            self._compiler, source + ''.join(signatures), library, given_up=self._given_up
+        )
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]

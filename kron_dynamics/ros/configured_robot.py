@@ -58,11 +58,13 @@ class ConfiguredRobot:
         model = self.robot.model
         robots = [self.robot, self.flexible][: 2 if self.mode_names else 1]
         reports = [report for robot in robots for report in robot.kernel_report()]
-        cached = sum(report.cached for report in reports)
-        build_seconds = sum(report.build_seconds for report in reports)
+        built = [report.build_seconds for report in reports if not report.cached]
+        made = (
+            f'{len(built)} of them built in {sum(built):.1f} s' if built else 'all from the cache'
+        )
         modes = f'modes {", ".join(self.mode_names)}; ' if self.mode_names else ''
         return (
             f"configured for '{model.name}': joints {', '.join(model.joint_names)}; {modes}"
-            f'{len(reports)} kernels ({cached} cached, {build_seconds:.1f} s to build); '
+            f'{len(reports)} kernels, {made}; '
             f'model {model.fingerprint[:12]}'
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from kron_dynamics.messages import clipped
+from kron_dynamics.messages import clipped, shown
 
 # A limit of this size is none: parameters have a range, so infinity is not to be had.
 NO_LIMIT = 1e15
@@ -51,6 +51,12 @@ class Parameter:
         """Python type of the value."""
         return type(self.default)
 
+    @property
+    def expected_choice(self) -> str:
+        """What the value, or each of its texts, may be, in words."""
+        listed = ', '.join(repr(choice) for choice in self.choices if choice)
+        return f'one of {listed}' if self.kind is str else f'any of {listed}, or none'
+
     def wrong_type(self, value: Any) -> str:
         """Return why a value of another type cannot be used."""
         return (
@@ -63,8 +69,7 @@ class Parameter:
             return f"parameter '{self.name}' is {value}, expected a finite number"
         texts = [value] if self.kind is str else value if self.choices else []
         if self.choices and not set(texts) <= set(self.choices):
-            expected = ', '.join(repr(choice) for choice in self.choices)
-            return f"parameter '{self.name}' is '{value}', expected one of {expected}"
+            return f"parameter '{self.name}' is {shown(value)}, expected {self.expected_choice}"
         return None
 
 

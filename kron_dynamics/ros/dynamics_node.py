@@ -21,11 +21,7 @@ from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from kron_dynamics.control import (
-    JointStateAssembler,
-    load_solvers,
-    watch_period,
-)
+from kron_dynamics.control import JointStateAssembler, load_solvers, watch_period
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
 from kron_dynamics.robot import Robot
@@ -52,6 +48,7 @@ from kron_dynamics.ros.payload_service import PayloadService, carrying_robot
 from kron_dynamics.ros.reference_interface import ReferenceInterface
 from kron_dynamics.ros.services import provide_services
 from kron_dynamics.ros.state_supervision import StateSupervision
+from kron_dynamics.ros.stopping import stopped_at_once
 from kron_dynamics.ros.terms_output import TermsOutput
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.typing import FloatArray
@@ -132,6 +129,7 @@ class DynamicsNode(LifecycleNode):
         if self._from_topic:
             subscribe_description(self, self._on_description)
 
+    @stopped_at_once()
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Compile the kernels of the description and make what publishes states."""
         description = self._description
@@ -191,6 +189,7 @@ class DynamicsNode(LifecycleNode):
         self._references.start(controller)
         self._terms.publish(controller.law.terms)
         self._active = True
+        self.get_logger().info(f'active: efforts go to {self.resolve_topic_name("~/commands")}')
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:

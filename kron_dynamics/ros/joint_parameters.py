@@ -112,7 +112,11 @@ def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
     for joint in joints:
         parameters += [
             Parameter(
-                f'initial_position.{joint}', 0.0, 'Start position, rad or m.', -NO_LIMIT, NO_LIMIT
+                f'initial_position.{joint}',
+                0.0,
+                'Start position within the limits of the joint, rad or m.',
+                -NO_LIMIT,
+                NO_LIMIT,
             ),
             Parameter(
                 f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, NO_LIMIT

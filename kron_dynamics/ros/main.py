@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -19,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.ros.callers import note_modules
 from kron_dynamics.ros.memory import keep_freed_memory
+from kron_dynamics.ros.stopping import listen
 from kron_dynamics.ros.unknown_parameters import note_arguments
 
 AnyNode = TypeVar('AnyNode', bound=Node)
@@ -54,9 +53,7 @@ def run_node(
     keep_freed_memory()
     note_arguments(arguments)
     note_modules()
-    told_to_stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told_to_stop.set())
+    told_to_stop = listen()
     node = None
     try:
         node = make()
@@ -72,6 +69,8 @@ def run_node(
             # However it ends: a machine is not left with the last command there happened to be.
             spinner.shutdown()
             stop(node)
+    except KeyboardInterrupt:
+        pass  # told to stop while kernels were compiled
     except KronDynamicsError as error:
         return _fatal(error)
     finally:

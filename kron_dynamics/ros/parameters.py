@@ -101,7 +101,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         description=parameter.description, read_only=parameter.read_only
     )
     if parameter.choices:
-        descriptor.additional_constraints = 'one of ' + ', '.join(parameter.choices)
+        descriptor.additional_constraints = parameter.expected_choice
     if parameter.lower is not None and parameter.upper is not None:
         if parameter.kind is float:
             limits = FloatingPointRange(from_value=parameter.lower, to_value=parameter.upper)

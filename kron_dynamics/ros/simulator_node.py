@@ -30,6 +30,7 @@ from kron_dynamics.ros.joint_parameters import simulator_joint_parameters
 from kron_dynamics.ros.main import run_node
 from kron_dynamics.ros.node_parameters import SIMULATOR
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.stopping import stopped_at_once
 from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
 from kron_dynamics.simulation.passive_joints import passive_joints, with_passive_joints
@@ -86,6 +87,7 @@ class SimulatorNode(Node):
             return
         self._begin(robot)
 
+    @stopped_at_once()
     def _begin(self, robot: Robot) -> None:
         parameters, count = self._settings, robot.model.joint_count
         joints, modal = robot.joint_names[:count], robot.joint_names[count:]
@@ -94,7 +96,10 @@ class SimulatorNode(Node):
         self._joint_names, self._modal_names = joints, modal
         self._closed = robot if robot.model.has_closed_loops else None
         self._measured_names = joints + passive_joints(robot.model)
-        self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
+        try:
+            self._plant = Plant(robot, parameters.per_joint('initial_position.{joint}', joints))
+        except ParameterError as error:
+            raise ParameterError(f'{error} (parameters initial_position.<joint>)') from None
         self._sensors = JointSensors(
             position_resolution=parameters.per_joint('position_resolution.{joint}', joints),
             position_noise=parameters.per_joint('position_noise.{joint}', joints),

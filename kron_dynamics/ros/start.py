@@ -37,4 +37,9 @@ def _start(name: str) -> int:
             raise
         print(f'{name}: {error.name} is missing: source ROS 2 and this workspace', file=sys.stderr)
         return 1
-    return int(module.main())
+    code = int(module.main())
+    # All is in order: a second signal, as `ros2 launch` sends one beside the terminal's, would
+    # kill the process while Python ends, which takes away the handlers first.
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)
+    return code

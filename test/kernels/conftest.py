@@ -88,7 +88,7 @@ def make_kernel() -> Callable[..., Kernel]:
         specification = KernelSpecification(
             name, arguments, lambda model, *values: function(*values)
         )
-        model: Any = SimpleNamespace(joints=())
+        model: Any = SimpleNamespace(joints=(), is_flexible=False, has_closed_loops=False)
         (kernel,) = make_kernels([specification], model, 'test')
         return kernel
 

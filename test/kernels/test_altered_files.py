@@ -50,10 +50,10 @@ def compiled_once(
     done: dict[str, bytes] = {}
     compiled = build.compile_library
 
-    def compile_library(command: Any, source: str, target: Path) -> None:
+    def compile_library(command: Any, source: str, target: Path, **more: Any) -> None:
         asked.append(source)
         if source not in done:
-            compiled(command, source, target)
+            compiled(command, source, target, **more)
             done[source] = target.read_bytes()
         target.write_bytes(done[source])
 

@@ -140,7 +140,7 @@ def lose_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def spoil_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def compile_library(command: Any, source: str, target: Path, includes: Any) -> None:
+    def compile_library(command: Any, source: str, target: Path, *_: Any) -> None:
         target.write_bytes(b'no library')
 
     monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(tmp_path / 'cache'))

@@ -38,7 +38,7 @@ def specification(name: str, factor: float = 1.0) -> KernelSpecification:
 
 def make(*recipes: KernelSpecification, fingerprint: str = 'test_compilation') -> list[Kernel]:
     RAN.clear()
-    model: Any = SimpleNamespace(joints=())
+    model: Any = SimpleNamespace(joints=(), is_flexible=False, has_closed_loops=False)
     return make_kernels(recipes, model, fingerprint)
 
 

@@ -324,9 +324,9 @@ def test_no_name_of_a_description_reaches_generated_code(
     sources = []
     compile_library = build.compile_library
 
-    def spy(command: Any, source: str, target: Path) -> None:
+    def spy(command: Any, source: str, target: Path, **more: Any) -> None:
         sources.append(source)
-        compile_library(command, source, target)
+        compile_library(command, source, target, **more)
 
     monkeypatch.setattr(build, 'compile_library', spy)
     robot = kd.loads(text)

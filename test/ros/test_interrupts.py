@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,35 @@ def check(name: str, moment: float, whole_group: bool, folder: Path) -> None:
 def test_interrupt_at_some_moments(name: str, tmp_path: Path) -> None:
     for k, moment in enumerate((0.0, 0.4, 0.8, 1.2, 1.8)):
         check(name, moment, k % 2 == 0, tmp_path)
+
+
+# Says that it compiles, and takes its time.
+SLOW_COMPILER = """#!/bin/sh
+case "$*" in *.so*) touch '{started}'; sleep 60;; esac
+exec cc "$@"
+"""
+
+
+@pytest.mark.parametrize('name', ['dynamics_node', 'simulator_node'])
+def test_an_interrupt_does_not_wait_for_the_compiler(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler, started, kernels = (tmp_path / each for each in ('slow_cc', 'started', 'kernels'))
+    compiler.write_text(SLOW_COMPILER.format(started=started), encoding='utf-8')
+    compiler.chmod(0o755)
+    kernels.mkdir(mode=0o700)
+    monkeypatch.setenv('CC', str(compiler))
+    monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(kernels))
+    begin = time.monotonic()
+    code, said, errors = interrupted(PROCESSES[name][0], NODE_ARGUMENTS, 0.2, after=started)
+    assert started.exists()
+    assert time.monotonic() - begin < 45.0
+    assert code == 0, errors
+    for trouble in ('Traceback', 'Error', '[ERROR]', '[FATAL]'):
+        assert trouble not in said + errors
+    # Neither the compiler nor its work is left over.
+    assert subprocess.run(['pgrep', '-f', str(compiler)], check=False).returncode == 1
+    assert not [path for path in kernels.iterdir() if path.is_dir()]
 
 
 @pytest.mark.long

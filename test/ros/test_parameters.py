@@ -38,7 +38,8 @@ BAD = {
     'start beyond a stop': (
         'simulator_node',
         {**MACHINE, 'initial_position.luff': 0.3},
-        "'luff' starts at 0.3",
+        "'luff' starts at 0.3, expected a position within [-0.20944, 0.244346] (parameters "
+        'initial_position.<joint>)',
     ),
     'negative noise': (
         'simulator_node',
@@ -70,6 +71,21 @@ def test_a_bad_value_at_start_ends_the_node_with_its_name(ends, key):
     # The node may have said before what it was about, and what is not installed; nothing else.
     said = [line for line in output.splitlines() if 'control_msgs is not installed' not in line]
     assert all(line.startswith(('[FATAL]', '[ERROR]')) for line in said)
+
+
+def test_choices_are_told_in_words():
+    declared = {parameter.name: parameter for parameter in DYNAMICS}
+    laws = "one of 'computed_torque', 'pd', 'gravity'"
+    assert declared['control_law'].expected_choice == laws
+    assert declared['control_law'].problem('magic') == (
+        f"parameter 'control_law' is 'magic', expected {laws}"
+    )
+    drives = "any of 'coriolis', 'gravity', 'friction', or none"
+    assert declared['drive_terms'].expected_choice == drives
+    assert declared['drive_terms'].problem(['friction', 'magic']) == (
+        f"parameter 'drive_terms' is ['friction', 'magic'], expected {drives}"
+    )
+    assert declared['drive_terms'].problem(['']) is None
 
 
 def test_the_laws_are_those_that_can_be_assembled():

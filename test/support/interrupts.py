@@ -26,7 +26,11 @@ def _hold_back() -> None:
 
 
 def interrupted(
-    entry: str, arguments: list[str], moment: float, whole_group: bool = False
+    entry: str,
+    arguments: list[str],
+    moment: float,
+    whole_group: bool = False,
+    after: Path | None = None,
 ) -> tuple[int, str, str]:
     """Start an entry point of the package and interrupt it; return exit code, output, errors.
 
@@ -35,6 +39,7 @@ def interrupted(
         arguments: of the command line.
         moment: time after the start, s.
         whole_group: interrupt the children, too, as a terminal does.
+        after: file that the process writes; the time counts from then.
     """
     module, function = entry.split(':')
     script = f'import sys; from {module} import {function}; sys.exit({function}())'
@@ -50,6 +55,9 @@ def interrupted(
         preexec_fn=_hold_back,
     )
     try:
+        end = time.monotonic() + PATIENCE
+        while after is not None and not after.exists() and time.monotonic() < end:
+            time.sleep(0.01)
         time.sleep(moment)
         if process.poll() is None:
             (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)

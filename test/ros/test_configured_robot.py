@@ -1,0 +1,30 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a node says of the robot that it has been configured for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.ros.configured_robot import ConfiguredRobot
+
+STACKER = Path(__file__).parents[2] / 'urdf' / 'stacker_reclaimer.urdf'
+
+
+def test_summary_counts_only_what_was_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(tmp_path))
+    summaries = []
+    for _ in range(2):
+        robot = kd.CarryingRobot(kd.load(STACKER), 'bucket_wheel')
+        configured = ConfiguredRobot(robot, 'bucket_wheel')
+        configured.prepare(linearized=False)
+        summaries.append(configured.summary())
+    first, again = summaries
+    count = len(configured.robot.kernel_report())
+    assert f' {count} kernels, {count} of them built in ' in first
+    assert f' {count} kernels, all from the cache; ' in again
