@@ -106,15 +106,23 @@ def dynamics_joint_parameters(joints: Sequence[str]) -> list[Parameter]:
     ]
 
 
-def simulator_joint_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
-    """Return the parameters that simulator_node has for every joint."""
+def simulator_joint_parameters(
+    joints: Sequence[str], starts: Sequence[float] | None = None
+) -> tuple[Parameter, ...]:
+    """Return the parameters that simulator_node has for every joint.
+
+    Args:
+        joints: their names.
+        starts: where they are at first, rad or m; None for 0.
+    """
     parameters = []
-    for joint in joints:
+    for joint, start in zip(joints, starts or [0.0] * len(joints), strict=True):
         parameters += [
             Parameter(
                 f'initial_position.{joint}',
-                0.0,
-                'Start position within the limits of the joint, rad or m.',
+                start,
+                'Start position within the limits of the joint, rad or m; not given and 0 outside '
+                'the limits, their middle.',
                 -NO_LIMIT,
                 NO_LIMIT,
             ),

@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from kron_dynamics.exceptions import KronDynamicsError, ParameterError
+from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import joint_state, seconds, stamp_from
 from kron_dynamics.ros.description import (
@@ -91,7 +92,7 @@ class SimulatorNode(Node):
     def _begin(self, robot: Robot) -> None:
         parameters, count = self._settings, robot.model.joint_count
         joints, modal = robot.joint_names[:count], robot.joint_names[count:]
-        parameters.declare(simulator_joint_parameters(joints))
+        parameters.declare(simulator_joint_parameters(joints, _starts(robot.model, count)))
         refuse_unknown_parameters(self)
         self._joint_names, self._modal_names = joints, modal
         self._closed = robot if robot.model.has_closed_loops else None
@@ -234,6 +235,15 @@ class SimulatorNode(Node):
             count = len(self._joint_names)
             q, qd = plant.q[count:], plant.qd[count:]
             self._modal_states.publish(joint_state(stamp, self._modal_names, q, qd))
+
+
+def _starts(model: RobotModel, count: int) -> list[float]:
+    """Where joints are without a parameter: at 0, or where they cannot be, in the middle."""
+    starts = []
+    for lower, upper in zip(model.position_lower, model.position_upper, strict=True):
+        nearest, middle = float(np.clip(0.0, lower, upper)), float(lower + upper) / 2.0
+        starts.append(nearest if nearest == 0.0 or not np.isfinite(middle) else middle)
+    return starts[:count]
 
 
 def main(arguments: list[str] | None = None) -> int:

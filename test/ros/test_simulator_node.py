@@ -267,7 +267,9 @@ def test_a_step_that_is_too_long_is_said(run_to_end):
     pace = {'publish_rate': 5.0, 'publish_clock': True, 'real_time_factor': 10.0}
     code, output = run_to_end({'long': ('simulator_node', {**settings, **pace})})['long']
     assert code == 1
-    begin, fatal = output.splitlines()
+    lines = output.splitlines()
+    assert len(lines) == 2, output
+    begin, fatal = lines
     assert "simulating 'stiff'" in begin
     assert fatal.startswith('[FATAL]')
     assert 'the step of 0.1 s is too long for this machine' in fatal

@@ -17,10 +17,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 pytestmark = pytest.mark.ros
 
 CONFIG = Path(__file__).parents[2] / 'config'
-# Positions to start from, rad and m.
+# Positions to start from, rad and m; the Panda's are those that the simulator chooses, 0 or where
+# a joint cannot be there the middle of its range.
 ARMS = {
     'ur5': ('ur5_robot.urdf', [0.0, -1.2, 1.4, -0.5, 0.4, 0.0]),
-    'panda': ('panda.urdf', [0.0, -0.4, 0.2, -1.8, 0.3, 1.6, 0.2, 0.02]),
+    'panda': ('panda.urdf', [0.0, 0.0, 0.0, -1.5708, 0.0, 0.0, 0.0, 0.0]),
 }
 
 
@@ -38,7 +39,9 @@ def test_an_arm_arrives_with_its_parameter_file(start, connect, name):
         'simulator_node',
         client.namespace,
         remap=ANSWERED,
-        joints={f'initial_position.{j}': q for j, q in zip(joints, pose, strict=True)},
+        joints={f'initial_position.{j}': q for j, q in zip(joints, pose, strict=True)}
+        if name == 'ur5'
+        else {},
         robot_description_file=str(path),
         publish_rate=1.0 / settings['state_period'],
         lockstep=True,
@@ -57,6 +60,7 @@ def test_an_arm_arrives_with_its_parameter_file(start, connect, name):
     client.wait_for(
         lambda: (status := client.status()) is not None and status.message == 'active', 'activity'
     )
+    np.testing.assert_allclose(states[0].position, pose, atol=1e-3)
     goal = np.array(pose) + np.where(np.arange(len(pose)) < 6, 0.3, 0.0)
     point = JointTrajectoryPoint(positions=goal.tolist(), velocities=[0.0] * len(goal))
     point.time_from_start.sec = 2
