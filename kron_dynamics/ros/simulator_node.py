@@ -9,6 +9,7 @@ the machine tells, to judge by.
 
 from __future__ import annotations
 
+import math
 import sys
 
 import numpy as np
@@ -240,9 +241,10 @@ class SimulatorNode(Node):
 def _starts(model: RobotModel, count: int) -> list[float]:
     """Where joints are without a parameter: at 0, or where they cannot be, in the middle."""
     starts = []
-    for lower, upper in zip(model.position_lower, model.position_upper, strict=True):
-        nearest, middle = float(np.clip(0.0, lower, upper)), float(lower + upper) / 2.0
-        starts.append(nearest if nearest == 0.0 or not np.isfinite(middle) else middle)
+    limits = model.position_lower.tolist(), model.position_upper.tolist()
+    for lower, upper in zip(*limits, strict=True):
+        nearest, middle = min(max(0.0, lower), upper), (lower + upper) / 2.0
+        starts.append(nearest if nearest == 0.0 or not math.isfinite(middle) else middle)
     return starts[:count]
 
 
