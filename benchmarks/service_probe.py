@@ -4,11 +4,12 @@
 
 Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
        python -m benchmarks.service_probe planner SERVICE STATES JOINT...
+       python -m benchmarks.service_probe references POINTS PERIOD JOINT...
 
 In turn, for a second each, the planner is silent and asks without a pause, until it is told to
-stop; after its first answer it prints `ready`. The machine sends joint states all the time and
-prints the gaps between the commands that answer them, s: a line of those while the planner was
-silent and one of those while it asked.
+stop; after its first answer it prints `ready`. Or references come, one in each PERIOD. The machine
+sends joint states all the time and prints the gaps between the commands that answer them, s: a line
+of those while the planner was silent and one of those while it asked.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.serialization import serialize_message
 
 PHASE = 1.0
 _PATIENCE = 60.0
@@ -105,6 +107,30 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
             print('ready', flush=True)
 
 
+def references(points: int, period: float, joints: Sequence[str]) -> None:
+    """Send references of many points, all at rest where the machine is, in every other phase."""
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    node = rclpy.create_node('planner')
+    publisher = node.create_publisher(JointTrajectory, 'dynamics_node/reference', 1)
+    zeros = array('d', [0.0] * len(joints))
+    message = JointTrajectory(joint_names=list(joints))
+    for k in range(points):
+        point = JointTrajectoryPoint(positions=zeros, velocities=zeros, accelerations=zeros)
+        point.time_from_start.sec, rest = divmod(10 * (k + 1), 1000)
+        point.time_from_start.nanosec = rest * 10**6
+        message.points.append(point)
+    data = serialize_message(message)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    _spin(executor, lambda: publisher.get_subscription_count() > 0)
+    print('ready', flush=True)
+    while True:
+        if asking(time.monotonic()):
+            publisher.publish(data)
+        time.sleep(period)
+
+
 def _spin(executor: SingleThreadedExecutor, until: Any, patience: float = _PATIENCE) -> bool:
     """Spin until something holds; whether it does in time."""
     end = time.monotonic() + patience
@@ -117,5 +143,7 @@ if __name__ == '__main__':
     rclpy.init()
     if sys.argv[1] == 'machine':
         machine(float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    elif sys.argv[1] == 'references':
+        references(int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])
     else:
         planner(sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -23,10 +23,12 @@ from benchmarks.rows import Outcome
 from benchmarks.timing import MeasurementError, PythonTask, Spread, compare, pinned
 
 STATES = 1000
+POINTS = 20_000  # of a reference
 RATE = 200.0
 _LARGEST = 500_000  # the default of max_batch_size
 # Seconds of each measurement, half of them with a planner that asks.
 _PHASES = 8
+_PERIOD = 1.0 / 3.0  # s between references
 _DOMAIN = 101  # one that the tests do not use
 
 
@@ -52,6 +54,11 @@ def gap_largest(service: str, robot: str, rounds: int) -> Outcome:
         'annotate_trajectory': 1 + 3 * n,
     }
     return _gaps(service, robot, _LARGEST // numbers[service], rounds)
+
+
+def gap_of_references(robot: str, rounds: int) -> Outcome:
+    """The same while references of `POINTS` points come, three in a second."""
+    return _gaps(None, robot, POINTS, rounds)
 
 
 def _asked(service: str, name: str) -> PythonTask:
@@ -84,18 +91,18 @@ def _asked(service: str, name: str) -> PythonTask:
     return PythonTask(service, 'answer()', '[]', answer=answer)
 
 
-def _gaps(service: str, robot: str, states: int, rounds: int) -> Outcome:
+def _gaps(service: str | None, robot: str, states: int, rounds: int) -> Outcome:
     ratios, quiet, busy = [], [], []
     for _ in range(max(3, min(rounds, 7))):
         silent, asked = _measured(service, robot, states)
         quiet.append(float(np.quantile(silent, 0.99)))
         busy.append(float(np.quantile(asked, 0.99)))
         ratios.append(busy[-1] / quiet[-1])
-    note = f'{states} states'
+    note = f'{states} {"points" if service is None else "states"}'
     return Outcome(Spread.of(ratios), float(np.median(busy)), float(np.median(quiet)), note)
 
 
-def _measured(service: str, robot: str, states: int) -> tuple[np.ndarray, np.ndarray]:
+def _measured(service: str | None, robot: str, states: int) -> tuple[np.ndarray, np.ndarray]:
     """Gaps between commands, s, while nobody asks and while a planner does."""
     joints = list(built(robot).rigid.joint_names)
     probe = ['-m', 'benchmarks.service_probe']
@@ -103,7 +110,9 @@ def _measured(service: str, robot: str, states: int) -> tuple[np.ndarray, np.nda
         parameters = _parameters(Path(folder), robot, joints)
         node = ['-m', 'kron_dynamics.ros.dynamics_node', '--ros-args', '--params-file', parameters]
         machine = [*probe, 'machine', str(RATE), str(_PHASES), *joints]
-        planner = [*probe, 'planner', service, str(states), *joints]
+        planner = [*probe, 'references', str(states), str(_PERIOD), *joints]
+        if service is not None:
+            planner = [*probe, 'planner', service, str(states), *joints]
         with _process(node), _process(planner) as asking:
             if asking.stdout is None or asking.stdout.readline().strip() != 'ready':
                 raise MeasurementError(f'{service} of {robot} does not answer')

@@ -292,6 +292,9 @@ def _services() -> list[Row]:
         what = f'p99 between commands while ~/{service} is asked for {size}, over silence'
         measure = partial(services.gap if key == '1000' else services.gap_largest, service, 'ur5')
         rows.append(Row(f'service/gap-{key}/{service}', 10, what, 'ur5', measure, at_most=2.0))
+    what = f'p99 between commands while references of {services.POINTS} points come, over silence'
+    measure = partial(services.gap_of_references, 'ur5')
+    rows.append(Row('reference/gap', 10, what, 'ur5', measure, at_most=1.25))
     return rows
 
 
