@@ -8,8 +8,8 @@ Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
 
 In turn, for a second each, the planner is silent and asks without a pause, until it is told to
 stop; after its first answer it prints `ready`. Or references come, one in each PERIOD. The machine
-sends joint states all the time and prints the gaps between the commands that answer them, s: a line
-of those while the planner was silent and one of those while it asked.
+sends joint states all the time and prints the gaps between the commands that answer them, s: a
+line of those while the planner was silent and one of those while it asked.
 """
 
 from __future__ import annotations
