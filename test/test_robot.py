@@ -62,6 +62,7 @@ def test_every_method_is_checked_here() -> None:
     rest |= {'regressor', 'inertial_parameters'}  # checked together, at the end
     rest |= {'linearization', 'linearize'}  # test_linearized.py
     rest |= {'check_deflections'}  # flexible/test_validity.py
+    rest |= {'tree_coordinates', 'tree_rates'}  # closed_loops/test_closed_loop_dynamics.py
     assert public_methods(kd.Robot) == {*QUANTITIES, *rest}
     assert public_methods(kd.RobotFrame) == {
         *FRAME_QUANTITIES,

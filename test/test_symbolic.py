@@ -24,7 +24,7 @@ from kron_dynamics.symbolic.matrix import exact_expression
 
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 BOTH = ('numeric', 'symbolic')
-# Methods of Robot and RobotFrame that are no quantities.
+# Methods of Robot and RobotFrame that are no quantities, or have no closed form of their own.
 NO_QUANTITY = {
     'check_deflections',
     'frame',
@@ -32,6 +32,8 @@ NO_QUANTITY = {
     'linearize',
     'prepare',
     'relative_to',
+    'tree_coordinates',
+    'tree_rates',
 }
 # In one call what other methods give one by one.
 TOGETHER = {'control_step'}

@@ -160,7 +160,6 @@ class _Build:
         self._compiler = compiler
         self._lanes = lanes
         self._recording: dict[str, float] = {}  # seconds
-        self._given_up = threading.Event()
 
     def load(self, key: str, kernel: Found) -> None:
         """Load a kernel's function, which has to say that it is what the key stands for."""
@@ -173,20 +172,21 @@ class _Build:
         # Only who builds needs what records, writes C and checks: it takes time to import.
         from kron_dynamics.kernels.translation_units import in_translation_units
 
+        given_up = threading.Event()
         # One more than cores: the compiler also waits, for files and its own parts.
         with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
             try:
                 # The extension that calls kernels is compiled beside them where it is missing.
-                pool.submit(call_type, self._given_up)
+                pool.submit(call_type, given_up)
                 units = [
-                    pool.submit(self._compile, folder / f'{number}.so', unit)
+                    pool.submit(self._compile, folder / f'{number}.so', unit, given_up)
                     for number, unit in enumerate(
                         in_translation_units(self._recorded(missing), self._lanes)
                     )
                 ]
                 return {key: built for unit in units for key, built in unit.result().items()}
             except BaseException:  # an interrupt, first of all: nobody waits for the others
-                self._given_up.set()
+                given_up.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
@@ -200,7 +200,7 @@ class _Build:
             self._recording[key] = time.perf_counter() - started
             yield key, trace
 
-    def _compile(self, library: Path, unit: Unit) -> dict[str, Built]:
+    def _compile(self, library: Path, unit: Unit, given_up: threading.Event) -> dict[str, Built]:
         """Compile kernels to one library, and check what they compute."""
         from kron_dynamics.kernels import check
         from kron_dynamics.kernels.build import compile_library
@@ -215,9 +215,7 @@ class _Build:
             source = emit_lanes([trace for trace in traces if has_lanes(trace)])
         else:
             source = emit_c(traces)
-        compile_library(
-            self._compiler, source + ''.join(signatures), library, given_up=self._given_up
-        )
+        compile_library(self._compiler, source + ''.join(signatures), library, given_up=given_up)
         # What cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]
