@@ -60,7 +60,8 @@ def test_an_arm_arrives_with_its_parameter_file(start, connect, name):
     client.wait_for(
         lambda: (status := client.status()) is not None and status.message == 'active', 'activity'
     )
-    np.testing.assert_allclose(states[0].position, pose, atol=1e-3)
+    first = client.wait_for(lambda: list(states), 'a joint state')[0]
+    np.testing.assert_allclose(first.position, pose, atol=1e-3)
     goal = np.array(pose) + np.where(np.arange(len(pose)) < 6, 0.3, 0.0)
     point = JointTrajectoryPoint(positions=goal.tolist(), velocities=[0.0] * len(goal))
     point.time_from_start.sec = 2
