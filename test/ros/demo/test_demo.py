@@ -201,7 +201,8 @@ def test_two_in_one_domain_keep_apart_and_interrupted_leave_no_process_behind(be
     try:
         while not all(log.exists() and 'following a reference' in log.read_text() for log in logs):
             assert time.monotonic() < deadline
-            assert all(process.poll() is None for process in processes.values())
+            for process in processes.values():
+                assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         topics = {name for name, _ in client.get_topic_names_and_types()}
         nodes = {number: children_of(process.pid) for number, process in processes.items()}
