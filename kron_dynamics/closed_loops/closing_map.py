@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kron_dynamics.closed_loops.closing_path import ClosingPath
-from kron_dynamics.closed_loops.series import Series, chebyshev_series, fourier_series
+from kron_dynamics.closed_loops.series import (
+    Fourier,
+    Series,
+    chebyshev_series,
+    fourier_series,
+)
 from kron_dynamics.constraints.reduction import Choice, solve_dependent
 from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
 from kron_dynamics.dual import without_derivatives
@@ -32,10 +38,13 @@ _CHECKS = 37
 # counts as moving.
 _PROBES = (0.0, 0.031, -0.023)
 _MOVES = 1e-9
-# Of the start's distance to a singularity, which is kept where series need it.
+_BESIDE = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
+# Of the greatest distance to a singularity, which is kept where series need it.
 _SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
-# Lengths of the robot that a drive without limits is followed.
+# rad, or lengths of the robot, that a drive is followed at first, and how many places of a drive
+# that goes on without end are enough.
 _LENGTHS = 4.0
+_PLACES = 1000
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,7 @@ def _moved_by_drives(
         q = start.copy()
         for drive in choice.independent:
             path = ClosingPath(system, choice, targets, q, drive, bound)
-            q = path.closed(float(q[drive] + probe * system.column_scale[drive]))
+            q = _beside(path, float(q[drive]), float(probe * system.column_scale[drive]))
         A = stacked_geometry(*choice.constraints, system.model, q, np.zeros(len(q))).A
         scaled = system.scaled(np.asarray(A, dtype=np.float64))
         B, *_ = np.linalg.lstsq(
@@ -157,6 +166,14 @@ def _moved_by_drives(
         for row, number in np.argwhere(np.abs(B) > _MOVES):
             moved[bound[row]].add(int(number))
     return moved
+
+
+def _beside(path: ClosingPath, place: float, change: float) -> FloatArray:
+    """All coordinates at a place of a drive nearby; nearer, or the other way, at an end of it."""
+    for share in _BESIDE:
+        with contextlib.suppress(ConstraintError):
+            return path.closed(place + share * change)
+    return path.closed(place)
 
 
 def _series(
@@ -172,24 +189,24 @@ def _series(
     bounds = model.position_lower, model.position_upper
     tolerance = _TOLERANCE * system.column_scale[list(followed)]
     lower, upper = float(bounds[0][drive]), float(bounds[1][drive])
+    far = _LENGTHS * system.column_scale[drive]
     if endless([kind])[0] or (joint_kind(kind).unit('position') == 'rad' and lower == -np.inf):
-        begin, end = min(start[drive], 0.0), max(start[drive], 2.0 * np.pi)
+        far = 2.0 * np.pi
+        begin, end = min(start[drive], 0.0), max(start[drive], far)
         path.reach(begin, end, bounds)
         if np.allclose(path.reached(), (begin, end), rtol=0.0, atol=1e-9):
             found = fourier_series(path.follow, tolerance)
-            if found is not None:
+            if found is not None and not _run_into_limits(found, followed, bounds):
                 return found, (-np.inf, np.inf)
-        else:
-            path.reach(start[drive] - 2.0 * np.pi, start[drive] + 2.0 * np.pi, bounds)
-    else:
-        far = _LENGTHS * system.column_scale[drive]
-        path.reach(max(lower, start[drive] - far), min(upper, start[drive] + far), bounds)
-    for share in _SHARES:
-        lower, upper = path.reached(share)
-        if upper - lower > _TOLERANCE * system.column_scale[drive]:
-            series = chebyshev_series(path.follow, lower, upper, tolerance)
-            if series is not None:
-                return series, (lower, upper)
+    # Widest first: gears and screws go on for many turns, and what swings at each of them has no
+    # short series over all.
+    for around in reversed(_ranges(path, float(start[drive]), (lower, upper), far, bounds)):
+        for reached in dict.fromkeys(path.reached(share) for share in _SHARES):
+            first, last = max(reached[0], around[0]), min(reached[1], around[1])
+            if last - first > _TOLERANCE * system.column_scale[drive]:
+                series = chebyshev_series(path.follow, first, last, tolerance)
+                if series is not None:
+                    return series, (first, last)
     lower, upper = path.reached()
     raise ConstraintError(
         f"joint '{name}' cannot drive its loops about {start[drive]:.6g}: it moves from "
@@ -197,13 +214,44 @@ def _series(
     )
 
 
+def _run_into_limits(
+    series: Sequence[Fourier], followed: Sequence[int], bounds: tuple[FloatArray, FloatArray]
+) -> bool:
+    """Whether a coordinate that goes on at every turn of the drive has a limit somewhere."""
+    limited = np.isfinite(bounds[0]) | np.isfinite(bounds[1])
+    return any(each.turns != 0.0 and limited[k] for k, each in zip(followed, series, strict=True))
+
+
+def _ranges(
+    path: ClosingPath,
+    start: float,
+    limits: tuple[float, float],
+    far: float,
+    bounds: tuple[FloatArray, FloatArray],
+) -> list[tuple[float, float]]:
+    """Follow a drive in ever wider ranges while it can go on, and return them, rad or m."""
+    ranges = list[tuple[float, float]]()
+    while True:
+        asked = max(limits[0], start - far), min(limits[1], start + far)
+        path.reach(*asked, bounds)
+        ranges.append(asked)
+        reached = path.reached()
+        goes_on = (
+            reached[0] <= asked[0] and limits[0] < asked[0],
+            reached[1] >= asked[1] and asked[1] < limits[1],
+        )
+        if not any(goes_on) or path.length > _PLACES:
+            return ranges
+        far *= 2.0
+
+
 def _check(
     system: ConstraintSystem, made: ClosingMap, lower: FloatArray, upper: FloatArray
 ) -> None:
     """Refuse a map that does not close the loops in all of the range."""
     at = made.start[list(made.choice.independent)]
-    low = np.where(np.isfinite(lower), lower, at - np.pi)
-    high = np.where(np.isfinite(upper), upper, at + np.pi)
+    low = np.where(np.isfinite(lower), lower, at - 3.0 * np.pi)
+    high = np.where(np.isfinite(upper), upper, at + 3.0 * np.pi)
     for share in np.linspace(0.0, 1.0, _CHECKS):
         q = made(system.model, low + share * (high - low))
         found = stacked_geometry(*made.choice.constraints, system.model, q, np.zeros(len(q)))

@@ -17,6 +17,9 @@ from kron_dynamics.typing import FloatArray
 _CLOSED = 1e-12
 # Of the smallest singular value at the start: nearer to a singularity the drive does not go.
 _NEAREST = 0.05
+# Smallest singular value, without units, of a start at a singularity: positions are closed to the
+# root of rounding there.
+_SINGULAR = 1e-5
 # Steps of a drive: the first over its range or a turn, the longest way of another coordinate in
 # one without units, and what a step is too short below.
 _STEPS = 48
@@ -46,11 +49,20 @@ class ClosingPath:
             start: closed coordinates, shape (n,).
             drive: coordinate that moves.
             followed: coordinates that move with it.
+
+        Raises:
+            ConstraintError: the start is at a singularity.
         """
         self._system, self._choice, self._targets = system, choice, targets
         self._drive, self._followed = drive, list(followed)
         self._scale = system.column_scale[list(choice.dependent)]
         self._regular = self._singular_value(start)
+        if self._regular < _SINGULAR:
+            raise ConstraintError(
+                f"start is at a singularity with joint '{system.model.joint_names[drive]}' at "
+                f'{start[drive]:.6g}: the drives do not say which way the other joints go; '
+                'start farther from it, on the side wanted'
+            )
         # Places of the drive in rising order, and all coordinates there.
         self._start = float(start[drive])
         self._places = [self._start]
@@ -69,16 +81,23 @@ class ClosingPath:
         for end, direction in ((upper, 1.0), (lower, -1.0)):
             self._march(end, direction, step, bounds)
 
+    @property
+    def length(self) -> int:
+        """How many places are known."""
+        return len(self._places)
+
     def reached(self, share: float = 0.0) -> tuple[float, float]:
         """Return least and greatest place of the drive that were reached.
 
         Args:
-            share: of the start's distance to a singularity that is to be kept.
+            share: of the greatest distance to a singularity that is to be kept; places as near to
+                one as the start is are kept, too.
         """
         start = self._places.index(self._start)
+        least = min(share * max(self._regularity), 1.0)
         ends = []
         for way in (range(start, -1, -1), range(start, len(self._places))):
-            near = (k for k in way if self._regularity[k] < share)
+            near = (k for k in way if self._regularity[k] < least)
             ends.append(self._places[next(near, way[-1])])
         return ends[0], ends[1]
 

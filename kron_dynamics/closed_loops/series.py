@@ -107,7 +107,9 @@ def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | Non
     while count <= 4 * _MOST:
         angles = 2.0 * np.pi * np.arange(count + 1) / count
         values = follow(angles)
-        turns = np.round((values[-1] - values[0]) / (2.0 * np.pi))
+        # Gears turn by any ratio; what returns does so exactly.
+        turns = (values[-1] - values[0]) / (2.0 * np.pi)
+        turns = np.where(np.abs(turns - np.round(turns)) < 1e-9, np.round(turns), turns)
         periodic = (values - np.outer(angles, turns))[:-1]
         spectrum = np.fft.rfft(periodic, axis=0) / count
         cosines, sines = 2.0 * spectrum.real, -2.0 * spectrum.imag

@@ -114,7 +114,11 @@ def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[Flo
             known = np.isfinite(lower) & np.isfinite(upper)
             middle = (lower[known] + upper[known]) / 2
             table[:, known] = middle + table[:, known] * (upper[known] - lower[known]) / 2
-        table[_FAR] = _FAR_AWAY * (2.0 + table[_FAR] / (1.0 + np.abs(table[_FAR])))
+        far = np.ones(size, dtype=bool)
+        if name == 'q' and getattr(model, 'has_closed_loops', False):
+            # Series that hold within the limits of a drive are noise far outside.
+            far = ~(np.isfinite(model.position_lower) & np.isfinite(model.position_upper))
+        table[_FAR, far] = (_FAR_AWAY * (2.0 + table[_FAR] / (1.0 + np.abs(table[_FAR]))))[far]
         table[_UNKNOWN] = np.nan
         tables.append(table)
     return tables
