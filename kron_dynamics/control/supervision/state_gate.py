@@ -22,6 +22,8 @@ _LARGEST = 1e9
 _QUICKEST = 2.0
 # Seconds at the velocity limit that a position may be off: noise, and stamps that jitter.
 _SLACK = 0.05
+# Of the range of a drive: how far it may be outside, with closed loops.
+_OF_LOOPS = 0.001
 # States in a row beyond the velocity limit that are no noise.
 _IN_A_ROW = 3
 
@@ -250,9 +252,12 @@ def position_margins(model: RobotModel) -> FloatArray:
     """Return how far joints may be outside their range by default, shape (n,), rad or m.
 
     2 % of the range, and 50 ms at the velocity limit at least: where sensors were set with care,
-    no joint rests further outside.
+    no joint rests further outside. With closed loops 0.1 % of the range: not far beyond it they
+    cannot be closed, and the equations have no meaning.
     """
     way = model.position_upper - model.position_lower
+    if model.has_closed_loops:
+        return np.maximum(np.where(np.isfinite(way), _OF_LOOPS * np.abs(way), 1.0), 1e-6)
     share = np.where(np.isfinite(way), 0.02 * np.abs(way), 0.0)
     jump = position_jumps(model)
     return np.maximum(np.maximum(share, np.where(np.isfinite(jump), jump, 0.0)), 1e-6)

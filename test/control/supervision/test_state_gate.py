@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from closed_loops import SLIDER_CONSTRAINTS, slider_crank
 
+import kron_dynamics as kd
 from kron_dynamics.control.supervision.state_gate import (
     StateGate,
     position_jumps,
@@ -198,3 +200,14 @@ def test_machines_that_move_as_they_may_are_believed(name: str, machine: Any) ->
         q += rng.normal(size=len(q)) * 0.002 * limit
         qd = qd + rng.normal(size=len(q)) * 0.05 * limit
         assert gate.judge(q, qd, late) == (True, None)
+
+
+def test_closed_loops_are_not_believed_where_they_cannot_be_closed():
+    """A crank that its slider drives: 1.1 m is its dead centre."""
+    robot = kd.loads(slider_crank(), constraints={**SLIDER_CONSTRAINTS, 'actuated': ['slide']})
+    (margin,), (upper,) = position_margins(robot.model), robot.model.position_upper
+    assert 0.0 < margin < 1.1 - upper
+    turn, _, slide = robot.tree_coordinates([upper + margin])
+    assert slide == upper + margin
+    crank = 0.3 * np.cos(turn) + np.sqrt(0.64 - (0.3 * np.sin(turn)) ** 2)
+    assert crank == pytest.approx(slide, abs=1e-9)
