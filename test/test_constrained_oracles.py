@@ -16,7 +16,7 @@ from uncompiled import ConstrainedOnFloats, uncompiled
 
 import kron_dynamics as kd
 from kron_dynamics.constrained import ConstrainedRobot
-from kron_dynamics.constraints import Attachment, PointLoop
+from kron_dynamics.constraints import Attachment, HingeLoop, PointLoop
 
 ROOT = Path(__file__).parents[1]
 ARMS = Attachment('left3', (0.3, 0.1, 0.0)), Attachment('right3', (0.3, -0.1, 0.0))
@@ -128,6 +128,49 @@ def shipped(urdf: str, constraints: str) -> tuple[str, ConstrainedRobot, Any, An
     qd = closed.close_rates(q, 0.1 * rng.normal(size=closed.n))
     tau = closed.robot.gravity_vector(q) * rng.uniform(0.5, 1.5, closed.n)
     return text, closed, q, qd, tau + rng.normal(size=closed.n)
+
+
+@pytest.mark.parametrize(
+    ('urdf', 'constraints'),
+    [
+        ('four_bar', 'four_bar_constraints'),
+        ('stacker_reclaimer_cylinder', 'stacker_reclaimer_cylinder'),
+    ],
+)
+def test_pinocchio_has_the_efforts_and_bearing_loads_of_shipped_mechanisms(
+    urdf: str, constraints: str, assert_close: Any
+) -> None:
+    """Its recursion gives the efforts back, with our accelerations and our wrenches in the loops.
+
+    So both are those of the tree whose loops they close.
+    """
+    text, closed, q, qd, tau = shipped(urdf, constraints)
+    oracle = Oracle(text, closed.robot.model)
+    model, data = oracle.pin, oracle.data
+    qdd = closed.forward_dynamics(q, qd, tau).qdd
+    terms = closed.terms(q, qd)
+    assert_close(terms.A @ qdd, terms.b_dot - terms.A_dot @ qd, 1e-9, floor=1e-9)
+    found = closed.reactions(q, qd, qdd, tau)
+    state = oracle.configuration(q), oracle.G @ qd, oracle.G @ qdd
+    pin.forwardKinematics(model, data, state[0])
+    outside = [pin.Force.Zero() for _ in range(model.njoints)]
+    for constraint in closed.constraints:
+        assert isinstance(constraint, HingeLoop)
+        wrench = found.wrenches[constraint.name]
+        pose = closed.robot.frame(constraint.a.link).pose(q)
+        there = pin.SE3(np.eye(3), pose[:3, 3] + pose[:3, :3] @ constraint.a.point)
+        for side, sign in ((constraint.a, 1), (constraint.b, -1)):
+            joint = model.frames[model.getFrameId(side.link, pin.BODY)].parentJoint
+            force = pin.Force(sign * wrench[:3], sign * wrench[3:])
+            outside[joint] += data.oMi[joint].actInv(there.act(force))
+    forces = pin.StdVec_Force()
+    forces.extend(outside)
+    assert_close(np.linalg.pinv(oracle.G) @ pin.rnea(model, data, *state, forces), tau, 1e-9)
+    for joint, own in found.joints.items():
+        index = model.getJointId(joint)
+        turn = data.oMi[index].rotation
+        load = [*(turn @ data.f[index].linear), *(turn @ data.f[index].angular)]
+        assert_close(own, load, 1e-9, floor=1.0)
 
 
 @pytest.mark.parametrize(
