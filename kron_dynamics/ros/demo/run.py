@@ -32,7 +32,7 @@ from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.typing import FloatArray
 
 _DELAY = 5.0  # s of the machine's time between sending a reference and its start: to shape it
-_START_TIMEOUT = 60.0  # s of wall time; kernels may have to be compiled
+_START_TIMEOUT = 180.0  # s of wall time; kernels may have to be compiled
 # s of wall time without a joint state. Here time waits for the answer to each state, so that only
 # a busy computer is silent, which is no reason to give up.
 _SILENCE_TIMEOUT = 5.0
