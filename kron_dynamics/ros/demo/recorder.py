@@ -16,6 +16,8 @@ from rosbags.typesys import Stores, get_typestore
 
 # s without a message after which none is waiting any more.
 _SILENCE = 0.3
+# s after which it is enough, whoever goes on sending.
+_LONGEST = 10.0
 
 
 class BagRecorder:
@@ -47,7 +49,8 @@ class BagRecorder:
 
         def write(data: bytes) -> None:
             self._writer.write(connection, time.time_ns(), data)
-            self._count += 1
+            # Other nodes tell theirs all the time.
+            self._count += recorded != '/diagnostics'
 
         callback: Callable[[Any], None] = write
         self._subscriptions.append(
@@ -60,8 +63,8 @@ class BagRecorder:
         Args:
             spin: has the node hear a message, or returns soon.
         """
-        heard = -1
-        while self._count != heard:
+        heard, end = -1, time.monotonic() + _LONGEST
+        while self._count != heard and time.monotonic() < end:
             heard, until = self._count, time.monotonic() + _SILENCE
             while time.monotonic() < until and self._count == heard:
                 spin()

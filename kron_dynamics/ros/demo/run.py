@@ -197,7 +197,12 @@ class DemoRun:
 
     def catch_up(self, recorder: BagRecorder) -> None:
         """Record what the processes have sent before they ended."""
-        recorder.catch_up(lambda: self._executor.spin_once(timeout_sec=0.05))
+
+        def spin() -> None:
+            self._executor.spin_once(timeout_sec=0.05)
+            self._look()
+
+        recorder.catch_up(spin)
 
     def abandon(self) -> None:
         """End whatever still runs, and take the topics back."""

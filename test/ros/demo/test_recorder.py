@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import rclpy
 from sensor_msgs.msg import JointState
@@ -33,3 +35,20 @@ def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
     assert [state.position[0] for state in states] == list(range(COUNT))
     for each in (node, sender):
         each.destroy_node()
+
+
+def test_others_who_tell_their_diagnostics_hold_nothing_up(ros, tmp_path):
+    from diagnostic_msgs.msg import DiagnosticArray
+
+    from kron_dynamics.ros.demo.recorder import BagRecorder
+
+    node = rclpy.create_node('recording_beside')
+    recorder = BagRecorder(node, tmp_path / 'bag')
+    recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', 10)
+    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    node.create_timer(0.02, lambda: publisher.publish(DiagnosticArray()))
+    begin = time.monotonic()
+    recorder.catch_up(lambda: rclpy.spin_once(node, timeout_sec=0.05))
+    assert time.monotonic() - begin < 5.0
+    recorder.close()
+    node.destroy_node()
