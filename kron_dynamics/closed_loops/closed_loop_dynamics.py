@@ -13,16 +13,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from kron_dynamics.closed_loops.closed_loop_kinematics import closed
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
-from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
+from kron_dynamics.dynamics.derived import (
+    derived_bias_forces,
+    derived_coriolis_matrix,
+    derived_linearization,
+    derived_velocity_free_coriolis_matrix,
+    symmetric,
+)
 from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
-from kron_dynamics.dynamics.linearization import Linearization, linearization
+from kron_dynamics.dynamics.linearization import linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.payload import carrying, carrying_tree
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
@@ -39,11 +43,6 @@ def _closed_inverse_dynamics(
     xdd = found.B @ as_scalars(qdd) + found.gamma
     tau: ScalarArray = found.B.T @ inverse_dynamics(model.tree, x, found.qd, xdd)
     return tau
-
-
-@bias_forces.register
-def _closed_bias_forces(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
 
 
 @coriolis_vector.register
@@ -64,36 +63,13 @@ def _closed_gravity_vector(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
 @mass_matrix.register
 def _closed_mass_matrix(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
     x, found = closed(model, q, zeros_like(q, (model.n,)))
-    M = found.B.T @ (mass_matrix(model.tree, x) @ found.B)
-    # Symmetric to the last digit.
-    return np.array([[M[min(i, k), max(i, k)] for k in range(model.n)] for i in range(model.n)])
+    return symmetric(found.B.T @ (mass_matrix(model.tree, x) @ found.B))
 
 
-@velocity_free_coriolis_matrix.register
-def _closed_velocity_free_coriolis_matrix(model: ClosedLoopModel, q: ArrayLike) -> ScalarArray:
-    rest = zeros_like(q, (model.n,))
-    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
-    symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
-    return symbols.reshape(model.n, model.n**2)
-
-
-@coriolis_matrix.register
-def _closed_coriolis_matrix(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
-    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
-
-
-@linearization.register
-def _closed_linearization(
-    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> Linearization:
-    n, accelerations = model.n, as_scalars(qdd)
-
-    def efforts(state: ScalarArray) -> ScalarArray:
-        return inverse_dynamics(model, state[:n], state[n:], accelerations)
-
-    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
-    return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
+bias_forces.register(ClosedLoopModel, derived_bias_forces)
+coriolis_matrix.register(ClosedLoopModel, derived_coriolis_matrix)
+velocity_free_coriolis_matrix.register(ClosedLoopModel, derived_velocity_free_coriolis_matrix)
+linearization.register(ClosedLoopModel, derived_linearization)
 
 
 @kinetic_energy.register

@@ -14,13 +14,17 @@ import numpy as np
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints.reduction import Reduction, reduction
 from kron_dynamics.dual import jacobian_of
+from kron_dynamics.kinematics.derived import (
+    derived_jacobian_dot,
+    derived_kinematic_hessian,
+    derived_relative_hessian,
+)
 from kron_dynamics.kinematics.forward import forward_kinematics
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
 from kron_dynamics.kinematics.relative import (
     PlacedTree,
-    in_axes,
     placed_tree,
     relative_hessian,
     relative_jacobian,
@@ -113,23 +117,6 @@ def _closed_jacobian(
     return J
 
 
-@kinematic_hessian.register
-def _closed_kinematic_hessian(
-    model: ClosedLoopModel, q: ArrayLike, link: str, point: ArrayLike | None = None
-) -> ScalarArray:
-    derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
-    return derivative.reshape(6, model.n**2)
-
-
-@jacobian_dot.register
-def _closed_jacobian_dot(
-    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, link: str
-) -> ScalarArray:
-    q, qd = as_scalars(q), as_scalars(qd)
-    along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
-    return along[..., 0]
-
-
 @relative_jacobian.register
 def _closed_relative_jacobian(
     model: ClosedLoopModel,
@@ -144,17 +131,6 @@ def _closed_relative_jacobian(
     return J
 
 
-@relative_hessian.register
-def _closed_relative_hessian(
-    model: ClosedLoopModel,
-    q: ArrayLike,
-    link: str,
-    reference: str,
-    axes: str | None = None,
-    point: ArrayLike | None = None,
-) -> ScalarArray:
-    def in_axes_of_the_reference(x: ScalarArray) -> ScalarArray:
-        return relative_jacobian(model, x, link, reference, reference, point)
-
-    H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
-    return in_axes(model, q, axes, reference, H)
+kinematic_hessian.register(ClosedLoopModel, derived_kinematic_hessian)
+jacobian_dot.register(ClosedLoopModel, derived_jacobian_dot)
+relative_hessian.register(ClosedLoopModel, derived_relative_hessian)

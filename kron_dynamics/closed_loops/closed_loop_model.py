@@ -8,8 +8,6 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-import numpy as np
-
 from kron_dynamics.closed_loops.closing_map import ClosingMap, closing_map
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.reduction import Choice
@@ -17,7 +15,7 @@ from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import named
 from kron_dynamics.model.rigid_model import RigidModel
-from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
+from kron_dynamics.model.robot_model import RobotModel, read_only
 from kron_dynamics.typing import FloatArray
 
 _PER_COORDINATE = ('velocity_limit', 'effort_limit', 'damping', 'friction', 'armature')
@@ -85,32 +83,6 @@ class ClosedLoopModel(RobotModel):
     def has_closed_loops(self) -> bool:
         """Whether the equations go through loops."""
         return True
-
-    @property
-    def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: all."""
-        return self.n
-
-    @property
-    def flexible_link_names(self) -> tuple[str, ...]:
-        """Names of the links that bend: none."""
-        return ()
-
-    @property
-    def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,): none."""
-        return np.zeros(self.n)
-
-    @property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate: those with a drive."""
-        own = {joint.name: joint for joint in self.joints}
-        return tuple(own[name] for name in self.joint_names)
-
-    @property
-    def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate's joint."""
-        return tuple(joint.kind for joint in self.independent_joints)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -27,10 +27,17 @@ from kron_dynamics.dynamics.composite import (
     composite_inertias,
 )
 from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
+from kron_dynamics.dynamics.derived import (
+    derived_bias_forces,
+    derived_coriolis_matrix,
+    derived_linearization,
+    derived_velocity_free_coriolis_matrix,
+    symmetric,
+)
 from kron_dynamics.dynamics.energies import kinetic_energy, potential_energy
 from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
-from kron_dynamics.dynamics.linearization import Linearization, linearization
+from kron_dynamics.dynamics.linearization import linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.payload import carrying, carrying_tree, inertia_of, with_inertias
 from kron_dynamics.dynamics.regressor import (
@@ -61,11 +68,6 @@ def _flexible_inverse_dynamics(
     return moved + _elastic_forces(model, q)
 
 
-@bias_forces.register
-def _flexible_bias_forces(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
-
-
 @coriolis_vector.register
 def _flexible_coriolis_vector(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     return _newton_euler(model, q, qd, zeros_like(q, (model.n,)), np.zeros(3, dtype=int))
@@ -85,37 +87,13 @@ def _flexible_mass_matrix(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
         return _newton_euler(model, q, rest, qdd, still)
 
     M = jacobian_of(efforts, rest)[1]
-    # Symmetric to the last digit, and half of it need not be computed.
-    return np.array([[M[min(i, k), max(i, k)] for k in range(model.n)] for i in range(model.n)])
+    return symmetric(M)
 
 
-@velocity_free_coriolis_matrix.register
-def _flexible_velocity_free_coriolis_matrix(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
-    rest = zeros_like(q, (model.n,))
-
-    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
-    symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
-    return symbols.reshape(model.n, model.n**2)
-
-
-@coriolis_matrix.register
-def _flexible_coriolis_matrix(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
-    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
-
-
-@linearization.register
-def _flexible_linearization(
-    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
-) -> Linearization:
-    n = model.n
-    accelerations = as_scalars(qdd)
-
-    def efforts(state: ScalarArray) -> ScalarArray:
-        return inverse_dynamics(model, state[:n], state[n:], accelerations)
-
-    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
-    return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
+bias_forces.register(FlexibleModel, derived_bias_forces)
+coriolis_matrix.register(FlexibleModel, derived_coriolis_matrix)
+velocity_free_coriolis_matrix.register(FlexibleModel, derived_velocity_free_coriolis_matrix)
+linearization.register(FlexibleModel, derived_linearization)
 
 
 @kinetic_energy.register

@@ -19,13 +19,17 @@ from kron_dynamics.flexible.deformation import ModalState, move_section, place_s
 from kron_dynamics.flexible.flexible_body import FlexibleBody
 from kron_dynamics.flexible.flexible_model import FlexibleModel
 from kron_dynamics.flexible.link_modes import CrossSection
+from kron_dynamics.kinematics.derived import (
+    derived_jacobian_dot,
+    derived_kinematic_hessian,
+    derived_relative_hessian,
+)
 from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, joint_placements
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
 from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
 from kron_dynamics.kinematics.relative import (
     PlacedTree,
-    in_axes,
     placed_tree,
     relative_hessian,
     relative_jacobian,
@@ -198,23 +202,6 @@ def _flexible_jacobian(
     return jacobian_of(velocity, rest)[1]
 
 
-@kinematic_hessian.register
-def _flexible_kinematic_hessian(
-    model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
-) -> ScalarArray:
-    derivative = jacobian_of(lambda x: jacobian(model, x, link, point), as_scalars(q))[1]
-    return derivative.reshape(6, model.n**2)
-
-
-@jacobian_dot.register
-def _flexible_jacobian_dot(
-    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, link: str
-) -> ScalarArray:
-    q, qd = as_scalars(q), as_scalars(qd)
-    along = jacobian_of(lambda t: jacobian(model, q + t[0] * qd, link), np.zeros(1))[1]
-    return along[..., 0]
-
-
 @relative_jacobian.register
 def _flexible_relative_jacobian(
     model: FlexibleModel,
@@ -230,17 +217,6 @@ def _flexible_relative_jacobian(
     return jacobian_of(velocity, zeros_like(q, (model.n,)))[1]
 
 
-@relative_hessian.register
-def _flexible_relative_hessian(
-    model: FlexibleModel,
-    q: ArrayLike,
-    link: str,
-    reference: str,
-    axes: str | None = None,
-    point: ArrayLike | None = None,
-) -> ScalarArray:
-    def in_axes_of_the_reference(x: ScalarArray) -> ScalarArray:
-        return relative_jacobian(model, x, link, reference, reference, point)
-
-    H = jacobian_of(in_axes_of_the_reference, as_scalars(q))[1].reshape(6, model.n**2)
-    return in_axes(model, q, axes, reference, H)
+kinematic_hessian.register(FlexibleModel, derived_kinematic_hessian)
+jacobian_dot.register(FlexibleModel, derived_jacobian_dot)
+relative_hessian.register(FlexibleModel, derived_relative_hessian)

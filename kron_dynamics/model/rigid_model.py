@@ -11,40 +11,13 @@ from typing import cast
 import numpy as np
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import Traversal
-from kron_dynamics.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RigidModel(RobotModel, Traversal):
     """A tree of rigid bodies on a fixed base."""
-
-    @property
-    def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: all."""
-        return self.n
-
-    @property
-    def flexible_link_names(self) -> tuple[str, ...]:
-        """Names of the links that bend: none."""
-        return ()
-
-    @property
-    def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,): none."""
-        return np.zeros(self.n)
-
-    @property
-    def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate, in the order of `joint_names`."""
-        own = {joint.name: joint for joint in self.joints}
-        return tuple(own[name] for name in self.joint_names)
-
-    @property
-    def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate's joint: 'revolute', 'continuous', 'prismatic', 'screw'."""
-        return tuple(joint.kind for joint in self.independent_joints)
 
     @property
     def fingerprint(self) -> str:

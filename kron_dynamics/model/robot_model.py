@@ -265,29 +265,30 @@ class RobotModel(ABC):
             ) from None
 
     @property
-    @abstractmethod
     def joint_count(self) -> int:
         """Number of coordinates that are joints' positions: the first ones."""
+        return self.n
 
     @property
-    @abstractmethod
     def flexible_link_names(self) -> tuple[str, ...]:
         """Names of the links that bend."""
+        return ()
 
     @property
-    @abstractmethod
     def structural_damping(self) -> FloatArray:
         """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        return np.zeros(self.n)
 
     @property
-    @abstractmethod
     def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate: the first ones."""
+        """The joints that own a coordinate, in the order of `joint_names`."""
+        own = {joint.name: joint for joint in self.joints}
+        return tuple(own[name] for name in self.joint_names)
 
     @property
-    @abstractmethod
     def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate: that of its joint, or 'modal'."""
+        """Kind of each coordinate's joint, of `model.joint_kinds`, or 'modal'."""
+        return tuple(joint.kind for joint in self.independent_joints)
 
     @property
     @abstractmethod

@@ -68,6 +68,10 @@ class Cell:
             lambda: (status := client.status()) is not None and status.message == 'active',
             'active node',
         )
+        # Discovery has no order: the node may be active before anything of it is heard here.
+        client.wait_for(lambda: self.states and self.commands, 'states and their answers')
+        client.wait_for(self.references.get_subscription_count, 'listener of references')
+        client.wait_for(lambda: self.intruder.get_subscription_count() >= 2, 'two of states')
 
     def refer(self, goal, duration):
         n = self.robot.n

@@ -1,0 +1,90 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Terms of the equations of motion as exact derivatives of the efforts of a motion.
+
+For models that have no quicker way: those with flexible links, and those with closed loops. They
+are registered where the rest of such a model's dynamics is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics.coriolis import coriolis_matrix
+from kron_dynamics.dynamics.inverse import coriolis_vector, inverse_dynamics
+from kron_dynamics.dynamics.linearization import Linearization
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def symmetric(M: ScalarArray) -> ScalarArray:
+    """Return the symmetric matrix, shape (n, n), with the upper half of a matrix.
+
+    It is symmetric to the last digit then, and the other half need not be computed.
+
+    Args:
+        M: shape (n, n).
+    """
+    n = len(M)
+    return np.array([[M[min(i, k), max(i, k)] for k in range(n)] for i in range(n)])
+
+
+def derived_bias_forces(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    """Return c + g, shape (n,), N m or N: see `bias_forces`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+    """
+    return inverse_dynamics(model, q, qd, zeros_like(q, (model.n,)))
+
+
+def derived_velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
+    """Return C*(q), shape (n, n*n): see `velocity_free_coriolis_matrix`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+    """
+    rest = zeros_like(q, (model.n,))
+
+    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
+    symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
+    return symbols.reshape(model.n, model.n**2)
+
+
+def derived_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
+    """Return C(q, qd), shape (n, n), Christoffel's: see `coriolis_matrix`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+    """
+    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
+    return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
+
+
+def derived_linearization(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Linearization:
+    """Return M_L, D_L, K_L, shape (n, n) each, and the efforts, shape (n,): see `linearization`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        qdd: their second derivatives, shape (n,).
+    """
+    n = model.n
+    accelerations = as_scalars(qdd)
+
+    def efforts(state: ScalarArray) -> ScalarArray:
+        return inverse_dynamics(model, state[:n], state[n:], accelerations)
+
+    effort, slopes = jacobian_of(efforts, np.concatenate([as_scalars(q), as_scalars(qd)]))
+    return Linearization(mass_matrix(model, q), slopes[:, n:], slopes[:, :n], effort)
