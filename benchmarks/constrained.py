@@ -37,6 +37,10 @@ def inverse(name: str, rounds: int) -> Outcome:
         u_dot=u_dot,
         out=out,
     )
+    return _times(task, rounds)
+
+
+def _times(task: PythonTask, rounds: int) -> Outcome:
     with pinned():
         count = repeats(task)
         return Outcome(Spread.of([task.seconds(count) for _ in range(rounds)]))
@@ -59,9 +63,7 @@ def inverse_of_drives(name: str, rounds: int) -> Outcome:
         qdd=qdd,
         out=out,
     )
-    with pinned():
-        count = repeats(task)
-        return Outcome(Spread.of([task.seconds(count) for _ in range(rounds)]))
+    return _times(task, rounds)
 
 
 def forward(name: str, rounds: int) -> Outcome:

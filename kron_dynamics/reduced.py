@@ -45,7 +45,6 @@ from kron_dynamics.constraints.reduction import (
 )
 from kron_dynamics.constraints.state_arguments import state_vector
 from kron_dynamics.constraints.system import stacked_geometry
-from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.forward import (
     solve_positive_definite,
@@ -119,10 +118,7 @@ class ReducedRobot:
         self._actuated = tuple(names.index(joint) for joint in self.actuated)
         self._weights = effort_weights(self.actuated, weights)
         self._kernels = constrained.robot._kernels
-        targets = [
-            signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in system.constraints
-        ]
-        self._targets = np.concatenate([*targets, np.zeros(0)])
+        self._targets = system.targets
         told = (
             *(system.description, self._targets.tolist(), free, self._actuated),
             self._weights.tolist(),

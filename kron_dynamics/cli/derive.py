@@ -15,7 +15,6 @@ import sympy
 from kron_dynamics.cli.options import add_gravity, add_urdf, description_options
 from kron_dynamics.constraints import Geometry, read_constraints
 from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
-from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.loading import load
 from kron_dynamics.model import RobotModel
@@ -171,10 +170,9 @@ def _loops(symbolic: SymbolicRobot, model: RobotModel, path: Path | None) -> Geo
     if path is None:
         return None
     system = ConstraintSystem(model, read_constraints(path, model).constraints)
-    targets = [signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in system.constraints]
     q, qd = (np.array(x, dtype=object) for x in (symbolic.q, symbolic.qd))
     found = stacked_geometry(*system.geometric, symbolic.model, q, qd)
-    return found._replace(f=found.f - np.concatenate(targets))
+    return found._replace(f=found.f - system.targets)
 
 
 def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) -> tuple[Frame, str]:

@@ -39,10 +39,17 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 def _closed_inverse_dynamics(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> ScalarArray:
-    x, found = closed(model, q, qd)
-    xdd = found.B @ as_scalars(qdd) + found.gamma
-    tau: ScalarArray = found.B.T @ inverse_dynamics(model.tree, x, found.qd, xdd)
+    x, xd, xdd, B = _motion_of_the_tree(model, q, qd, qdd)
+    tau: ScalarArray = B.T @ inverse_dynamics(model.tree, x, xd, xdd)
     return tau
+
+
+def _motion_of_the_tree(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
+    """Coordinates of the tree with two derivatives, and B, by which rates of drives give its."""
+    x, found = closed(model, q, qd)
+    return x, found.qd, found.B @ as_scalars(qdd) + found.gamma, found.B
 
 
 @coriolis_vector.register
@@ -99,7 +106,6 @@ def _closed_inertial_parameters(model: ClosedLoopModel) -> FloatArray:
 def _closed_regressor(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> ScalarArray:
-    x, found = closed(model, q, qd)
-    xdd = found.B @ as_scalars(qdd) + found.gamma
-    Y: ScalarArray = found.B.T @ regressor(model.tree, x, found.qd, xdd)
+    x, xd, xdd, B = _motion_of_the_tree(model, q, qd, qdd)
+    Y: ScalarArray = B.T @ regressor(model.tree, x, xd, xdd)
     return Y

@@ -45,7 +45,6 @@ class ClosedLoopModel(RobotModel):
         cls,
         tree: RigidModel,
         system: ConstraintSystem,
-        targets: FloatArray,
         start: FloatArray,
         drives: tuple[int, ...],
     ) -> ClosedLoopModel:
@@ -54,7 +53,6 @@ class ClosedLoopModel(RobotModel):
         Args:
             tree: the robot without them.
             system: the constraints, of positions, and of a fixed geometry.
-            targets: what their functions of the coordinates are to be, shape (k,).
             start: closed coordinates, shape (n,), rad or m.
             drives: coordinates with a drive, as many as the mechanism has degrees of freedom.
 
@@ -63,7 +61,7 @@ class ClosedLoopModel(RobotModel):
         """
         others = tuple(k for k in range(tree.n) if k not in drives)
         choice = Choice(system.constraints, system.row_scale, drives, others)
-        closing, lower, upper = closing_map(system, choice, targets, start)
+        closing, lower, upper = closing_map(system, choice, start)
         shared = {f.name: getattr(tree, f.name) for f in fields(tree) if f.init}
         for name in _PER_COORDINATE:
             shared[name] = read_only(shared[name][list(drives)])

@@ -17,8 +17,8 @@ from kron_dynamics.closed_loops.series import (
     chebyshev_series,
     fourier_series,
 )
-from kron_dynamics.constraints.reduction import Choice, solve_dependent
-from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
+from kron_dynamics.constraints.reduction import Choice, open_by, solve_dependent
+from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.dual import without_derivatives
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
@@ -32,7 +32,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 _TOLERANCE = 1e-6
 _STEPS = 2
 # Residual, without units, that is closed; of places between those that the series are made of.
-_CLOSED = 1e-13
+_CLOSED = 1e-11
 _CHECKS = 37
 # What a drive moves to see which coordinates go with it, rad or lengths over the robot's, and what
 # counts as moving.
@@ -53,7 +53,6 @@ class ClosingMap:
 
     Attributes:
         choice: drives are its independent coordinates.
-        targets: what the constraints' functions of the coordinates are to be, shape (k,).
         start: closed coordinates, shape (n,); dependent ones that no drive moves stay there.
         series: near values of the dependent coordinates that move: coordinate, number of the
             drive, function of it.
@@ -98,16 +97,14 @@ class ClosingMap:
         if not self.choice.dependent:
             return x
         bound = list(self.choice.dependent)
-        found = stacked_geometry(*self.choice.constraints, tree, x, zeros_like(x, (len(x),)))
-        phi = (found.f - self.targets) / self.choice.row_scale
-        A_d = (found.A / self.choice.row_scale[:, None])[:, bound]
+        phi, A = open_by(self.choice, tree, self.targets, x)
         better = x.copy()
-        better[bound] = x[bound] - solve_dependent(A_d, phi)
+        better[bound] = x[bound] - solve_dependent(A[:, bound], phi)
         return better
 
 
 def closing_map(
-    system: ConstraintSystem, choice: Choice, targets: FloatArray, start: FloatArray
+    system: ConstraintSystem, choice: Choice, start: FloatArray
 ) -> tuple[ClosingMap, FloatArray, FloatArray]:
     """Return the map of a mechanism, and the range of its drives, shape (m,) each, rad or m.
 
@@ -117,13 +114,12 @@ def closing_map(
     Args:
         system: the constraints.
         choice: drives are its independent coordinates.
-        targets: what the constraints' functions of the coordinates are to be, shape (k,).
         start: closed coordinates, shape (n,), rad or m.
 
     Raises:
         ConstraintError: a joint moves with several drives together, or a drive cannot move.
     """
-    model, drives = system.model, list(choice.independent)
+    model, drives, targets = system.model, list(choice.independent), system.targets
     lower, upper = model.position_lower[drives].copy(), model.position_upper[drives].copy()
     moved = _moved_by_drives(system, choice, targets, start)
     several = [k for k in choice.dependent if len(moved[k]) > 1]
@@ -158,8 +154,7 @@ def _moved_by_drives(
         for drive in choice.independent:
             path = ClosingPath(system, choice, targets, q, drive, bound)
             q = _beside(path, float(q[drive]), float(probe * system.column_scale[drive]))
-        A = stacked_geometry(*choice.constraints, system.model, q, np.zeros(len(q))).A
-        scaled = system.scaled(np.asarray(A, dtype=np.float64))
+        scaled = np.asarray(open_by(choice, system.model, targets, q)[1] * system.column_scale)
         B, *_ = np.linalg.lstsq(
             scaled[:, bound], -scaled[:, list(choice.independent)], rcond=1e-12
         )
@@ -254,9 +249,8 @@ def _check(
     high = np.where(np.isfinite(upper), upper, at + 3.0 * np.pi)
     for share in np.linspace(0.0, 1.0, _CHECKS):
         q = made(system.model, low + share * (high - low))
-        found = stacked_geometry(*made.choice.constraints, system.model, q, np.zeros(len(q)))
-        off = np.abs((found.f - made.targets) / made.choice.row_scale).max(initial=0.0)
-        if not off < _CLOSED * 1e2:
+        off = np.abs(open_by(made.choice, system.model, made.targets, q)[0]).max(initial=0.0)
+        if not off < _CLOSED:
             raise ConstraintError(
                 f'loops of the mechanism are {off:.3g} open with the drives at '
                 f'{(low + share * (high - low)).tolist()}'

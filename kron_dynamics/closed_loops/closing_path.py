@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.constraints.reduction import Choice
-from kron_dynamics.constraints.system import ConstraintSystem, stacked_geometry
+from kron_dynamics.constraints.reduction import Choice, open_by
+from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.typing import FloatArray
 
@@ -157,7 +157,7 @@ class ClosingPath:
         return found if self._singular_value(found) > _NEAREST * self._regular else None
 
     def _predicted(self, q: FloatArray, place: float) -> FloatArray:
-        A = self._scaled(q)[1]
+        A = self._open_by(q)[1]
         dependent = list(self._choice.dependent)
         change = place - q[self._drive]
         slope, *_ = np.linalg.lstsq(A[:, dependent], -A[:, self._drive], rcond=1e-12)
@@ -169,7 +169,7 @@ class ClosingPath:
     def _corrected(self, q: FloatArray) -> FloatArray | None:
         dependent = list(self._choice.dependent)
         for _ in range(_ITERATIONS):
-            phi, A = self._scaled(q)
+            phi, A = self._open_by(q)
             if not np.isfinite(phi).all():
                 return None
             if np.abs(phi).max(initial=0.0) < _CLOSED:
@@ -179,14 +179,10 @@ class ClosingPath:
             q[dependent] += change
         return None
 
-    def _scaled(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        found = stacked_geometry(
-            *self._choice.constraints, self._system.model, q, np.zeros(len(q))
-        )
-        scale = self._choice.row_scale
-        return (found.f - self._targets) / scale, np.asarray(found.A / scale[:, None])
+    def _open_by(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return open_by(self._choice, self._system.model, self._targets, q)
 
     def _singular_value(self, q: FloatArray) -> float:
         """How far the drives are from losing hold of the mechanism, without units."""
-        A = self._scaled(q)[1][:, list(self._choice.dependent)] * self._scale
+        A = self._open_by(q)[1][:, list(self._choice.dependent)] * self._scale
         return float(np.linalg.svd(A, compute_uv=False)[-1])

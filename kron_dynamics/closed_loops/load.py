@@ -14,11 +14,10 @@ from kron_dynamics.constraints import read_constraints
 from kron_dynamics.constraints.closing import close_positions
 from kron_dynamics.constraints.constraint import ConstraintTerms
 from kron_dynamics.constraints.description import ConstraintDescription
-from kron_dynamics.constraints.pfaffian import Pfaffian
 from kron_dynamics.constraints.rank import generic_rank
+from kron_dynamics.constraints.reducible import refuse_what_moves
 from kron_dynamics.constraints.state_arguments import joint_numbers
 from kron_dynamics.constraints.system import ConstraintSystem
-from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.rigid_model import rigid_tree
@@ -55,17 +54,12 @@ def _closed(tree: RobotModel, found: ConstraintDescription) -> ClosedLoopModel:
     tree = rigid_tree(tree)
     system = ConstraintSystem(tree, found.constraints)
     for constraint in found.constraints:
-        if not constraint.is_holonomic or isinstance(constraint, Pfaffian):
+        refuse_what_moves(constraint)
+        if not constraint.is_holonomic:
             raise constraint.refuse(
                 'is one of rates: positions of the drives do not say where the robot is; '
                 'ConstrainedRobot takes it'
             )
-    targets = np.concatenate(
-        [
-            *(signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in found.constraints),
-            np.zeros(0),
-        ]
-    )
 
     def terms(q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
         return system.terms(q, qd, t)
@@ -82,4 +76,4 @@ def _closed(tree: RobotModel, found: ConstraintDescription) -> ClosedLoopModel:
             f'actuated names {len(drives)} joints, {listed(map(repr, names))}, and the robot has '
             f'{freedom} degrees of freedom, expected as many; ConstrainedRobot takes any number'
         )
-    return ClosedLoopModel.assembled(tree, system, targets, start, drives)
+    return ClosedLoopModel.assembled(tree, system, start, drives)

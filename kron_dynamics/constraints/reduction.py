@@ -93,6 +93,22 @@ def dependence(model: RobotModel, choice: Choice, q: ArrayLike) -> Dependence:
     return Dependence(B, A_d)
 
 
+def open_by(
+    choice: Choice, model: RobotModel, targets: FloatArray, q: ArrayLike
+) -> tuple[ScalarArray, ScalarArray]:
+    """Return how far the loops are open, shape (k,), and its derivative, (k, n); without units.
+
+    Args:
+        choice: whose constraints are looked at.
+        model: the robot.
+        targets: what their functions of the coordinates are to be, shape (k,).
+        q: coordinates, shape (n,).
+    """
+    q = as_scalars(q)
+    found = stacked_geometry(*choice.constraints, model, q, zeros_like(q, q.shape))
+    return (found.f - targets) / choice.row_scale, _scaled(choice, found.A)
+
+
 def rate_of_columns(
     model: RobotModel,
     choice: Choice,

@@ -15,6 +15,7 @@ import numpy as np
 from kron_dynamics.arguments import instance
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
 from kron_dynamics.constraints.pfaffian import Pfaffian
+from kron_dynamics.constraints.time_functions import signal_derivatives
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import listed
 from kron_dynamics.model.joint_kinds import joint_kind
@@ -66,6 +67,12 @@ class ConstraintSystem:
     def geometric(self) -> tuple[Constraint, ...]:
         """The constraints that have a geometry, which kernels can be made of."""
         return tuple(c for c in self.constraints if not isinstance(c, Pfaffian))
+
+    @property
+    def targets(self) -> FloatArray:
+        """What the functions of the coordinates are to be at t = 0, shape (k,)."""
+        asked = [signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in self.constraints]
+        return np.concatenate([*asked, np.zeros(0)])
 
     @functools.cached_property
     def description(self) -> str | None:
