@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.arguments import instance, real_number
-from kron_dynamics.constraints import equations
+from kron_dynamics.constraints import motion_equations
 from kron_dynamics.constraints.closing import close_positions, close_rates
 from kron_dynamics.constraints.constraint import Constraint, ConstraintTerms, Geometry
-from kron_dynamics.constraints.equations import ConstrainedMotion
 from kron_dynamics.constraints.formats import read_constraints
+from kron_dynamics.constraints.motion_equations import ConstrainedMotion
 from kron_dynamics.constraints.pfaffian import Function, along_motion
 from kron_dynamics.constraints.rank import ConstraintReport, generic_rank, refuse_singular, report
 from kron_dynamics.constraints.reactions import Reactions, constraint_reactions
@@ -294,7 +294,7 @@ class ConstrainedRobot:
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
         """Return C_u = B^T (C B + M dB/dt), (m, m), in N m s or N s: dM_u/dt - 2 C_u is skew."""
         M, C = self.robot.mass_matrix(q), self.robot.coriolis_matrix(q, qd)
-        return equations.reduced_coriolis(M, C, self.speeds(q, qd, t))
+        return motion_equations.reduced_coriolis(M, C, self.speeds(q, qd, t))
 
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, t: float = 0.0
@@ -319,11 +319,11 @@ class ConstrainedRobot:
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         M, h = self.robot.mass_matrix(q), self.robot.bias_forces(q, qd)
-        u_dot = equations.independent_acceleration(M, speeds, tau - h)
+        u_dot = motion_equations.independent_acceleration(M, speeds, tau - h)
         qdd = speeds.B @ u_dot + speeds.gamma
         forces = M @ qdd + h - tau
         return ConstrainedMotion(
-            qdd, equations.multipliers(self._system, terms.A, forces, self.rank)
+            qdd, motion_equations.multipliers(self._system, terms.A, forces, self.rank)
         )
 
     def inverse_dynamics(
@@ -354,17 +354,17 @@ class ConstrainedRobot:
         """
         q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
         terms = self.terms(q, qd, t)
-        equations.refuse_inadmissible(self._system, terms, qd, qdd)
+        motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         force = self.robot.inverse_dynamics(q, qd, qdd)
         best = choose_independent(self._system, terms.A, self.rank, self._chosen or None)
         speeds = self._speeds(q, qd, t, terms, [self.joint_names[k] for k in best])
         efforts = np.zeros(self.n)
-        efforts[list(self._actuated)] = equations.actuator_efforts(
+        efforts[list(self._actuated)] = motion_equations.actuator_efforts(
             self._system,
             speeds,
             force,
             self._actuated,
-            equations.effort_weights(self.actuated, weights),
+            motion_equations.effort_weights(self.actuated, weights),
         )
         return efforts
 
@@ -387,9 +387,9 @@ class ConstrainedRobot:
             self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'), (tau, 'tau'))
         )
         terms = self.terms(q, qd, t)
-        equations.refuse_inadmissible(self._system, terms, qd, qdd)
+        motion_equations.refuse_inadmissible(self._system, terms, qd, qdd)
         forces = self.robot.inverse_dynamics(q, qd, qdd) - tau
-        lam = equations.multipliers(self._system, terms.A, forces, self.rank)
+        lam = motion_equations.multipliers(self._system, terms.A, forces, self.rank)
         model = self.robot.model
         if self.robot._kernels.model is not model:  # some links carry payloads
             model = with_inertias(model, self.robot.inertial_parameters())

@@ -13,7 +13,7 @@ import numpy as np
 from kron_dynamics import dynamics
 from kron_dynamics.arguments import instance
 from kron_dynamics.constrained import ConstrainedRobot
-from kron_dynamics.constraints.equations import effort_weights
+from kron_dynamics.constraints.motion_equations import effort_weights
 from kron_dynamics.constraints.reduced_equations import (
     ReducedEquations,
     ReducedMotion,

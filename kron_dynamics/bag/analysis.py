@@ -12,6 +12,7 @@ from kron_dynamics.bag.reader import BagContents, read_bag
 from kron_dynamics.bag.replay import Replay, replay_run
 from kron_dynamics.bag.results import JointResult, TipResult, joint_results, tip_results
 from kron_dynamics.bag.runs import find_robot_description, find_runs
+from kron_dynamics.bag.smoothness import Smoothness, smoothness
 from kron_dynamics.loading import load, loads
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.robot import Robot
@@ -28,11 +29,13 @@ class RunAnalysis:
         replay: the series.
         joints: result of each joint, in coordinate order.
         tip: linear and angular result of the tip; empty if its acceleration is not recorded.
+        smoothness: jerk, rates and steps of the efforts.
     """
 
     replay: Replay
     joints: tuple[JointResult, ...]
     tip: tuple[TipResult, ...]
+    smoothness: Smoothness
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,11 @@ def analyze_bag(
     for run in find_runs(contents, robot.model, joint_states):
         replay = replay_run(robot, run, frame=frame, window=window, effort_delay=effort_delay)
         runs.append(
-            RunAnalysis(replay, joint_results(replay, max_noise), tip_results(replay, max_noise))
+            RunAnalysis(
+                replay,
+                joint_results(replay, max_noise),
+                tip_results(replay, max_noise),
+                smoothness(replay),
+            )
         )
     return BagAnalysis(contents, robot, description, max_noise, tuple(runs))

@@ -71,6 +71,7 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
         },
         'joints': [asdict(joint) | {'ratio': joint.ratio} for joint in run.joints],
         'tip': [asdict(tip) for tip in run.tip],
+        'smoothness': asdict(run.smoothness),
         'segments': [
             {
                 'epoch': part.epoch,

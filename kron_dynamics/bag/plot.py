@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 from kron_dynamics.bag.analysis import RunAnalysis
 from kron_dynamics.bag.replay import Replay
-from kron_dynamics.bag.report import scale_of
 from kron_dynamics.bag.results import JointResult, TipResult, peak
 from kron_dynamics.bag.segment_replay import SegmentReplay
+from kron_dynamics.bag.text_tables import scale_of
 from kron_dynamics.typing import FloatArray
 
 RECORDED = '#1f4e79'

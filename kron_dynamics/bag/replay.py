@@ -89,7 +89,7 @@ def replay_run(
     if not run.log.segments:
         raise BagError(f"topic '{run.topic}' never has positions of all joints at the same time")
     sources = _effort_sources(run, robot.n)
-    efforts = [_recorded_efforts(run, segment, sources) for segment in run.log.segments]
+    efforts = [recorded_efforts(run, segment, sources) for segment in run.log.segments]
     filters = choose_filters(robot, run.log.segments, _effort_scale(efforts), window)
     parts, used, skipped = _replay_segments(robot, run, frame, filters)
     step = min(item.period for item in filters)
@@ -157,7 +157,14 @@ def _effort_sources(run: Run, n: int) -> tuple[str, ...]:
     return tuple(sources)
 
 
-def _recorded_efforts(run: Run, segment: JointSegment, sources: Sequence[str]) -> list[Samples]:
+def recorded_efforts(run: Run, segment: JointSegment, sources: Sequence[str]) -> list[Samples]:
+    """Return the recorded efforts of each joint in a segment, as they are.
+
+    Args:
+        run: what was recorded.
+        segment: of the run.
+        sources: of each joint's effort, as in `Replay`.
+    """
     efforts = []
     for joint, source in enumerate(sources):
         if source == 'commanded' and run.commands is not None:

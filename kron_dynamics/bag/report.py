@@ -12,15 +12,15 @@ from kron_dynamics.bag.replay import Replay
 from kron_dynamics.bag.results import JointResult, joint_results
 from kron_dynamics.bag.samples import DroppedSamples
 from kron_dynamics.bag.segment_replay import TERMS
+from kron_dynamics.bag.smoothness import RateResult
+from kron_dynamics.bag.text_tables import number, percent, scale_of, table
 
-PREFIXES = ((1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'u'))
 TERM_TITLES = {
     'inertia': 'inertia',
     'coriolis': 'Coriolis',
     'gravity': 'gravity',
     'friction': 'friction',
 }
-SMALLEST_SHOWN = 1e-7
 # The window advised when noise dominates would bring it down to this share of the effort.
 ADVISED_NOISE = 0.1
 
@@ -40,20 +40,13 @@ def format_report(analysis: BagAnalysis) -> str:
     return '\n'.join(lines)
 
 
-def scale_of(value: float) -> tuple[float, str]:
-    """Return the factor and letter of the SI prefix that suits a magnitude."""
-    for factor, letter in PREFIXES:
-        if abs(value) >= factor:
-            return factor, letter
-    return 1.0, ''
-
-
 def _run_lines(run: RunAnalysis, max_noise: float) -> list[str]:
     replay = run.replay
     lines = [f'run      {replay.run.topic}', *_facts(replay)]
     lines += ['', *_effort_table(run.joints), '', *_term_table(run.joints)]
     if run.tip:
         lines += ['', *_tip_table(run)]
+    lines += ['', *_effort_rate_table(run), '', *_jerk_table(run)]
     hints = _noise_hints(run)
     if hints:
         lines += ['', *hints]
@@ -163,31 +156,31 @@ def _effort_table(joints: Sequence[JointResult]) -> list[str]:
         if joint.source == 'none':
             row += ['-', '-', 'no effort recorded', '', '', '', '']
         else:
-            row += [_number(joint.effort_rms / factor), _number(joint.effort_peak / factor)]
-            noise = f'+/- {_number(joint.noise / factor)}'
+            row += [number(joint.effort_rms / factor), number(joint.effort_peak / factor)]
+            noise = f'+/- {number(joint.noise / factor)}'
             if joint.noise_dominates:
                 row += ['noise dominates', noise, '', '', '']
             else:
                 row += [
-                    _number(joint.residual_rms / factor),
+                    number(joint.residual_rms / factor),
                     noise,
-                    _percent(joint.ratio),
-                    _number(joint.residual_peak / factor),
-                    _number(joint.residual_mean / factor),
+                    percent(joint.ratio),
+                    number(joint.residual_peak / factor),
+                    number(joint.residual_mean / factor),
                 ]
         rows.append(row)
-    return _table(rows)
+    return table(rows)
 
 
 def _term_table(joints: Sequence[JointResult]) -> list[str]:
     rows = [['joint', 'unit', 'recomputed RMS', *(TERM_TITLES[term] for term in TERMS)]]
     for joint in joints:
         factor, letter = scale_of(_size(joint))
-        numbers = [joint.recomputed_rms, *(joint.term_rms[term] for term in TERMS)]
+        efforts = [joint.recomputed_rms, *(joint.term_rms[term] for term in TERMS)]
         rows.append(
-            [joint.name, letter + joint.unit, *(_number(number / factor) for number in numbers)]
+            [joint.name, letter + joint.unit, *(number(effort / factor) for effort in efforts)]
         )
-    return _table(rows)
+    return table(rows)
 
 
 def _tip_table(run: RunAnalysis) -> list[str]:
@@ -196,19 +189,58 @@ def _tip_table(run: RunAnalysis) -> list[str]:
     ]
     for tip in run.tip:
         factor, letter = scale_of(tip.recorded_rms)
-        difference = _number(tip.difference_rms / factor)
+        difference = number(tip.difference_rms / factor)
         row = [
             tip.kind,
             letter + ('m/s^2' if tip.kind == 'linear' else 'rad/s^2'),
-            _number(tip.recorded_rms / factor),
-            _number(tip.recomputed_rms / factor),
+            number(tip.recorded_rms / factor),
+            number(tip.recomputed_rms / factor),
             'noise dominates' if tip.noise_dominates else difference,
-            f'+/- {_number(tip.noise / factor)}',
+            f'+/- {number(tip.noise / factor)}',
         ]
         if not tip.noise_dominates and tip.recorded_rms > 0.0:
-            row.append(_percent(tip.difference_rms / tip.recorded_rms))
+            row.append(percent(tip.difference_rms / tip.recorded_rms))
         rows.append(row)
-    return _table(rows)
+    return table(rows)
+
+
+def _effort_rate_table(run: RunAnalysis) -> list[str]:
+    rows = [['joint', 'unit', 'effort rate RMS', 'peak', 'recomputed RMS', '', 'largest step']]
+    for joint in run.smoothness.joints:
+        recorded, recomputed = joint.effort_rate, joint.recomputed_effort_rate
+        sizes = (recorded.rms, recomputed.rms)
+        factor, letter = scale_of(next((size for size in sizes if size == size), 0.0))
+        step = '-' if math.isnan(joint.largest_step) else number(joint.largest_step / factor)
+        rows.append(
+            [
+                joint.name,
+                f'{letter}{joint.effort_unit}/s',
+                number(recorded.rms / factor),
+                number(recorded.peak / factor),
+                *_with_noise(recomputed, factor)[::2],
+                step if step == '-' else f'{step} {letter}{joint.effort_unit}',
+            ]
+        )
+    return table(rows)
+
+
+def _jerk_table(run: RunAnalysis) -> list[str]:
+    tip, rates = run.replay.frame, run.smoothness
+    all_of_them = [(joint.name, joint.jerk_unit, joint.jerk) for joint in rates.joints]
+    all_of_them += [(tip, 'm/s^3', rates.tip_linear), (tip, 'rad/s^3', rates.tip_angular)]
+    rows = [['jerk', 'unit', 'RMS', 'peak', '']]
+    for name, unit, jerk in all_of_them:
+        factor, letter = scale_of(jerk.rms)
+        rows.append([name, letter + unit, *_with_noise(jerk, factor)])
+    return table(rows)
+
+
+def _with_noise(rate: RateResult, factor: float) -> list[str]:
+    """RMS, peak and noise of a rate."""
+    noise = f'+/- {number(rate.noise / factor)}'
+    if rate.noise_dominates:
+        return ['noise dominates', '', noise]
+    return [number(rate.rms / factor), number(rate.peak / factor), noise]
 
 
 def _noise_hints(run: RunAnalysis) -> list[str]:
@@ -220,7 +252,7 @@ def _noise_hints(run: RunAnalysis) -> list[str]:
         excess = joint.noise / scale if scale > 0.0 else math.inf
         text = (
             f'noise    {joint.name}: noise of the samples makes its effort uncertain by '
-            f'{_percent(excess)}; use a longer window'
+            f'{percent(excess)}; use a longer window'
         )
         if math.isfinite(excess):
             # The noise of a fitted slope falls with the 3/2 power of the window, a curvature 5/2.
@@ -234,18 +266,18 @@ def _noise_hints(run: RunAnalysis) -> list[str]:
 
 def _segment_lines(replay: Replay, max_noise: float) -> list[str]:
     rows = [['segment', 'clock', 'from s', 'to s', *replay.robot.joint_names]]
-    for number, part in enumerate(replay.segments, start=1):
+    for place, part in enumerate(replay.segments, start=1):
         results = joint_results(replay, max_noise, [part])
         rows.append(
             [
-                str(number),
+                str(place),
                 str(part.epoch + 1),
                 f'{part.time[0]:.2f}',
                 f'{part.time[-1]:.2f}',
-                *('noise' if r.noise_dominates else _percent(r.ratio) for r in results),
+                *('noise' if r.noise_dominates else percent(r.ratio) for r in results),
             ]
         )
-    return _table(rows)
+    return table(rows)
 
 
 def _size(joint: JointResult) -> float:
@@ -254,29 +286,3 @@ def _size(joint: JointResult) -> float:
 
 def _count(items: Sequence[object], noun: str) -> str:
     return f'{len(items)} {noun}' + ('' if len(items) == 1 else 's')
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return '-'
-    # Tables are in units that suit the effort; what is below is rounding.
-    return f'{value:.3g}' if abs(value) >= SMALLEST_SHOWN else '0'
-
-
-def _percent(share: float) -> str:
-    return '-' if math.isnan(share) else f'{100.0 * share:.3g} %'
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines: names to the left, numbers to the right."""
-    count = max(len(row) for row in rows)
-    full = [[*row, *([''] * (count - len(row)))] for row in rows]
-    widths = [max(len(row[k]) for row in full) for k in range(count)]
-    lines = []
-    for row in full:
-        cells = [
-            cell.ljust(width) if k < 2 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append('  ' + '  '.join(cells).rstrip())
-    return lines

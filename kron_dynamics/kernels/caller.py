@@ -74,7 +74,7 @@ def _extension(given_up: threading.Event) -> Any:
     modules: list[Any] = []
 
     def build(keys: Sequence[str], folder: Path) -> dict[str, Built]:
-        from kron_dynamics.kernels.build import compile_library
+        from kron_dynamics.kernels.run_compiler import compile_library
 
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'

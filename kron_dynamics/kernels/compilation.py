@@ -203,9 +203,9 @@ class _Build:
     def _compile(self, library: Path, unit: Unit, given_up: threading.Event) -> dict[str, Built]:
         """Compile kernels to one library, and check what they compute."""
         from kron_dynamics.kernels import check
-        from kron_dynamics.kernels.build import compile_library
         from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
         from kron_dynamics.kernels.prelude import symbol
+        from kron_dynamics.kernels.run_compiler import compile_library
 
         started = time.perf_counter()
         told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}

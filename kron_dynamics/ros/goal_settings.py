@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.control.goal_tolerances import GoalTolerances
+from kron_dynamics.control.goal_monitor import GoalTolerances
 from kron_dynamics.ros.parameters import ParameterSet
 
 

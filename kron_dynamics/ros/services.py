@@ -23,12 +23,12 @@ from kron_dynamics.dynamics.forward import rounding_of_mass, smallest_mass
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError
 from kron_dynamics.messages import named
 from kron_dynamics.robot import Robot
+from kron_dynamics.ros.annotate_service import annotate
 from kron_dynamics.ros.batch import Batch
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.frame_service import frame_kinematics
 from kron_dynamics.ros.linearize_service import linearize
 from kron_dynamics.ros.parameters import ParameterSet
-from kron_dynamics.ros.trajectory_service import annotate
 from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.exceptions import KernelBuildError
-from kron_dynamics.kernels.build import compile_library
 from kron_dynamics.kernels.cache import Built, Found, NoFolderError, cache_key, fetch
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
 from kron_dynamics.kernels.library import address_of, signature_source
+from kron_dynamics.kernels.run_compiler import compile_library
 from kron_dynamics.kernels.sources import read_beside
 from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper, kernel_names

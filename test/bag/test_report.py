@@ -14,8 +14,9 @@ from matplotlib.image import imread
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.export import run_slug, write_series, write_summary
 from kron_dynamics.bag.plot import plot_run, time_axis
-from kron_dynamics.bag.report import describe_losses, format_report, scale_of
+from kron_dynamics.bag.report import describe_losses, format_report
 from kron_dynamics.bag.samples import DroppedSamples
+from kron_dynamics.bag.text_tables import scale_of
 
 
 @pytest.fixture

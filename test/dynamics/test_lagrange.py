@@ -62,6 +62,7 @@ def test_every_form_gives_the_same_coriolis_vector(
 def test_forms_of_c_star_differ_but_have_one_symmetrisation_and_one_reduced_form(
     data: Any, random_robots: Any, assert_close: Any
 ) -> None:
+    """[T] eq. (101) as printed, and the forms that come of other orders of its factors."""
     model, s = data.draw(random_robots)
     public = velocity_free_coriolis_matrix(model, s.q)
     for form in TENSORS:
@@ -118,7 +119,7 @@ def test_kane_is_not_christoffel(robot_text: Any, rng: Any) -> None:
 def test_lagranges_equations(
     data: Any, random_robots: Any, derivative: Any, assert_close: Any
 ) -> None:
-    """[T] (92), (96), (98)-(100), from the kinetic and the potential energy alone."""
+    """[T] (92), (96), (98)-(101), from the kinetic and the potential energy alone."""
     model, s = data.draw(random_robots)
     square = kronecker(s.qd, s.qd)
 
@@ -144,7 +145,7 @@ def test_lagranges_equations(
 
 
 def test_eq_97_from_eq_101(model: Any, state: Any, assert_close: Any) -> None:
-    """(E (x) qd) contracts the one C* to the other C."""
+    """[T] eqs. (97), (101): (E (x) qd) contracts the one C* to the other C."""
     tensor = lagrange_velocity_free_matrix(model, state.q)
     n = model.n
     E = np.eye(n)

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from kron_dynamics.kernels import Kernel, compiler
-from kron_dynamics.kernels.build import compile_library
 from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.compiler import find_compiler
 from kron_dynamics.kernels.emit import emit_c, emit_lanes, symbol
+from kron_dynamics.kernels.run_compiler import compile_library
 from kron_dynamics.kernels.specification import KernelSpecification
 from kron_dynamics.kernels.trace import Trace
 

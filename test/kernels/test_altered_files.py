@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError, dynamics
-from kron_dynamics.kernels import build, cache
+from kron_dynamics.kernels import cache, run_compiler
 from kron_dynamics.kernels.compilation import make_kernels
 from kron_dynamics.kernels.library import address_of
 from kron_dynamics.kernels.specification import KernelSpecification
@@ -48,7 +48,7 @@ def compiled_once(
     (name,) = {fields['library'] for fields in records.values() if fields['operations']}
     asked: list[str] = []
     done: dict[str, bytes] = {}
-    compiled = build.compile_library
+    compiled = run_compiler.compile_library
 
     def compile_library(command: Any, source: str, target: Path, **more: Any) -> None:
         asked.append(source)
@@ -57,7 +57,7 @@ def compiled_once(
             done[source] = target.read_bytes()
         target.write_bytes(done[source])
 
-    monkeypatch.setattr(build, 'compile_library', compile_library)
+    monkeypatch.setattr(run_compiler, 'compile_library', compile_library)
     return own_cache / f'{name}.so', asked
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from mpmath import libmp
 
-from kron_dynamics.kernels import build, compiler
+from kron_dynamics.kernels import compiler, run_compiler
 from kron_dynamics.kernels.prelude import prelude
 
 SOURCE = (
@@ -71,7 +71,7 @@ def library(
         if lanes:
             options = vector_options(int(lanes[0]))
             patch.setattr(compiler, 'flags', lambda: (*compiler._FLAGS, *options))
-        build.compile_library((program,), SOURCE, path)
+        run_compiler.compile_library((program,), SOURCE, path)
     loaded = ctypes.CDLL(str(path))
     if lanes and platform.machine() == 'x86_64':
         assert loaded.lanes() == int(lanes[0])

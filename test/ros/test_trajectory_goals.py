@@ -13,7 +13,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.control import CommandGuard, ComputedTorque, FaultAction, ReferenceBounds
-from kron_dynamics.control.goal_tolerances import GoalTolerances
+from kron_dynamics.control.goal_monitor import GoalTolerances
 from kron_dynamics.control.tracking_controller import TrackingController
 
 with contextlib.suppress(ImportError):  # then these tests are not collected

@@ -14,7 +14,7 @@ from shared.exact import largest, rationals
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.constraints import Speeds
-from kron_dynamics.constraints.equations import reduced_coriolis
+from kron_dynamics.constraints.motion_equations import reduced_coriolis
 from kron_dynamics.dual import derivatives_of
 from kron_dynamics.dynamics import CentralField, FieldOf
 from kron_dynamics.model import load_model

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.control import Reference, Trajectory
-from kron_dynamics.control.goal_tolerances import (
+from kron_dynamics.control.goal_monitor import (
     GoalCode,
     GoalMonitor,
     GoalTolerances,

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from kron_dynamics import KernelBuildError
-from kron_dynamics.kernels import Kernel, build, compiler
-from kron_dynamics.kernels.build import compile_library
+from kron_dynamics.kernels import Kernel, compiler, run_compiler
 from kron_dynamics.kernels.compiler import compiler_identity, find_compiler, processor_identity
+from kron_dynamics.kernels.run_compiler import compile_library
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_hanging_compiler_times_out(
     fake_compiler: Any, own_cache: Path, make_product: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_compiler('exec sleep 600')
-    monkeypatch.setattr(build, '_TIME_LIMIT', 0.2)
+    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 0.2)
     started = time.monotonic()
     with pytest.raises(KernelBuildError, match=r'longer than 0\.2 s'):
         make_product()
@@ -185,7 +185,7 @@ def test_whatever_a_hanging_compiler_has_started_ends_with_it(
 ) -> None:
     log = tmp_path / 'number'
     path = fake_compiler(f'sleep 600 & echo $! > "{log}"; wait')
-    monkeypatch.setattr(build, '_TIME_LIMIT', 1.0)
+    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 1.0)
     with pytest.raises(KernelBuildError, match='longer than 1 s to compile a kernel'):
         compile_library((str(path),), '', tmp_path / 'a.so')
     state = Path('/proc', log.read_text(encoding='ascii').strip(), 'stat')

@@ -1,0 +1,103 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jerk, effort rates and steps of motions where they are known exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.report import format_report
+
+AMPLITUDE, FREQUENCY = (0.8, 0.5, 0.2), (2.1, 1.7, 2.6)
+NAMES = ('turn', 'lift', 'reach')
+
+
+@pytest.fixture
+def recorded(make_bag, arm_urdf):
+    """Return a function that records a motion and gives what is said of its smoothness."""
+
+    def record(motion, fields='pve', name='bag'):
+        with make_bag(name) as bag:
+            bag.text('/robot_description', arm_urdf)
+            bag.motion('/joint_states', motion, fields)
+        analysis = analyze_bag(bag.path)
+        return analysis.runs[0].smoothness, format_report(analysis)
+
+    return record
+
+
+def test_jerk_and_rates_of_a_known_motion(recorded, arm, arm_motion):
+    motion = arm_motion()
+    found, _ = recorded(motion)
+    phase = np.outer(motion.time, FREQUENCY) + np.arange(3)
+    jerk = -np.multiply(AMPLITUDE, np.power(FREQUENCY, 3)) * np.cos(phase)
+    rate = np.gradient(motion.effort, motion.time, axis=0)
+    accelerations = arm.frame('tool').acceleration(motion.q, motion.qd, motion.qdd)
+    tip = np.gradient(accelerations, motion.time, axis=0)
+    assert [joint.name for joint in found.joints] == list(NAMES)
+    assert [joint.jerk_unit for joint in found.joints] == ['rad/s^3', 'rad/s^3', 'm/s^3']
+    assert [joint.effort_unit for joint in found.joints] == ['N m', 'N m', 'N']
+    for k, joint in enumerate(found.joints):
+        # Friction changes sign within less than a window, which lowers its rate.
+        lowered = 0.15 if joint.name == 'turn' else 0.06
+        for result, exact, off in (
+            (joint.jerk, jerk[:, k], 0.06),
+            (joint.effort_rate, rate[:, k], lowered),
+            (joint.recomputed_effort_rate, rate[:, k], lowered),
+        ):
+            assert result.rms == pytest.approx(np.sqrt(np.mean(exact**2)), rel=off)
+            if off < 0.1:
+                assert result.peak == pytest.approx(np.abs(exact).max(), rel=off)
+        assert not joint.jerk.noise_dominates
+        step = np.abs(np.diff(motion.effort[:, k])).max()
+        assert joint.largest_step == pytest.approx(step, rel=1e-12)
+    for result, rows in ((found.tip_linear, slice(3)), (found.tip_angular, slice(3, 6))):
+        exact = np.linalg.norm(tip[:, rows], axis=1)
+        assert result.rms == pytest.approx(np.sqrt(np.mean(exact**2)), rel=0.06)
+
+
+def test_a_step_of_an_effort_is_told_as_it_is_and_a_gap_is_none(recorded, arm_motion):
+    motion = arm_motion()
+    smooth, _ = recorded(motion)
+    motion.effort[500:, 1] += 40.0
+    kept = np.r_[0:600, 800:1001]  # 2 s without samples, after which the effort is another
+    motion.effort[800:, 1] += 500.0
+    for name in ('time', 'q', 'qd', 'effort'):
+        setattr(motion, name, getattr(motion, name)[kept])
+    found, report = recorded(motion, name='stepping')
+    before = smooth.joints[1].largest_step
+    assert 40.0 - before < found.joints[1].largest_step < 40.0 + before
+    # The averaged effort changes by 40 N m within a window of a few samples.
+    assert found.joints[1].effort_rate.peak > 2.0 * smooth.joints[1].effort_rate.peak
+    assert found.joints[0].effort_rate.peak == pytest.approx(
+        smooth.joints[0].effort_rate.peak, rel=0.05
+    )
+    (line,) = (row for row in report.splitlines() if 'lift' in row and 'N m/s' in row)
+    assert f'{found.joints[1].largest_step:.3g} N m' in line
+
+
+def test_noise_is_told_and_hides_what_is_below_it(recorded, arm_motion):
+    rng = np.random.default_rng(5)
+    motion = arm_motion(rate=500.0)
+    motion.q = motion.q + rng.normal(0.0, 2e-3, motion.q.shape)
+    found, report = recorded(motion, 'pe')
+    true = np.multiply(AMPLITUDE, np.power(FREQUENCY, 3)) / np.sqrt(2.0)
+    for joint, exact in zip(found.joints, true, strict=True):
+        # What noise adds to the jerk is what is said of it, within a factor of two.
+        added = np.sqrt(max(joint.jerk.rms**2 - exact**2, 0.0))
+        assert (
+            0.4 * joint.jerk.noise < max(added, 0.3 * exact) < max(2.5 * joint.jerk.noise, exact)
+        )
+        assert joint.jerk.noise_dominates == (2.0 * joint.jerk.noise > joint.jerk.rms)
+    assert '+/-' in report
+
+
+def test_efforts_that_are_not_recorded_have_no_rate(recorded, arm_motion):
+    found, report = recorded(arm_motion(), 'pv')
+    for joint in found.joints:
+        assert np.isnan([joint.effort_rate.rms, joint.effort_rate.peak, joint.largest_step]).all()
+        assert joint.recomputed_effort_rate.rms > 0.0
+    (line,) = (row for row in report.splitlines() if 'turn' in row and 'N m/s' in row)
+    assert line.split()[3:5] == ['-', '-'] and line.split()[-1] == '-'
