@@ -132,6 +132,19 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope='module', autouse=True)
+def compiler_where_it_matters(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hide the compiler from files that are marked `interpreted`.
+
+    It takes longer than their tests, and others hold what it makes against the same code.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        marked = request.node.get_closest_marker('interpreted')
+        if marked and not request.config.getoption('--long'):
+            patch.setenv('CC', 'no-compiler')
+        yield
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20190301)

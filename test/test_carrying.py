@@ -23,6 +23,8 @@ from kron_dynamics.carrying import PayloadChange
 from kron_dynamics.control import CommandGuard, ComputedTorque
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
 # Of quantities: how many of q, qd and qdd they take.
 ARGUMENTS = {

@@ -42,6 +42,8 @@ from kron_dynamics.dynamics import kane_bodies, kane_inertia_forces
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.kronecker import contract_last
 
+pytestmark = pytest.mark.interpreted
+
 END, TIP = Attachment('coupler', (0.9, 0.0, 0.0)), Attachment('rocker', (0.7, 0.0, 0.0))
 PIN = PointLoop('pin', END, TIP, components='xy', base_axes=True)
 HINGE = HingeLoop('pin', END, TIP)

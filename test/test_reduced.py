@@ -32,6 +32,8 @@ from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.reduced import ReducedRobot
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[1]
 PIN = HingeLoop(
     'pin',

@@ -28,6 +28,8 @@ from scipy.optimize import brentq
 import kron_dynamics as kd
 from kron_dynamics.simulation.reduced_motion import simulate_reduced
 
+pytestmark = pytest.mark.interpreted
+
 
 def at(robot: kd.ReducedRobot, q: Any, p: Any) -> Any:
     """Closed coordinates with the independent joints p away from q."""

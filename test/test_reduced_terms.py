@@ -26,6 +26,8 @@ import kron_dynamics as kd
 from kron_dynamics.constraints import Attachment, Coupling, PointLoop
 from kron_dynamics.dual import jacobian_of
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.mark.parametrize('name', MACHINES)
 def test_matrices_are_the_parts_of_the_equations(name: str, assert_close: Any) -> None:

@@ -26,6 +26,8 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.kronecker import skew
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[1]
 ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}
 # c, a, k: behind one another in either direction, and on branches of their own.

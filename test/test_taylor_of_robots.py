@@ -20,6 +20,8 @@ from kron_dynamics.elementary import sin
 from kron_dynamics.kronecker import khang_derivative, khang_derivatives_at
 from kron_dynamics.taylor import expand
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[1]
 ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf'}
 

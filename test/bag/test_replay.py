@@ -12,6 +12,8 @@ from kron_dynamics.bag.replay import replay_run
 from kron_dynamics.bag.results import tip_results
 from kron_dynamics.exceptions import BagError, ParameterError, UnknownFrameError
 
+pytestmark = pytest.mark.interpreted
+
 TOPIC = '/joint_states'
 
 

@@ -14,6 +14,8 @@ from pinocchio_oracle import arm_text
 import kron_dynamics as kd
 from kron_dynamics.exceptions import ConstraintError, ModelError, UnknownFrameError
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,6 +15,8 @@ import kron_dynamics as kd
 from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.simulation import Plant
 
+pytestmark = pytest.mark.interpreted
+
 
 def close(actual, expected, scale=1e-10):
     size = max(float(np.abs(expected).max(initial=0.0)), 1e-9)

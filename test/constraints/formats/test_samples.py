@@ -16,6 +16,8 @@ from kron_dynamics.cli import main
 from kron_dynamics.constrained import ConstrainedRobot
 from kron_dynamics.constraints import read_constraints
 
+pytestmark = pytest.mark.interpreted
+
 ROOT = Path(__file__).parents[3]
 URDF, CONFIG = ROOT / 'urdf', ROOT / 'config'
 OWN = CONFIG / 'four_bar_constraints.yaml'
