@@ -111,9 +111,9 @@ class Robot:
     def prepare(self, *links: str, batches: bool = False) -> None:
         """Compile the dynamics and the kinematics of some links now, all at once.
 
-        No later call waits for the compiler then; the regressor and the linearization alone are
-        left for their first use. The code for batches, which takes as long again, is compiled by
-        the first batch of 16 states or more, or here.
+        No later call waits for the compiler then; the regressor, the linearization and what is of
+        third order are left for their first use. The code for batches, which takes as long again,
+        is compiled by the first batch of 16 states or more, or here.
 
         Args:
             links: names of links.
@@ -185,6 +185,36 @@ class Robot:
             InvalidInertiaError: a joint moves no mass, so that M has no inverse.
         """
         return dynamics.forward_dynamics(self.model, q, qd, tau)
+
+    @compiled(on_demand=True, has_inertia=True)
+    def inverse_dynamics_rate(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        qddd: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return d(tau)/dt of a motion with jerk, (n,), N m/s or N/s, without joint friction."""
+        return dynamics.inverse_dynamics_rate(self.model, q, qd, qdd, qddd)
+
+    @compiled(on_demand=True, inverts_mass=True, has_inertia=True)
+    def forward_jerk(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        tau_rate: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return qddd of efforts and their rates d(tau)/dt, (n,), without joint friction.
+
+        Raises:
+            InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+        """
+        return dynamics.forward_jerk(self.model, q, qd, tau, tau_rate)
 
     @compiled(on_demand=True, has_inertia=True)
     def linearization(

@@ -19,6 +19,7 @@ from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_corio
 from kron_dynamics.dynamics.derived import (
     derived_bias_forces,
     derived_coriolis_matrix,
+    derived_inverse_dynamics_rate,
     derived_linearization,
     derived_velocity_free_coriolis_matrix,
     symmetric,
@@ -30,6 +31,7 @@ from kron_dynamics.dynamics.linearization import linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.payload import carrying, carrying_tree
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kinematics.tree import tree_coordinates
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -77,6 +79,7 @@ bias_forces.register(ClosedLoopModel, derived_bias_forces)
 coriolis_matrix.register(ClosedLoopModel, derived_coriolis_matrix)
 velocity_free_coriolis_matrix.register(ClosedLoopModel, derived_velocity_free_coriolis_matrix)
 linearization.register(ClosedLoopModel, derived_linearization)
+inverse_dynamics_rate.register(ClosedLoopModel, derived_inverse_dynamics_rate)
 
 
 @kinetic_energy.register

@@ -20,6 +20,7 @@ from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.dynamics.third_order import forward_jerk, inverse_dynamics_rate
 
 if TYPE_CHECKING:
     from kron_dynamics.dynamics.gravity_field import (
@@ -74,10 +75,12 @@ __all__ = [
     'external_wrench',
     'field_forces',
     'forward_dynamics',
+    'forward_jerk',
     'gravity_gradient_torque',
     'gravity_vector',
     'inertial_parameters',
     'inverse_dynamics',
+    'inverse_dynamics_rate',
     'joint_friction',
     'joint_reactions',
     'kane_bodies',

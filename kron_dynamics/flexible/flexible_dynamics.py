@@ -30,6 +30,7 @@ from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_corio
 from kron_dynamics.dynamics.derived import (
     derived_bias_forces,
     derived_coriolis_matrix,
+    derived_inverse_dynamics_rate,
     derived_linearization,
     derived_velocity_free_coriolis_matrix,
     symmetric,
@@ -46,6 +47,7 @@ from kron_dynamics.dynamics.regressor import (
     parameters_of,
     regressor,
 )
+from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
 from kron_dynamics.flexible.deformation import section_forces
 from kron_dynamics.flexible.flexible_kinematics import (
     Configuration,
@@ -94,6 +96,7 @@ bias_forces.register(FlexibleModel, derived_bias_forces)
 coriolis_matrix.register(FlexibleModel, derived_coriolis_matrix)
 velocity_free_coriolis_matrix.register(FlexibleModel, derived_velocity_free_coriolis_matrix)
 linearization.register(FlexibleModel, derived_linearization)
+inverse_dynamics_rate.register(FlexibleModel, derived_inverse_dynamics_rate)
 
 
 @kinetic_energy.register

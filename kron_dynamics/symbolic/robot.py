@@ -199,6 +199,10 @@ class SymbolicRobot:
         """Return qdd = M^-1 (tau - c - g), shape (n, 1), without joint friction."""
         return self.evaluate(dynamics.forward_dynamics, self.q, self.qd, self.tau)
 
+    def inverse_dynamics_rate(self) -> Any:
+        """Return d(tau)/dt of a motion with jerk, shape (n, 1), without joint friction."""
+        return self.evaluate(dynamics.inverse_dynamics_rate, self.q, self.qd, self.qdd, self.qddd)
+
     def linearization(self) -> Any:
         """Return M_L, D_L, K_L, shape (n, n) each, and tau_0, (n, 1), of `Robot.linearization`."""
         return self.evaluate(dynamics.linearization, self.q, self.qd, self.qdd)
