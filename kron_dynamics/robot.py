@@ -293,6 +293,30 @@ class Robot:
         energy: FloatArray = dynamics.potential_energy(self.model, q)
         return energy
 
+    @compiled(on_demand=True, has_inertia=True)
+    def acceleration_energy(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return E_A^(1) = 1/2 int a^T a dm, (), W/s, without gravity.  [N] eq. (49)."""
+        energy: FloatArray = dynamics.acceleration_energy(self.model, q, qd, qdd)
+        return energy
+
+    @compiled(on_demand=True, has_inertia=True)
+    def second_order_acceleration_energy(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        qddd: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, (), W/s^3.  [N] eq. (52)."""
+        energy: FloatArray = dynamics.second_order_acceleration_energy(
+            self.model, q, qd, qdd, qddd
+        )
+        return energy
+
     @compiled(on_demand=True, in_body_axes=True)
     def regressor(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None

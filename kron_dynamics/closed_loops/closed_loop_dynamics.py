@@ -13,8 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kron_dynamics.closed_loops.closed_loop_kinematics import closed
+from kron_dynamics.closed_loops.closed_loop_kinematics import closed, tree_motion
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
+from kron_dynamics.dynamics.acceleration_energies import (
+    acceleration_energy,
+    second_order_acceleration_energy,
+)
 from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
 from kron_dynamics.dynamics.derived import (
     derived_bias_forces,
@@ -86,6 +90,23 @@ inverse_dynamics_rate.register(ClosedLoopModel, derived_inverse_dynamics_rate)
 def _closed_kinetic_energy(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> Any:
     x, found = closed(model, q, qd)
     return kinetic_energy(model.tree, x, found.qd)
+
+
+@acceleration_energy.register
+def _closed_acceleration_energy(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Any:
+    x, found = closed(model, q, qd)
+    xdd = found.B @ as_scalars(qdd) + found.gamma
+    return acceleration_energy(model.tree, x, found.qd, xdd)
+
+
+@second_order_acceleration_energy.register
+def _closed_second_order_acceleration_energy(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> Any:
+    motion = tree_motion(model, q, qd, qdd, qddd)
+    return second_order_acceleration_energy(model.tree, *motion)
 
 
 @potential_energy.register

@@ -215,6 +215,15 @@ class SymbolicRobot:
         """Return V, an expression, J; g is its derivative."""
         return self.evaluate(dynamics.potential_energy, self.q)
 
+    def acceleration_energy(self) -> Any:
+        """Return E_A^(1) = 1/2 int a^T a dm, an expression, W/s.  [N] eq. (49)."""
+        return self.evaluate(dynamics.acceleration_energy, self.q, self.qd, self.qdd)
+
+    def second_order_acceleration_energy(self) -> Any:
+        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, an expression, W/s^3.  [N] eq. (52)."""
+        function = dynamics.second_order_acceleration_energy
+        return self.evaluate(function, self.q, self.qd, self.qdd, self.qddd)
+
     def regressor(self) -> Any:
         """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""
         return self.evaluate(dynamics.regressor, self.q, self.qd, self.qdd)
