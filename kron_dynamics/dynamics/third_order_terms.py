@@ -98,7 +98,7 @@ def appell_rate_terms(
 ) -> AppellRateTerms:
     """Return the terms of the efforts' rates by the energies of acceleration, (n,) each, N m/s.
 
-    [N] eqs. (64), (65); the first two are what (61) and (62) sum over the bodies.
+    [N] eqs. (64), (65); the first two together are what (61), (62) sum over bodies.
 
     Args:
         model: the robot.
