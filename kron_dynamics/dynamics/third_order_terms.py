@@ -98,7 +98,7 @@ def appell_rate_terms(
 ) -> AppellRateTerms:
     """Return the terms of the efforts' rates by the energies of acceleration, (n,) each, N m/s.
 
-    [N] eqs. (64), (65); the first two together are what (61), (62) sum over bodies.
+    [N] eqs. (64), (65); the first two are the sums over all bodies of [N] eqs. (61), (62).
 
     Args:
         model: the robot.
