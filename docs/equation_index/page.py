@@ -18,7 +18,7 @@ INTRODUCTION = """\
 A function computes an equation where its docstring cites it, and a test tries it where it cites
 it: `[T] eq. (101)`. *Done*: computed as printed. *Corrected*: computed, but a misprint of the
 paper or of its transcriptions is put right ([T](papers/tuan-2019.md), [P](papers/parsa-2007.md),
-[K](papers/khang-2019.md)).
+[K](papers/khang-2019.md), [N](papers/negrean.md)).
 *No computation*: a definition, or a step towards another equation. *Not yet*: not in the package.
 """
 DONE, CORRECTED, NO_COMPUTATION, NOT_YET = 'done', 'corrected', 'no computation', 'not yet'

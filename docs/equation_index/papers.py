@@ -90,7 +90,7 @@ PAPERS = {
         no_computation={},
     ),
     'N': Paper(
-        title='I. Negrean, C. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
+        title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
         corrected={
             ('20',): 'dots; 2 Vdot qdd',
@@ -107,6 +107,10 @@ PAPERS = {
             ('63',): 'dots',
             ('64-65',): 'with the complete E_A^(1)',
             ('67',): 'E_A^(2) by q of order m + 3; the middle member lacks the rate of Q_g',
+            ('69',): 'signs of the last two terms',
+            ('71',): 'one factor qdd_1 too many',
+            ('75',): 'I_z (9 qd_3^2 qdd_3^2 + qd_3^6) / 2 is missing',
+            ('77',): 'without g',
         },
         no_computation={
             ('48',): 'definition of the inertia',
@@ -117,7 +121,6 @@ PAPERS = {
             ('1-4', '6-17'): 'matrix exponentials',
             ('24-25',): 'components in moving axes',
             ('26-45',): 'orientation angles',
-            ('68-78',): 'the example 2TR',
         },
     ),
     'K': Paper(
