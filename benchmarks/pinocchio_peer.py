@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from benchmarks.robots import GRAVITY, description, state
 from benchmarks.timing import CLOCK, PythonTask
+from kron_dynamics.typing import FloatArray
 
 NAME = 'Pinocchio'
 
@@ -110,6 +111,12 @@ def derivatives(name: str) -> PythonTask:
     """Return M, the derivatives of inverse dynamics by rates and coordinates, and tau."""
     call = 'K, D, M = computeRNEADerivatives(model, data, q, v, a)'
     return _task(name, NAME, call, '[M, D, K, data.tau]')
+
+
+def effort_rate(name: str, jerks: FloatArray) -> PythonTask:
+    """Return d(tau)/dt: the derivatives of inverse dynamics along a motion with these jerks."""
+    call = 'K, D, M = computeRNEADerivatives(model, data, q, v, a)\nrate = M @ j + D @ a + K @ v'
+    return _task(name, f'{NAME}, derivatives and products', call, '[rate]', j=jerks)
 
 
 def steps(name: str) -> list[PythonTask]:

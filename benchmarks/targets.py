@@ -10,6 +10,7 @@ from benchmarks import (
     batches,
     calls,
     constrained,
+    effort_rates,
     flexible_simulation,
     linear_models,
     loading,
@@ -103,6 +104,25 @@ def _single() -> list[Row]:
             what = f'{title}, one call, against {MUJOCO}'
             measure = partial(getattr(calls, f'{quantity}_mujoco'), robot)
             rows.append(Row(f'{quantity}/mujoco/{robot}', 3, what, robot, measure))
+    return rows
+
+
+def _effort_rates() -> list[Row]:
+    rows = []
+    for key, what, measure, bound in (
+        (
+            'pinocchio',
+            f'd(tau)/dt, one call, against {PINOCCHIO}',
+            effort_rates.rate_pinocchio,
+            {'at_least': 15.0},
+        ),
+        ('tau', 'd(tau)/dt over tau, in a C loop', effort_rates.rate_over_tau, {'at_most': 2.5}),
+    ):
+        for robot in (*ROBOTS, CHAIN):
+            required = bound if robot in ROBOTS else {}
+            rows.append(
+                Row(f'rate/{key}/{robot}', 3, what, robot, partial(measure, robot), **required)
+            )
     return rows
 
 
@@ -320,6 +340,7 @@ ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
     *_single(),
+    *_effort_rates(),
     *_batches(),
     *_starts(),
     *_start_up(),

@@ -111,9 +111,9 @@ class Robot:
     def prepare(self, *links: str, batches: bool = False) -> None:
         """Compile the dynamics and the kinematics of some links now, all at once.
 
-        No later call waits for the compiler then; the regressor and the linearization alone are
-        left for their first use. The code for batches, which takes as long again, is compiled by
-        the first batch of 16 states or more, or here.
+        No later call waits for the compiler then; the regressor, the linearization and what is of
+        third order are left for their first use. The code for batches, which takes as long again,
+        is compiled by the first batch of 16 states or more, or here.
 
         Args:
             links: names of links.
@@ -185,6 +185,36 @@ class Robot:
             InvalidInertiaError: a joint moves no mass, so that M has no inverse.
         """
         return dynamics.forward_dynamics(self.model, q, qd, tau)
+
+    @compiled(on_demand=True, has_inertia=True)
+    def inverse_dynamics_rate(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        qddd: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return d(tau)/dt of a motion with jerk, (n,), N m/s or N/s, without joint friction."""
+        return dynamics.inverse_dynamics_rate(self.model, q, qd, qdd, qddd)
+
+    @compiled(on_demand=True, inverts_mass=True, has_inertia=True)
+    def forward_jerk(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        tau_rate: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return qddd of efforts and their rates d(tau)/dt, (n,), without joint friction.
+
+        Raises:
+            InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+        """
+        return dynamics.forward_jerk(self.model, q, qd, tau, tau_rate)
 
     @compiled(on_demand=True, has_inertia=True)
     def linearization(
@@ -261,6 +291,30 @@ class Robot:
     def potential_energy(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return V, (), J; g is its derivative."""
         energy: FloatArray = dynamics.potential_energy(self.model, q)
+        return energy
+
+    @compiled(on_demand=True, has_inertia=True)
+    def acceleration_energy(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """Return E_A^(1) = 1/2 int a^T a dm, (), W/s, without gravity.  [N] eq. (49)."""
+        energy: FloatArray = dynamics.acceleration_energy(self.model, q, qd, qdd)
+        return energy
+
+    @compiled(on_demand=True, has_inertia=True)
+    def second_order_acceleration_energy(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        qddd: ArrayLike,
+        *,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, (), W/s^3.  [N] eq. (52)."""
+        energy: FloatArray = dynamics.second_order_acceleration_energy(
+            self.model, q, qd, qdd, qddd
+        )
         return energy
 
     @compiled(on_demand=True, in_body_axes=True)

@@ -26,7 +26,7 @@ from kron_dynamics.simulation import Plant
 pytestmark = pytest.mark.interpreted
 
 STACKER = Path(__file__).parents[1] / 'urdf' / 'stacker_reclaimer.urdf'
-# Of quantities: how many of q, qd and qdd they take.
+# Of quantities: how many of q, qd, qdd and qddd they take.
 ARGUMENTS = {
     'mass_matrix': 1,
     'mass_matrix_derivative': 1,
@@ -37,6 +37,10 @@ ARGUMENTS = {
     'bias_forces': 2,
     'inverse_dynamics': 3,
     'forward_dynamics': 3,
+    'inverse_dynamics_rate': 4,
+    'forward_jerk': 4,
+    'acceleration_energy': 3,
+    'second_order_acceleration_energy': 4,
     'linearization': 3,
     'kinetic_energy': 2,
     'potential_energy': 1,
@@ -101,7 +105,7 @@ def test_kernels_are_those_of_the_plain_robot_until_a_link_carries(arm: Any, rng
 def test_payload_counts_as_one_in_the_description(arm: Any, robot_text: Any, rng: Any) -> None:
     carrying = kd.CarryingRobot(arm, 'nozzle')
     described = kd.loads(robot_text('rrp'), payload={'nozzle': TOOL})
-    states = rng.uniform(-1, 1, (3, 3))
+    states = rng.uniform(-1, 1, (4, 3))
     carrying.mass_matrix(states[0])
     before = len(carrying.kernel_report())
     carrying.set_payload('nozzle', TOOL)
@@ -115,8 +119,8 @@ def test_payload_counts_as_one_in_the_description(arm: Any, robot_text: Any, rng
     other = dynamics.control_step(described.model, *states[:2], 'nozzle')
     for a, b in zip(step, other, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
-    Y, pi = carrying.regressor(*states), carrying.inertial_parameters()
-    np.testing.assert_allclose(Y @ pi, carrying.inverse_dynamics(*states), atol=1e-10)
+    Y, pi = carrying.regressor(*states[:3]), carrying.inertial_parameters()
+    np.testing.assert_allclose(Y @ pi, carrying.inverse_dynamics(*states[:3]), atol=1e-10)
     # The robot that it was made from stays as it is, and none is none again.
     assert np.abs(arm.gravity_vector(states[0]) - carrying.gravity_vector(states[0])).max() > 1.0
     carrying.set_payload('nozzle', 0.0)
@@ -216,6 +220,11 @@ def test_flexible_links_feel_what_rides_on_them(robot_text: Any, rng: Any) -> No
         strict=True,
     ):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-9)
+    third = *states, rng.uniform(-1, 1, carrying.n)
+    for name in ('inverse_dynamics_rate', 'second_order_acceleration_energy'):
+        equation = getattr(dynamics, name)
+        expected = equation(described.model, *third)
+        np.testing.assert_allclose(equation(loaded, *third), expected, rtol=1e-10, atol=1e-9)
     assert_same(carrying, described, states, names)
     # The payload is felt by the modal coordinates, and by the robot with stiff links.
     change = carrying.mass_matrix(states[0]) - dynamics.mass_matrix(plain.model, states[0])
@@ -232,11 +241,11 @@ def test_flexible_links_feel_what_rides_on_them(robot_text: Any, rng: Any) -> No
 
 def test_kernels_with_loops_take_payloads(rng: Any) -> None:
     text = chain_text(14)
-    names = ['inverse_dynamics', 'mass_matrix']
+    names = ['inverse_dynamics', 'inverse_dynamics_rate', 'mass_matrix']
     plain = kd.loads(text)
     link = plain.model.tip_link
     carrying = kd.CarryingRobot(plain, link)
-    states = rng.uniform(-1, 1, (3, plain.n))
+    states = rng.uniform(-1, 1, (4, plain.n))
     assert_same(carrying, plain, states, names)
     carrying.set_payload(link, TOOL)
     assert_same(carrying, kd.loads(text, payload={link: TOOL}), states, names)

@@ -63,6 +63,14 @@ def test_linearization_is_that_of_rneas_derivatives(
         assert_close(made.effort, arm.oracle.inverse_dynamics(s.q, s.qd, s.qdd), REL)
 
 
+def test_rate_of_efforts_is_that_of_rneas_derivatives(
+    arm: Any, states: Any, assert_close: Any
+) -> None:
+    for s in states:
+        rate = arm.oracle.inverse_dynamics_rate(s.q, s.qd, s.qdd, s.qddd)
+        assert_close(arm.robot.inverse_dynamics_rate(s.q, s.qd, s.qdd, s.qddd), rate, REL)
+
+
 def test_mass_matrix_is_crba(arm: Any, states: Any, assert_close: Any) -> None:
     for s in states:
         assert_close(arm.robot.mass_matrix(s.q), arm.oracle.mass_matrix(s.q), REL)
@@ -204,6 +212,9 @@ def test_random_trees(random_trees: Any, random_state: Any, assert_close: Any, d
     by_rate, by_position = oracle.inverse_dynamics_derivatives(s.q, s.qd, s.qdd)
     assert_close(made.damping_matrix, by_rate, REL, floor)
     assert_close(made.stiffness_matrix, by_position, REL, floor)
+    rate = dynamics.inverse_dynamics_rate(model, s.q, s.qd, s.qdd, s.qddd)
+    expected = oracle.inverse_dynamics_rate(s.q, s.qd, s.qdd, s.qddd)
+    assert_close(rate, expected, REL, floor)
     J = kinematics.jacobian(model, s.q, link)
     assert_close(J, oracle.jacobian(s.q, link), REL, floor=1.0)
     oracle.move(s.q, s.qd, s.qdd)

@@ -13,11 +13,16 @@ import pytest
 from public_vectors import cases_of
 
 from kron_dynamics.dynamics import (
+    acceleration_energy,
+    appell_forces,
+    appell_rate_terms,
     direct_velocity_free_matrix,
+    forward_jerk,
     lagrange_coriolis_matrix,
     lagrange_velocity_free_matrix,
     linearization,
     reduced_coriolis_matrix,
+    second_order_acceleration_energy,
 )
 from kron_dynamics.kinematics import relative_jacobian, relative_jacobian_derivative
 from kron_dynamics.linearized import LinearizedModel
@@ -231,6 +236,25 @@ def test_rates_of_efforts_and_of_gravity(case: Case, assert_close: Any) -> None:
     at_rest = linearization(model, q, np.zeros_like(q), np.zeros_like(q))
     floor = np.abs(case.expected['g']).max()
     assert_close(at_rest.stiffness_matrix @ qd, case.expected['dg_dt'], floor=floor)
+
+
+def test_third_order(case: Case, assert_close: Any) -> None:
+    """By recursion and by the energies of acceleration.  [N] (64), (65)."""
+    motion, expected = (case.q, case.qd, case.qdd, case.qddd), case.expected
+    assert_close(case.robot.inverse_dynamics_rate(*motion), expected['dtau_dt'])
+    # The rest on floats: every kernel more takes a second to compile.
+    model = case.robot.model
+    assert_close(acceleration_energy(model, *motion[:3]), expected['E_A1'])
+    assert_close(second_order_acceleration_energy(model, *motion), expected['E_A2'])
+    terms = appell_rate_terms(model, *motion)
+    assert_close(terms.by_jerk, expected['dE_A2_dqddd'])
+    assert_close(2 * terms.by_rate, expected['dE_A1_dqd'])
+    floor = np.abs(expected['g']).max()
+    assert_close(terms.gravity, expected['dg_dt'], floor=floor)
+    assert_close(appell_forces(model, motion[:3]), expected['dE_A1_dqdd'])
+    # The efforts and their rates are rounded, M^-1 magnifies that twice.
+    efforts = np.array(expected['tau']), np.array(expected['dtau_dt'])
+    assert_close(forward_jerk(model, case.q, case.qd, *efforts), case.qddd, rel=1e-10)
 
 
 def test_stacker_jacobians_and_hessians(stacker: Case, assert_close: Any) -> None:

@@ -18,6 +18,12 @@ from kron_dynamics import ShapeError, UnknownFrameError, dynamics, kinematics
 from kron_dynamics.frame import RelativeFrame
 
 # Quantity: (arguments, shape of the result in n).
+THIRD_ORDER: dict[str, tuple[tuple[str, ...], Any]] = {
+    'inverse_dynamics_rate': (('q', 'qd', 'qdd', 'qddd'), lambda n: (n,)),
+    'forward_jerk': (('q', 'qd', 'qdd', 'qddd'), lambda n: (n,)),
+    'acceleration_energy': (('q', 'qd', 'qdd'), lambda n: ()),
+    'second_order_acceleration_energy': (('q', 'qd', 'qdd', 'qddd'), lambda n: ()),
+}
 QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {
     'mass_matrix': (('q',), lambda n: (n, n)),
     'mass_matrix_derivative': (('q',), lambda n: (n, n * n)),
@@ -30,6 +36,7 @@ QUANTITIES: dict[str, tuple[tuple[str, ...], Any]] = {
     'forward_dynamics': (('q', 'qd', 'qddd'), lambda n: (n,)),
     'kinetic_energy': (('q', 'qd'), lambda n: ()),
     'potential_energy': (('q',), lambda n: ()),
+    **THIRD_ORDER,
 }
 FRAME_QUANTITIES: dict[str, tuple[str, tuple[str, ...], Any]] = {
     'pose': ('forward_kinematics', ('q',), lambda n: (4, 4)),
@@ -113,12 +120,12 @@ def test_compiled_frame_is_the_equation_on_floats_state_by_state(
 
 @pytest.mark.parametrize('quantity', QUANTITIES)
 def test_wrong_shapes_name_argument_and_quantity(quantity: str, robot: kd.Robot) -> None:
-    names, _ = QUANTITIES[quantity]
-    for k, name in enumerate(names):
+    method = getattr(robot, quantity)
+    names = [name for name in inspect.signature(method).parameters if name != 'out']
+    for k, shown in enumerate(names):
         arrays = [np.zeros(robot.n + (j == k)) for j in range(len(names))]
-        shown = {'qddd': 'tau'}.get(name, name)
         with pytest.raises(ShapeError, match=f'^{shown} of {quantity} has shape'):
-            getattr(robot, quantity)(*arrays)
+            method(*arrays)
 
 
 @pytest.mark.parametrize('shape', [(1,), (5,), (2, 1), ()])
@@ -181,8 +188,8 @@ def test_report_grows_with_use_and_prepare_compiles_all(robot_text: Any) -> None
     assert [row.name for row in robot.kernel_report()] == ['gravity_vector']
     robot.prepare()
     rows = {row.name: row for row in robot.kernel_report()}
-    # The regressor and the linearization are made on demand.
-    assert set(rows) == {*QUANTITIES, 'joint_friction'}
+    # The regressor, the linearization and what is of third order are made on demand.
+    assert set(rows) == {*QUANTITIES, 'joint_friction'} - {*THIRD_ORDER}
     assert rows['forward_dynamics'].operations > rows['mass_matrix'].operations > 0
     assert {row.source for row in rows.values()} == {'c'}
 

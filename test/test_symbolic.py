@@ -115,11 +115,12 @@ def test_every_quantity_is_that_of_the_floats(
     robot, link = SymbolicRobot(model, parameters), model.tip_link
     arrays = {
         key: rng.uniform(-1.2, 1.2, len(getattr(robot, key)))
-        for key in ('q', 'qd', 'qdd', 'qddd', 'tau', 'force', 'moment')
+        for key in ('q', 'qd', 'qdd', 'qddd', 'tau', 'tau_rate', 'force', 'moment')
     }
-    q, qd, qdd, qddd, tau, force, moment = arrays.values()
+    q, qd, qdd, qddd, tau, tau_rate, force, moment = arrays.values()
     expected = {
         'forward_dynamics': dynamics.forward_dynamics(model, q, qd, tau),
+        'forward_jerk': dynamics.forward_jerk(model, q, qd, tau, tau_rate),
         'inertial_parameters': dynamics.inertial_parameters(model),
         'joint_friction': dynamics.joint_friction(model, qd),
         'frame.pose': kinematics.forward_kinematics(model, q, link),
@@ -133,7 +134,9 @@ def test_every_quantity_is_that_of_the_floats(
     terms = dynamics.linearization(model, q, qd, qdd)._asdict()
     expected |= {f'linearization.{name}': term for name, term in terms.items()}
     states: dict[str, tuple[Any, ...]] = {'qdd': (q, qd, qdd), 'qd': (q, qd), 'q': (q,)}
-    takes = {'inverse_dynamics': 'qdd', 'regressor': 'qdd'}
+    states['qddd'] = q, qd, qdd, qddd
+    takes = dict.fromkeys(('inverse_dynamics', 'regressor', 'acceleration_energy'), 'qdd')
+    takes |= dict.fromkeys(('inverse_dynamics_rate', 'second_order_acceleration_energy'), 'qddd')
     takes |= dict.fromkeys(('coriolis_matrix', 'coriolis_vector', 'bias_forces'), 'qd')
     takes |= {'kinetic_energy': 'qd', 'frame.jacobian_dot': 'qd'}
     for quantity, form in closed_forms(robot, link).items():

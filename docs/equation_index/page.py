@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .citations import Equation, Place, citing_functions, citing_tests
-from .papers import PAPERS, VECTOR_ENTRIES_NOT_YET, VECTOR_KINDS_NOT_YET, Paper
+from .papers import PAPERS, VECTOR_KINDS_NOT_YET, Paper
 
 INTRODUCTION = """\
 <!-- Made by `python -m equation_index` in docs; a test makes it again and compares. -->
@@ -18,7 +18,7 @@ INTRODUCTION = """\
 A function computes an equation where its docstring cites it, and a test tries it where it cites
 it: `[T] eq. (101)`. *Done*: computed as printed. *Corrected*: computed, but a misprint of the
 paper or of its transcriptions is put right ([T](papers/tuan-2019.md), [P](papers/parsa-2007.md),
-[K](papers/khang-2019.md)).
+[K](papers/khang-2019.md), [N](papers/negrean.md)).
 *No computation*: a definition, or a step towards another equation. *Not yet*: not in the package.
 """
 DONE, CORRECTED, NO_COMPUTATION, NOT_YET = 'done', 'corrected', 'no computation', 'not yet'
@@ -114,8 +114,7 @@ def page() -> str:
         parts.append(_table(own))
     parts.append(
         '## Reference vectors that no test reads yet\n\nOf `test/vectors/public_vectors.json`, '
-        f'the cases of kind {_code(VECTOR_KINDS_NOT_YET)}, and the entries '
-        f'{_code(VECTOR_ENTRIES_NOT_YET)} of the others.\n'
+        f'the cases of kind {_code(VECTOR_KINDS_NOT_YET)}.\n'
     )
     return '\n'.join(parts)
 

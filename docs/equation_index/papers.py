@@ -90,20 +90,37 @@ PAPERS = {
         no_computation={},
     ),
     'N': Paper(
-        title='I. Negrean, C. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
+        title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
         corrected={
             ('20',): 'dots; 2 Vdot qdd',
             ('21-23',): 'dots; 2 Jdot qdd; derivatives of the whole products',
+            ('50',): 'dots; general motion, whatever the motion',
             ('51',): 'dots',
+            ('52',): 'dots',
+            ('53',): 'dots; what is free of the jerk',
+            ('54',): '+ omega x I omega; partial angular velocities',
+            ('59',): 'time derivatives of T of order m, by those of q of order m and by q',
+            ('60',): 'by q of order m + 2',
+            ('61',): 'dots; inertial components',
+            ('62',): 'dots; E_A^(1) complete',
+            ('63',): 'dots',
+            ('64-65',): 'with the complete E_A^(1)',
+            ('67',): 'E_A^(2) by q of order m + 3; the middle member lacks the rate of Q_g',
+            ('69',): 'signs of the last two terms',
+            ('71',): 'one factor qdd_1 too many',
+            ('75',): 'I_z (9 qd_3^2 qdd_3^2 + qd_3^6) / 2 is missing',
+            ('77',): 'without g',
         },
-        no_computation={('48',): 'definition of the inertia'},
+        no_computation={
+            ('48',): 'definition of the inertia',
+            ('55',): 'what depends on q',
+            ('66',): 'false: half of dE_A^(1)/dqd is no function of M',
+        },
         not_yet={
             ('1-4', '6-17'): 'matrix exponentials',
             ('24-25',): 'components in moving axes',
             ('26-45',): 'orientation angles',
-            ('49-50', '52-67'): 'energies of acceleration',
-            ('68-78',): 'the example 2TR',
         },
     ),
     'K': Paper(
@@ -132,5 +149,3 @@ PAPERS = {
 
 # Reference vectors that no test reads yet: [N]'s matrices.
 VECTOR_KINDS_NOT_YET = ('euler', 'screw_exponential')
-# Their entries of which that is so in every case: energies of acceleration, [N].
-VECTOR_ENTRIES_NOT_YET = ('E_A1', 'E_A2', 'dE_A1_dqd', 'dE_A1_dqdd', 'dE_A2_dqddd')

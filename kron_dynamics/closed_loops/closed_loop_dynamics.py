@@ -13,12 +13,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kron_dynamics.closed_loops.closed_loop_kinematics import closed
+from kron_dynamics.closed_loops.closed_loop_kinematics import closed, tree_motion
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
+from kron_dynamics.dynamics.acceleration_energies import (
+    acceleration_energy,
+    second_order_acceleration_energy,
+)
 from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_coriolis_matrix
 from kron_dynamics.dynamics.derived import (
     derived_bias_forces,
     derived_coriolis_matrix,
+    derived_inverse_dynamics_rate,
     derived_linearization,
     derived_velocity_free_coriolis_matrix,
     symmetric,
@@ -30,6 +35,7 @@ from kron_dynamics.dynamics.linearization import linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.payload import carrying, carrying_tree
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kinematics.tree import tree_coordinates
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -77,12 +83,30 @@ bias_forces.register(ClosedLoopModel, derived_bias_forces)
 coriolis_matrix.register(ClosedLoopModel, derived_coriolis_matrix)
 velocity_free_coriolis_matrix.register(ClosedLoopModel, derived_velocity_free_coriolis_matrix)
 linearization.register(ClosedLoopModel, derived_linearization)
+inverse_dynamics_rate.register(ClosedLoopModel, derived_inverse_dynamics_rate)
 
 
 @kinetic_energy.register
 def _closed_kinetic_energy(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> Any:
     x, found = closed(model, q, qd)
     return kinetic_energy(model.tree, x, found.qd)
+
+
+@acceleration_energy.register
+def _closed_acceleration_energy(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Any:
+    x, found = closed(model, q, qd)
+    xdd = found.B @ as_scalars(qdd) + found.gamma
+    return acceleration_energy(model.tree, x, found.qd, xdd)
+
+
+@second_order_acceleration_energy.register
+def _closed_second_order_acceleration_energy(
+    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> Any:
+    motion = tree_motion(model, q, qd, qdd, qddd)
+    return second_order_acceleration_energy(model.tree, *motion)
 
 
 @potential_energy.register

@@ -47,10 +47,18 @@ def closed(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> tuple[ScalarA
     return x, reduction(model.tree, model.closing.choice, x, qd)
 
 
-def _motion(
+def tree_motion(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
-    """Coordinates of the tree and their three derivatives, shape (n,) each."""
+    """Return the coordinates of the tree and their three derivatives, shape (n,) each.
+
+    Args:
+        model: the robot.
+        q: positions of the drives, shape (m,), rad or m.
+        qd: their first derivatives, shape (m,).
+        qdd: their second derivatives, shape (m,).
+        qddd: their third derivatives, shape (m,).
+    """
     q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
     x, found = closed(model, q, qd)
 
@@ -77,7 +85,7 @@ def _closed_tree_rates(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> S
 def _closed_moving_tree(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> MovingTree:
-    return moving_tree(model.tree, *_motion(model, q, qd, qdd, qddd))
+    return moving_tree(model.tree, *tree_motion(model, q, qd, qdd, qddd))
 
 
 @forward_kinematics.register
@@ -100,7 +108,7 @@ def _closed_frame_motion(
     link: str,
     point: ArrayLike | None = None,
 ) -> FrameMotion:
-    return frame_motion(model.tree, *_motion(model, q, qd, qdd, qddd), link, point)
+    return frame_motion(model.tree, *tree_motion(model, q, qd, qdd, qddd), link, point)
 
 
 def _B(model: ClosedLoopModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:

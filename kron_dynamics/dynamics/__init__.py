@@ -4,6 +4,12 @@
 
 from typing import TYPE_CHECKING
 
+from kron_dynamics.dynamics.acceleration_energies import (
+    acceleration_energy,
+    body_acceleration_energy,
+    body_second_order_acceleration_energy,
+    second_order_acceleration_energy,
+)
 from kron_dynamics.dynamics.control_step import ControlStep, control_step
 from kron_dynamics.dynamics.coriolis import (
     coriolis_matrix,
@@ -20,6 +26,7 @@ from kron_dynamics.dynamics.linearization import Linearization, linearization
 from kron_dynamics.dynamics.linearization_terms import LinearizationTerms, linearization_terms
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
+from kron_dynamics.dynamics.third_order import forward_jerk, inverse_dynamics_rate
 
 if TYPE_CHECKING:
     from kron_dynamics.dynamics.gravity_field import (
@@ -51,11 +58,22 @@ if TYPE_CHECKING:
         vec_kinetic_energy,
     )
     from kron_dynamics.dynamics.reactions import joint_reactions
+    from kron_dynamics.dynamics.third_order_terms import (
+        AppellRateTerms,
+        EffortRateTerms,
+        appell_forces,
+        appell_jerk_forces,
+        appell_rate_terms,
+        effort_rate_terms,
+        mangeron_tsenov_forces,
+    )
     from kron_dynamics.dynamics.wrenches import Wrench, wrench_forces
 
 __all__ = [
+    'AppellRateTerms',
     'CentralField',
     'ControlStep',
+    'EffortRateTerms',
     'FieldOf',
     'GravityField',
     'KaneBody',
@@ -65,19 +83,28 @@ __all__ = [
     'Linearization',
     'LinearizationTerms',
     'Wrench',
+    'acceleration_energy',
+    'appell_forces',
+    'appell_jerk_forces',
+    'appell_rate_terms',
     'bias_forces',
+    'body_acceleration_energy',
+    'body_second_order_acceleration_energy',
     'central_field_potential',
     'control_step',
     'coriolis_matrix',
     'coriolis_vector',
     'direct_velocity_free_matrix',
+    'effort_rate_terms',
     'external_wrench',
     'field_forces',
     'forward_dynamics',
+    'forward_jerk',
     'gravity_gradient_torque',
     'gravity_vector',
     'inertial_parameters',
     'inverse_dynamics',
+    'inverse_dynamics_rate',
     'joint_friction',
     'joint_reactions',
     'kane_bodies',
@@ -92,11 +119,13 @@ __all__ = [
     'lagrange_velocity_free_matrix',
     'linearization',
     'linearization_terms',
+    'mangeron_tsenov_forces',
     'mass_matrix',
     'mass_matrix_derivative',
     'potential_energy',
     'reduced_coriolis_matrix',
     'regressor',
+    'second_order_acceleration_energy',
     'vec_kinetic_energy',
     'velocity_free_coriolis_matrix',
     'wrench_forces',
@@ -112,10 +141,11 @@ def __getattr__(name: str) -> object:
         kane,
         lagrange,
         reactions,
+        third_order_terms,
         wrenches,
     )
 
-    for module in (gravity_field, kane, lagrange, reactions, wrenches):
+    for module in (gravity_field, kane, lagrange, reactions, third_order_terms, wrenches):
         globals().update(
             {known: vars(module)[known] for known in __all__ if known in vars(module)}
         )

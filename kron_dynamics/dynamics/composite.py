@@ -70,6 +70,10 @@ class FieldMoments:
         force = R @ self.force
         return FieldMoments(force, R @ self.matrix @ R.T + np.outer(force, placed.offset))
 
+    def along(self, linear: ScalarArray, matrix: ScalarArray) -> Any:
+        """Return the integral of the field times another, ``matrix @ r + linear``."""
+        return linear @ self.force + (matrix * self.matrix).sum()
+
     @property
     def wrench(self) -> Wrench:
         """The force, with the integral of r x (field) for its moment."""

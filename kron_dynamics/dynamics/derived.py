@@ -69,6 +69,26 @@ def derived_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> S
     return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
 
 
+def derived_inverse_dynamics_rate(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> ScalarArray:
+    """Return d(tau)/dt, shape (n,), N m/s or N/s: see `inverse_dynamics_rate`.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+    """
+    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+
+    def efforts(t: ScalarArray) -> ScalarArray:
+        return inverse_dynamics(model, q + t[0] * qd, qd + t[0] * qdd, qdd + t[0] * qddd)
+
+    return jacobian_of(efforts, zeros_like(q, (1,)))[1][:, 0]
+
+
 def derived_linearization(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> Linearization:

@@ -205,8 +205,8 @@ def kane_inertia_forces(
 ) -> ScalarArray:
     """Return sum T_i^T [M_i d(J qd)/dt + W M_i J qd], the left-hand side of Kane's equations.
 
-    [P] eqs. (30), (32); with B, those of a constrained robot, [P] eqs. (42)-(46), where
-    T_i = J_i B are partial velocities: their columns, one for each independent speed.
+    [P] eqs. (30), (32), [N] eq. (54); with B, those of a constrained robot, [P] eqs. (42)-(46),
+    where T_i = J_i B are partial velocities: their columns, one for each independent speed.
 
     Args:
         model: the robot.

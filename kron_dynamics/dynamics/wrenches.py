@@ -40,7 +40,9 @@ class Wrench(NamedTuple):
 
 
 def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -> ScalarArray:
-    """Return f = sum J_i^T [n_i; R_i f_i], shape (n,), N m or N.  [P] eqs. (4), (28), (31).
+    """Return f = sum J_i^T [n_i; R_i f_i], shape (n,), N m or N.
+
+    [P] eqs. (4), (28), (31), [N] eq. (56).
 
     Each body's wrenches are first made one about its mass centre, n_i and f_i, in its own axes;
     R_i holds these axes in those of the base. What acts on the base does nothing.

@@ -131,16 +131,31 @@ class FlexibleBody:
             the moments of the accelerations about the root, beam axes, and the forces on the
             modal coordinates, (m,) of them, in N.
         """
-        W, W1, W2 = (placing_matrix(state, order) for order in range(3))
-        everywhere = np.eye(len(self.moments), dtype=int)[0]
-        acceleration = (
-            np.outer(root.linear[1], everywhere)
-            + root.field(1) @ W
-            + 2 * skew(root.angular[0]) @ W1
-            + W2
-        )
-        taken = acceleration @ self.moments
+        taken = self._field(state, root, 1) @ self.moments
+        W = placing_matrix(state, 0)
         return FieldMoments(taken[:, 0], taken @ W.T), _along_modes(state, taken)
+
+    def acceleration_energy(self, state: ModalState, root: FrameMotion, order: int) -> Any:
+        """Return half the integral of the squared acceleration, or jerk, over the beam, SI.
+
+        Args:
+            state: modal coordinates with their derivatives.
+            root: motion of the root, beam axes.
+            order: 1 for the acceleration, 2 for the jerk.
+        """
+        field = self._field(state, root, order)
+        return (field * (field @ self.moments)).sum() / 2
+
+    def _field(self, state: ModalState, root: FrameMotion, order: int) -> ScalarArray:
+        """A of the particles' accelerations A f(x), or jerks, beam axes, shape (3, N)."""
+        W = [placing_matrix(state, k) for k in range(order + 2)]
+        everywhere = np.eye(len(self.moments), dtype=int)[0]
+        carried = np.outer(root.linear[order], everywhere) + root.field(order) @ W[0]
+        if order == 2:
+            carried = carried + 3 * root.field(1) @ W[1]
+        turned = (order + 1) * skew(root.angular[0]) @ W[order]
+        field: ScalarArray = carried + turned + W[order + 1]
+        return field
 
     def inertia(self, state: ModalState) -> Inertia:
         """Return the moments of the deformed beam about its root, beam axes."""

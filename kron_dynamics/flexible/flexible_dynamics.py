@@ -20,6 +20,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from kron_dynamics.dual import jacobian_of
+from kron_dynamics.dynamics.acceleration_energies import (
+    acceleration_energy,
+    energy_of_bodies,
+    energy_of_rotors,
+    second_order_acceleration_energy,
+)
 from kron_dynamics.dynamics.composite import (
     Inertia,
     Wrench,
@@ -30,6 +36,7 @@ from kron_dynamics.dynamics.coriolis import coriolis_matrix, velocity_free_corio
 from kron_dynamics.dynamics.derived import (
     derived_bias_forces,
     derived_coriolis_matrix,
+    derived_inverse_dynamics_rate,
     derived_linearization,
     derived_velocity_free_coriolis_matrix,
     symmetric,
@@ -46,6 +53,7 @@ from kron_dynamics.dynamics.regressor import (
     parameters_of,
     regressor,
 )
+from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
 from kron_dynamics.flexible.deformation import section_forces
 from kron_dynamics.flexible.flexible_kinematics import (
     Configuration,
@@ -94,6 +102,7 @@ bias_forces.register(FlexibleModel, derived_bias_forces)
 coriolis_matrix.register(FlexibleModel, derived_coriolis_matrix)
 velocity_free_coriolis_matrix.register(FlexibleModel, derived_velocity_free_coriolis_matrix)
 linearization.register(FlexibleModel, derived_linearization)
+inverse_dynamics_rate.register(FlexibleModel, derived_inverse_dynamics_rate)
 
 
 @kinetic_energy.register
@@ -102,6 +111,40 @@ def _flexible_kinetic_energy(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) 
     # M qd are the efforts that accelerations qd take at rest.
     momentum = _newton_euler(model, q, 0 * qd, qd, np.zeros(3, dtype=int))
     return qd @ momentum / 2
+
+
+@acceleration_energy.register
+def _flexible_acceleration_energy(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Any:
+    return _energy_of_derivative(model, q, qd, qdd, zeros_like(q, (model.n,)), 1)
+
+
+@second_order_acceleration_energy.register
+def _flexible_second_order_acceleration_energy(
+    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> Any:
+    return _energy_of_derivative(model, q, qd, qdd, qddd, 2)
+
+
+def _energy_of_derivative(
+    model: FlexibleModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    order: int,
+) -> Any:
+    """Half the integral of the squared acceleration (1) or jerk (2) over all mass."""
+    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    where = configuration(model, q, qd, qdd, qddd)
+    motions = motions_of(model, where, qd, qdd, qddd, np.zeros(3, dtype=int))
+    inertias = model.skeleton.per_body(body_inertias)
+    energy = energy_of_bodies(model.skeleton, motions, inertias, order)
+    for link, state in zip(model.flexible_links, where.states, strict=True):
+        root = root_motion(link, motions[link.body])
+        energy = energy + link.acceleration_energy(state, root, order)
+    return energy + energy_of_rotors(model, (qdd, qddd)[order - 1])
 
 
 @potential_energy.register

@@ -53,19 +53,21 @@ class Naming:
             symbols.append(self._symbol(f'{joint}{suffix}', latex))
         return tuple(symbols)
 
-    def quantity(self, letter: str, owner: str = '', component: str = '') -> Any:
-        """Return the symbol of a number that belongs to a link or joint: I_boom_xx.
+    def quantity(self, letter: str, owner: str = '', component: str = '', order: int = 0) -> Any:
+        """Return the symbol of a number that belongs to a link or joint: I_boom_xx, tau_luff_d.
 
         Args:
             letter: of the quantity.
             owner: name of the link or joint.
             component: index letters.
+            order: of the time derivative, 0 to 3.
         """
-        name = '_'.join(part for part in (letter, owner, component) if part)
+        name = '_'.join(part for part in (letter, owner, component, 'd' * order) if part)
         index = ','.join(
             part for part in (rf'\mathrm{{{_escaped(owner)}}}' if owner else '', component) if part
         )
         symbol = sympy.latex(sympy.Symbol(letter))
+        symbol = f'{_DOTS[order]}{{{symbol}}}' if order else symbol
         return self._symbol(name, f'{symbol}_{{{index}}}' if index else symbol)
 
 

@@ -45,6 +45,7 @@ class SymbolicRobot:
         qdd: of their second derivatives.
         qddd: of their third derivatives.
         tau: of the joint efforts, N m or N.
+        tau_rate: of their rates, N m/s or N/s.
         force: of a force on a frame, base axes, N.
         moment: of a moment on a frame, base axes, N m.
         values: number of each parameter's symbol, so that ``.subs(values)`` gives the numbers
@@ -71,6 +72,9 @@ class SymbolicRobot:
             naming.coordinates(model.joint_names, order) for order in range(4)
         )
         self.tau = tuple(naming.quantity('tau', joint) for joint in model.joint_names)
+        self.tau_rate = tuple(
+            naming.quantity('tau', joint, order=1) for joint in model.joint_names
+        )
         self.force = tuple(naming.quantity('F', component=axis) for axis in 'xyz')
         self.moment = tuple(naming.quantity('M', component=axis) for axis in 'xyz')
         chosen = Parameters(naming if parameters == 'symbolic' else None)
@@ -199,6 +203,14 @@ class SymbolicRobot:
         """Return qdd = M^-1 (tau - c - g), shape (n, 1), without joint friction."""
         return self.evaluate(dynamics.forward_dynamics, self.q, self.qd, self.tau)
 
+    def inverse_dynamics_rate(self) -> Any:
+        """Return d(tau)/dt of a motion with jerk, shape (n, 1), without joint friction."""
+        return self.evaluate(dynamics.inverse_dynamics_rate, self.q, self.qd, self.qdd, self.qddd)
+
+    def forward_jerk(self) -> Any:
+        """Return qddd of efforts and their rates, shape (n, 1), without joint friction."""
+        return self.evaluate(dynamics.forward_jerk, self.q, self.qd, self.tau, self.tau_rate)
+
     def linearization(self) -> Any:
         """Return M_L, D_L, K_L, shape (n, n) each, and tau_0, (n, 1), of `Robot.linearization`."""
         return self.evaluate(dynamics.linearization, self.q, self.qd, self.qdd)
@@ -210,6 +222,15 @@ class SymbolicRobot:
     def potential_energy(self) -> Any:
         """Return V, an expression, J; g is its derivative."""
         return self.evaluate(dynamics.potential_energy, self.q)
+
+    def acceleration_energy(self) -> Any:
+        """Return E_A^(1) = 1/2 int a^T a dm, an expression, W/s.  [N] eq. (49)."""
+        return self.evaluate(dynamics.acceleration_energy, self.q, self.qd, self.qdd)
+
+    def second_order_acceleration_energy(self) -> Any:
+        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, an expression, W/s^3.  [N] eq. (52)."""
+        function = dynamics.second_order_acceleration_energy
+        return self.evaluate(function, self.q, self.qd, self.qdd, self.qddd)
 
     def regressor(self) -> Any:
         """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`."""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kron_dynamics as kd
+from kron_dynamics import dynamics
 from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.simulation import Plant
 
@@ -67,6 +68,38 @@ def test_frames_are_those_of_the_tree(mechanism, rng):
         step = 1e-4
         slope = (8 * (along(step) - along(-step)) - along(2 * step) + along(-2 * step)) / 12 / step
         close(frame.jerk(q, qd, qdd, np.zeros_like(q)), slope, 1e-7)
+
+
+def test_third_order_is_that_of_the_tree_with_its_constraints(mechanism, rng):
+    """[N] eq. (65) too: the energies know nothing of how the efforts are computed."""
+    robot, tree = mechanism.robot, mechanism.tree
+    drives = [tree.joint_names.index(joint) for joint in robot.joint_names]
+    for q, qd, qdd in zip(*mechanism.states(rng, 2), strict=True):
+        qddd = rng.uniform(-1, 1, robot.n)
+
+        def motion(t, q=q, qd=qd, qdd=qdd, qddd=qddd):
+            moved = q + t * qd + t**2 / 2 * qdd + t**3 / 6 * qddd, qd + t * qdd + t**2 / 2 * qddd
+            x = robot.tree_coordinates(moved[0])
+            xd = tree.velocities(x, moved[1])
+            return x, xd, tree.accelerations(x, xd, qdd + t * qddd)
+
+        def slope(along, step=1e-3):
+            near, far = (along(k * step) - along(-k * step) for k in (1, 2))
+            return (8 * near - far) / (12 * step)
+
+        rate = robot.inverse_dynamics_rate(q, qd, qdd, qddd)
+        close(rate, slope(lambda t: tree.inverse_dynamics(*motion(t))[drives]), 1e-6)
+        terms = dynamics.appell_rate_terms(robot.model, q, qd, qdd, qddd)
+        close(sum(terms), rate)
+        of_tree = tree.robot.model
+        x, xd, xdd = motion(0.0)
+        energy = dynamics.acceleration_energy(of_tree, x, xd, xdd)
+        close(robot.acceleration_energy(q, qd, qdd), energy)
+        xddd = slope(lambda t: motion(t)[2])
+        energy = dynamics.second_order_acceleration_energy(of_tree, x, xd, xdd, xddd)
+        close(robot.second_order_acceleration_energy(q, qd, qdd, qddd), energy, 1e-6)
+        tau = robot.inverse_dynamics(q, qd, qdd)
+        close(robot.forward_jerk(q, qd, tau, rate), qddd, 1e-7)
 
 
 def test_coriolis_matrices_have_their_properties(mechanism, rng):

@@ -74,6 +74,37 @@ def test_the_terms_add_up(
     assert_close(robot.kinetic_energy(q, qd), qd @ robot.mass_matrix(q) @ qd / 2, 1e-12)
 
 
+def test_third_order(
+    flexible_robot: kd.Robot, state: SimpleNamespace, derivative: Derivative, assert_close: Check
+) -> None:
+    """[N] eqs. (57), (64), (65): energies of all mass, beams included, against the recursion."""
+    robot, model = flexible_robot, flexible_robot.model
+    q, qd, qdd, qddd = state.q, state.qd, state.qdd, state.qddd
+    rate = robot.inverse_dynamics_rate(q, qd, qdd, qddd)
+
+    def efforts(t: float) -> np.ndarray:
+        motion = q + t * qd + t**2 / 2 * qdd + t**3 / 6 * qddd, qd + t * qdd + t**2 / 2 * qddd
+        return robot.inverse_dynamics(*motion, qdd + t * qddd)
+
+    assert_close(rate, derivative(efforts, h=1e-4), 1e-7)
+    assert_close(sum(dynamics.appell_rate_terms(model, q, qd, qdd, qddd)), rate, 1e-11)
+    moved = robot.inverse_dynamics(q, qd, qdd) - robot.gravity_vector(q)
+    assert_close(dynamics.appell_forces(model, [q, qd, qdd]), moved, 1e-11)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    assert_close(robot.forward_jerk(q, qd, tau, rate), qddd, 1e-8)
+
+
+def test_energies_of_acceleration_of_stiff_links(stacker: kd.Robot, assert_close: Check) -> None:
+    """Without bending they are those of the rigid machine, beams and all."""
+    rigid = stacker.model.rigid
+    motion = np.random.default_rng(5).uniform(-1, 1, (4, rigid.n))
+    with_modes = np.pad(motion, ((0, 0), (0, stacker.n - rigid.n)))
+    for order, name in ((3, 'acceleration_energy'), (4, 'second_order_acceleration_energy')):
+        energy = getattr(dynamics, name)
+        expected = energy(rigid, *motion[:order])
+        assert_close(energy(stacker.model, *with_modes[:order]), expected, 1e-9)
+
+
 def test_the_linearization_is_the_derivative(
     flexible_robot: kd.Robot, state: SimpleNamespace, derivative: Derivative, assert_close: Check
 ) -> None:

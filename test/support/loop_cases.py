@@ -53,6 +53,12 @@ QUANTITIES = {
     'gravity_vector': Quantity(of_model(dynamics.gravity_vector), 1),
     'bias_forces': Quantity(of_model(dynamics.bias_forces), 2),
     'inverse_dynamics': Quantity(of_model(dynamics.inverse_dynamics), 3),
+    'inverse_dynamics_rate': Quantity(of_model(dynamics.inverse_dynamics_rate), 4),
+    'forward_jerk': Quantity(of_model(dynamics.forward_jerk), 4),
+    'acceleration_energy': Quantity(of_model(dynamics.acceleration_energy), 3),
+    'second_order_acceleration_energy': Quantity(
+        of_model(dynamics.second_order_acceleration_energy), 4
+    ),
     'linearization': Quantity(of_model(dynamics.linearization), 3),
     'kinetic_energy': Quantity(of_model(dynamics.kinetic_energy), 2),
     'potential_energy': Quantity(of_model(dynamics.potential_energy), 1),

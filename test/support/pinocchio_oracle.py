@@ -58,6 +58,12 @@ class Oracle:
         by_rate, by_position = self.data.dtau_dv, self.data.dtau_dq
         return self.G.T @ by_rate @ self.G, self.G.T @ by_position @ self.G
 
+    def inverse_dynamics_rate(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray
+    ) -> np.ndarray:
+        by_rate, by_position = self.inverse_dynamics_derivatives(q, qd, qdd)
+        return self.mass_matrix(q) @ qddd + by_rate @ qdd + by_position @ qd
+
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.pin, self.data, self.configuration(q)))
         return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G

@@ -1,0 +1,50 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rates of efforts d(tau)/dt, of target 3: one call from Python, and beside tau in a C loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks import ours, pinocchio_peer
+from benchmarks.calls import against
+from benchmarks.native_code import LoopTask
+from benchmarks.robots import state
+from benchmarks.rows import Outcome
+from benchmarks.timing import PythonTask, Spread, pinned, repeats
+from kron_dynamics.typing import FloatArray
+
+
+def rate_pinocchio(robot: str, rounds: int) -> Outcome:
+    """One call, with the derivatives of inverse dynamics and their products."""
+    return against(_rate(robot), [pinocchio_peer.effort_rate(robot, jerks(robot))], rounds)
+
+
+def rate_over_tau(robot: str, rounds: int) -> Outcome:
+    """Cost of one kernel over that of the other, in turn in a C loop."""
+    built: Any = ours.robot(robot)  # the address is an attribute of the kernel's own
+    s, out = state(built.n), np.empty(built.n)
+    motion = [s.q, s.qd, s.qdd, jerks(robot)]
+    rate = LoopTask('rate', built.inverse_dynamics_rate.address, motion, out)
+    tau = LoopTask('tau', built.inverse_dynamics.address, motion[:3], out)
+    with pinned():
+        counts = repeats(rate), repeats(tau)
+        times = np.array(
+            [(rate.seconds(counts[0]), tau.seconds(counts[1])) for _ in range(rounds)]
+        )
+    ratio = Spread.of(list(times[:, 0] / times[:, 1]))
+    return Outcome(ratio, *(float(time) for time in np.median(times, axis=0)))
+
+
+def jerks(robot: str) -> FloatArray:
+    """Return the third derivatives that belong to the state of a robot, shape (n,)."""
+    return np.random.default_rng(8).uniform(-3.0, 3.0, ours.robot(robot).n)
+
+
+def _rate(robot: str) -> PythonTask:
+    bound, s = ours.robot(robot).inverse_dynamics_rate, state(ours.robot(robot).n)
+    names = {'rate': bound, 'q': s.q, 'qd': s.qd, 'qdd': s.qdd, 'qddd': jerks(robot)}
+    out = np.empty(s.q.shape)
+    return PythonTask('ours', 'rate(q, qd, qdd, qddd, out=out)', '[out]', out=out, **names)

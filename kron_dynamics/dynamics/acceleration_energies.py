@@ -1,0 +1,164 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Energies of acceleration of first and second order: Appell's function, and that of the jerk.
+
+Half the integral of the squared acceleration, or jerk, over all mass, gravity left out. A rotor
+is a mass that moves along a line, as it is in the kinetic energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import Inertia, body_inertias
+from kron_dynamics.kinematics.forward import joint_placements
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import cross
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@singledispatch
+def acceleration_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Any:
+    """Return E_A^(1) = 1/2 int a^T a dm, complete, W/s: Appell's function.  [N] eq. (49).
+
+    Its derivative by qdd is M qdd + c.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+    """
+    tree, none = rigid_tree(model), zeros_like(q, (model.n,))
+    at_rest = np.zeros(3, dtype=int)
+    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, none, at_rest)
+    moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 1)
+    return moved + energy_of_rotors(tree, qdd)
+
+
+@singledispatch
+def second_order_acceleration_energy(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> Any:
+    """Return E_A^(2) = 1/2 int j^T j dm of the jerk j, complete, W/s^3.  [N] eq. (52).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+    """
+    tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
+    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, qddd, at_rest)
+    moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 2)
+    return moved + energy_of_rotors(tree, qddd)
+
+
+def energy_of_bodies(
+    tree: RigidModel, motions: Sequence[FrameMotion], inertias: Sequence[Inertia], order: int
+) -> Any:
+    """Return half the integral of a squared derivative of the place over all bodies, SI.
+
+    Args:
+        tree: the bodies.
+        motions: of their origins, a table of the tree.
+        inertias: of the bodies, likewise.
+        order: 0 for the velocity, 1 for the acceleration, 2 for the jerk.
+    """
+    energies = tree.table(0)
+    for k, _ in tree.outward():
+        field = motions[k].linear[order], motions[k].field(order)
+        energies[k] = inertias[k].moments(*field).along(*field) / 2
+    for k, joint in tree.inward():
+        energies[joint.parent] += energies[k]
+    return energies[-1]
+
+
+def energy_of_rotors(model: RobotModel, rates: ArrayLike) -> Any:
+    """Return half the sum of armatures times squared rates, SI.
+
+    Args:
+        model: the robot.
+        rates: a derivative of the coordinates, shape (n,).
+    """
+    rates = as_scalars(rates)
+    momenta = zeros_like(rates, (model.n,))
+    for k in model.coordinates():
+        momenta[k] += model.armature[k] * rates[k]
+    return momenta @ rates / 2
+
+
+def body_acceleration_energy(
+    mass: Any,
+    inertia: ScalarArray,
+    acceleration: ArrayLike,
+    angular_velocity: ArrayLike,
+    angular_acceleration: ArrayLike,
+) -> Any:
+    """Return E_A^(1) of a rigid body by its mass centre, W/s.  [N] eq. (50), general motion.
+
+    ``1/2 m a^2 + 1/2 wd.I wd + wd.(w x I w) + 1/2 w^2 w.I w``, all in any one set of axes.
+
+    Args:
+        mass: m, kg.
+        inertia: I about the mass centre, shape (3, 3), kg m^2.
+        acceleration: a of the mass centre, shape (3,), m/s^2.
+        angular_velocity: w, shape (3,), rad/s.
+        angular_acceleration: wd, shape (3,), rad/s^2.
+    """
+    a, w, wd = (as_scalars(x) for x in (acceleration, angular_velocity, angular_acceleration))
+    Iw = inertia @ w
+    turning = wd @ (inertia @ wd) + (w @ w) * (w @ Iw)
+    return (mass * (a @ a) + turning) / 2 + wd @ cross(w, Iw)
+
+
+def body_second_order_acceleration_energy(
+    mass: Any,
+    inertia: ScalarArray,
+    jerk: ArrayLike,
+    angular_velocity: ArrayLike,
+    angular_acceleration: ArrayLike,
+    angular_jerk: ArrayLike,
+) -> Any:
+    """Return E_A^(2) of a rigid body by its mass centre, complete, W/s^3.  [N] eqs. (53), (63).
+
+    (63) is what depends on wdd; of the rest of (53), which has no influence on equations of
+    motion, only the last two terms are right as printed. All in any one set of axes.
+
+    Args:
+        mass: m, kg.
+        inertia: I about the mass centre, shape (3, 3), kg m^2.
+        jerk: of the mass centre, shape (3,), m/s^3.
+        angular_velocity: w, shape (3,), rad/s.
+        angular_acceleration: wd, shape (3,), rad/s^2.
+        angular_jerk: wdd, shape (3,), rad/s^3.
+    """
+    j = as_scalars(jerk)
+    w, wd, wdd = (as_scalars(x) for x in (angular_velocity, angular_acceleration, angular_jerk))
+    total = np.trace(inertia) / 2
+    planar = total * np.eye(3, dtype=int) - inertia  # int r r^T dm
+    Iw, Pw, Pwd = inertia @ w, planar @ w, planar @ wd
+    square, mixed = w @ w, w @ wd
+    with_jerk = (
+        (mass * (j @ j) + wdd @ (inertia @ wdd)) / 2
+        + 2 * (w @ cross(wdd, Pwd))
+        + wd @ cross(wdd, Pw)
+        - square * (wdd @ Iw)
+    )
+    rest = (
+        2 * square * (wd @ Pwd)
+        + (wd @ wd) * (w @ Pw) / 2
+        + 9 * mixed * mixed * total / 2
+        - 7 * mixed * (w @ Pwd)
+        + square * (w @ cross(wd, Pw))
+        + square * square * (w @ Iw) / 2
+    )
+    return with_jerk + rest

@@ -1,0 +1,169 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Third-order dynamics: rates of the efforts of a motion with jerk, and the jerk of such rates.
+
+The recursion of `inverse_dynamics`, differentiated step by step in the bodies' axes: inertias,
+axes and most offsets are constants there, and a joint turns what goes through it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.dynamics.composite import Inertia, Wrench, regrouped_inertias
+from kron_dynamics.dynamics.forward import forward_dynamics, solve_positive_definite
+from kron_dynamics.dynamics.mass_matrix import mass_matrix
+from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
+from kron_dynamics.kinematics.motion import FrameMotion, body_motions
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kronecker import cross, skew
+from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+@singledispatch
+def inverse_dynamics_rate(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> ScalarArray:
+    """Return d(tau)/dt, shape (n,), N m/s or N/s: the rate of `inverse_dynamics` along a motion.
+
+    ``M qddd + (dM/dq)(qdd (x) qd) + C* (qdd (x) qd + qd (x) qdd) + (dC*/dq)(qd (x) qd (x) qd)
+    + (dg/dq) qd``, exactly, without forming the derivatives in it; [N] eq. (65). Without friction.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,), rad/s^3 or m/s^3.
+    """
+    return _newton_euler_rate(rigid_tree(model), q, qd, qdd, qddd)
+
+
+def forward_jerk(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, tau_rate: ArrayLike
+) -> ScalarArray:
+    """Return qddd, shape (n,), rad/s^3 or m/s^3, of efforts and their rates, without friction.
+
+    ``M^-1 (tau_rate - r)`` with r the `inverse_dynamics_rate` of the accelerations that tau
+    causes and no jerk: the inverse of that function.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        tau: joint efforts, shape (n,), N m or N.
+        tau_rate: their rates, shape (n,), N m/s or N/s.
+
+    Raises:
+        InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+    """
+    qdd = forward_dynamics(model, q, qd, tau)
+    left = inverse_dynamics_rate(model, q, qd, qdd, zeros_like(q, (model.n,)))
+    return solve_positive_definite(mass_matrix(model, q), as_scalars(tau_rate) - left)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AccelerationRate:
+    """Rates of the components of a body's accelerations in its own axes, which turn with it.
+
+    Attributes:
+        linear: of the acceleration of the origin, shape (3,).
+        angular: of the angular acceleration, shape (3,).
+    """
+
+    linear: ScalarArray
+    angular: ScalarArray
+
+    def field(self, motion: FrameMotion) -> ScalarArray:
+        """Return d/dt (wd~ + w~ w~), shape (3, 3), of the motion in the same axes."""
+        w, wd, _ = motion.angular
+        products = np.outer(w, wd)
+        across: ScalarArray = products + products.T - 2 * (w @ wd) * np.eye(3, dtype=int)
+        return skew(self.angular) + across
+
+    def moved(self, before: FrameMotion, body: JointPlacement, rates: Any) -> _AccelerationRate:
+        """Return the rates of the next body, its joint moving with rates (qd, qdd, qddd).
+
+        Args:
+            before: motion of this body.
+            body: the next one, on this.
+            rates: three derivatives of the joint's coordinate.
+        """
+        qd, qdd, qddd = rates
+        s, z = body.linear_axis, body.angular_axis
+        carried = before.carried(body.offset).turned(body.rotation.T)
+        a, (w, wd, _) = carried.linear[1], carried.angular
+        turning = z * qd
+        w_rate = wd - cross(turning, w)
+        linear = body.rotation.T @ (self.linear + self.field(before) @ body.offset)
+        # The joint slides along s: the place that is carried moves, too.
+        sliding = cross(wd, s) + cross(w, cross(w, s)) + 2 * cross(w_rate, s)
+        return _AccelerationRate(
+            linear - cross(turning, a) + s * qddd + cross(w, s) * (2 * qdd) + sliding * qd,
+            body.rotation.T @ self.angular
+            - cross(turning, wd)
+            + (z * qddd + cross(w, z) * qdd + cross(w_rate, z) * qd),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ChangingWrench:
+    """A wrench on a body with the rates of its components, in the body's axes."""
+
+    wrench: Wrench
+    rate: Wrench
+
+    def __add__(self, other: _ChangingWrench) -> _ChangingWrench:
+        return _ChangingWrench(self.wrench + other.wrench, self.rate + other.rate)
+
+    def to_parent(self, body: JointPlacement, qd: Any) -> _ChangingWrench:
+        """Return what the parent body receives through a joint that moves with qd."""
+        force, moment = self.wrench.force, self.wrench.moment
+        turning, sliding = body.angular_axis * qd, body.linear_axis * qd
+        rate = self.rate + Wrench(
+            cross(turning, force), cross(turning, moment) + cross(sliding, force)
+        )
+        return _ChangingWrench(self.wrench.to_parent(body), rate.to_parent(body))
+
+
+def _newton_euler_rate(
+    model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+) -> ScalarArray:
+    placements = joint_placements(model, q)
+    inertias = model.per_body(regrouped_inertias)
+    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
+    qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
+    rest = np.zeros(3, dtype=int)
+    # Gravity's components change with the base's axes alone, which are at rest.
+    rates = model.table(_AccelerationRate(rest, rest))
+    wrenches = model.table(_ChangingWrench(Wrench(rest, rest), Wrench(rest, rest)))
+    for k, joint in model.outward():
+        c = joint.coordinate
+        steps = qd[c], qdd[c], qddd[c]
+        rates[k] = rates[joint.parent].moved(motions[joint.parent], placements[k], steps)
+        wrenches[k] = _body_wrench(inertias[k], motions[k], rates[k])
+    # In the number system of all four: some may be floats.
+    tau_rate = zeros_like(as_scalars(q) + qd + qdd + qddd, (model.n,))
+    for k, joint in model.inward():
+        c = joint.coordinate
+        tau_rate[c] += wrenches[k].rate.joint_effort(placements[k])
+        wrenches[joint.parent] += wrenches[k].to_parent(placements[k], qd[c])
+    for k in model.coordinates():
+        tau_rate[k] += model.armature[k] * qddd[k]
+    return tau_rate
+
+
+def _body_wrench(
+    inertia: Inertia, motion: FrameMotion, rate: _AccelerationRate
+) -> _ChangingWrench:
+    """What a body's accelerations take: its moments are constants in its axes."""
+    return _ChangingWrench(
+        inertia.moments(motion.linear[1], motion.field(1)).wrench,
+        inertia.moments(rate.linear, rate.field(motion)).wrench,
+    )
