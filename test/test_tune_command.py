@@ -83,7 +83,7 @@ def test_every_number_has_a_unit_and_a_declared_name(capsys):
                 yield above + key, value
 
     found = dict(leaves(values(text)))
-    assert len(found) == 6 + 8 * len(joints)
+    assert len(found) == 7 + 8 * len(joints)
     for name, value in found.items():
         parameter = declared[name]
         assert type(value) is parameter.kind, name

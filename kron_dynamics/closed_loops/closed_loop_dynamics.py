@@ -96,9 +96,7 @@ def _closed_kinetic_energy(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) 
 def _closed_acceleration_energy(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> Any:
-    x, found = closed(model, q, qd)
-    xdd = found.B @ as_scalars(qdd) + found.gamma
-    return acceleration_energy(model.tree, x, found.qd, xdd)
+    return acceleration_energy(model.tree, *_motion_of_the_tree(model, q, qd, qdd)[:3])
 
 
 @second_order_acceleration_energy.register

@@ -12,6 +12,7 @@ import numpy as np
 
 from kron_dynamics.control.command_guard import CommandGuard
 from kron_dynamics.control.computed_torque import ComputedTorque, ProportionalDerivative
+from kron_dynamics.control.effort_lead import EffortLead
 from kron_dynamics.control.faults import FaultAction
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.hand_guiding import HandGuiding
@@ -47,6 +48,7 @@ class ControlSettings:
         law: 'computed_torque', 'pd', or 'gravity' for hand guiding.
         ki: integral gains, 1/s^3; None for none.
         terms: which terms of the model commands carry, and which the drives add.
+        effort_lead: how far ahead along references efforts are, s; 0 for not at all.
         guiding_damping: of the law 'gravity', 1/s; None for the least that is stable.
         guiding_speed: share of the velocity limits above which that law brakes more.
         guiding_friction: share of the friction that it compensates.
@@ -70,6 +72,7 @@ class ControlSettings:
     law: str = 'computed_torque'
     ki: FloatArray | None = None
     terms: EffortTerms = EffortTerms()
+    effort_lead: float = 0.0
     guiding_damping: float | None = None
     guiding_speed: float = 0.25
     guiding_friction: float = 0.0
@@ -128,7 +131,15 @@ def assembled_controller(
         terms=settings.terms,
         tolerances=settings.tolerances,
         bounds=settings.bounds,
+        lead=_lead(settings, rigid),
     )
+
+
+def _lead(settings: ControlSettings, rigid: Robot) -> EffortLead | None:
+    """Efforts ahead, of the law that has the model's."""
+    if not settings.effort_lead or settings.law != 'computed_torque':
+        return None
+    return EffortLead(rigid, settings.effort_lead, terms=settings.terms)
 
 
 def _law(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.control.command_guard import CommandGuard
+from kron_dynamics.control.effort_lead import EffortLead
 from kron_dynamics.control.faults import FaultAction, FaultLatch
 from kron_dynamics.control.gravity_hold import GravityHold
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
@@ -63,6 +64,7 @@ class TrackingController:
         tolerances: TrackingTolerances | None = None,
         terms: EffortTerms | None = None,
         bounds: ReferenceBounds | None = None,
+        lead: EffortLead | None = None,
     ) -> None:
         """Make an idle controller.
 
@@ -82,11 +84,13 @@ class TrackingController:
             tolerances: tracking errors beyond them are faults; None for no such fault.
             terms: what the drives add to commands; None for nothing.
             bounds: of their start and duration, and how hard to brake.
+            lead: added to what the law gives, where efforts act late; None for nothing.
         """
         self._robot = robot
         self._terms = EffortTerms() if terms is None else terms
         self._law = law
         self._hold = hold
+        self._lead = lead
         self._guard = guard
         self._fault_action = fault_action
         self._longest_gap = longest_gap
@@ -249,6 +253,8 @@ class TrackingController:
                 over='ignore', invalid='ignore'
             ):  # the guard refuses what comes of it
                 effort = self._law(q, qd, reference, state, elapsed)
+                if self._lead is not None:
+                    effort = effort + self._lead.effort(reference, self._references.jerk(time))
             effort = self._guard.apply(effort, elapsed)
             state.set_applied_effort(effort)
         except KronDynamicsError as error:  # whatever a law has to say

@@ -60,6 +60,7 @@ def make_controller(
         start_tolerance=parameters.per_joint('reference_start_tolerance.{joint}', joints),
         resolution=parameters.per_joint('position_resolution.{joint}', joints),
         period=parameters.value('state_period'),
+        effort_lead=parameters.value('effort_lead'),
         state_timeout=parameters.value('state_timeout'),
         law=parameters.value('control_law'),
         terms=effort_terms(parameters),

@@ -149,6 +149,15 @@ DYNAMICS = (
         1.0,
     ),
     Parameter(
+        'effort_lead',
+        0.0,
+        'How far ahead along the reference efforts are, by their rate, s: half of state_period '
+        'and the time until the drives act make up for both. Part of control_law '
+        'computed_torque; needs inertia and coriolis in terms. 0: not ahead.',
+        0.0,
+        1.0,
+    ),
+    Parameter(
         'state_timeout',
         0.2,
         'Time, by a steady clock, without a new position or velocity of some joint that counts as '

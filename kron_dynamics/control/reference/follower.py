@@ -147,6 +147,15 @@ class ReferenceFollower:
         present = self._followed()
         return present.followed.sample(time - present.start)
 
+    def jerk(self, time: float) -> FloatArray:
+        """Return the third derivative of what is followed, (n,), at the time of the last sample.
+
+        Raises:
+            TrajectoryError: there is no reference.
+        """
+        present = self._followed()
+        return present.followed.jerk(time - present.start)
+
     def plan(
         self,
         times: ArrayLike,

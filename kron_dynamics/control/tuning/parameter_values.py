@@ -104,6 +104,13 @@ def _of_the_node(tuning: Tuning) -> list[TunedParameter]:
             f'count on it.',
         ),
         _one(
+            'effort_lead',
+            tuning.effort_lead,
+            's',
+            'How far ahead the efforts of the reference are. They are held for a state_period: '
+            'half of it, and the delay until they act where --delay gives it.',
+        ),
+        _one(
             'state_timeout',
             tuning.state_timeout,
             's, wall time',

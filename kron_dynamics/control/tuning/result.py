@@ -42,6 +42,7 @@ class Tuning:
         tolerances: of the tracking error.
         hold: dampings at which the fault action hold_gravity is stable.
         hold_damping: the one in the middle, 1/s.
+        effort_lead: half a period, and the delay where that is known, s.
         state_timeout: s.
         pd_inertia_ratio: largest eigenvalue of M^-1 diag(M): what the law pd makes of the gains.
         pd_unstable: share of the poses in which the law pd is unstable with them.
@@ -73,6 +74,7 @@ class Tuning:
     tolerances: TrackingTolerances
     hold: DampingRange
     hold_damping: float
+    effort_lead: float
     state_timeout: float
     pd_inertia_ratio: float
     pd_unstable: float

@@ -84,6 +84,7 @@ def tune(
     f = _bandwidths(bandwidth, names)
     rate = _positive(rate, 'rate of the joint states', 'Hz')
     period = 1.0 / rate
+    is_known = delay is not None
     delay = period if delay is None else real_number(delay, 'delay')
     if not 0.0 <= delay < np.inf:
         raise ParameterError(f'delay is {delay:g} s, expected 0 or more')
@@ -150,6 +151,8 @@ def tune(
         tolerances=tolerances,
         hold=hold.range,
         hold_damping=hold.damping,
+        # Too much is as bad as too little: a delay that is only feared has no part.
+        effort_lead=0.5 * period + (delay if is_known else 0.0),
         state_timeout=max(_MISSED * period, _SHORTEST),
         pd_inertia_ratio=ratio,
         pd_unstable=float((loops(pd).growth() >= 1.0).mean()),

@@ -1,0 +1,161 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts ahead of their state make up for delay and hold, on three machines."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sampled_runs import PERIOD, POSE, machine
+
+from kron_dynamics.control import ControlSettings, assembled_controller
+from kron_dynamics.control.effort_lead import EffortLead
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.control.terms import TERMS, EffortTerms
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.simulation.plant import Plant
+
+# Bandwidth, Hz; time of a motion, s; its share of the velocity limits.
+MOTION = {'stacker': (0.3, 20.0, 0.3), 'ur5': (2.0, 1.5, 0.6), 'panda': (3.0, 1.5, 0.6)}
+
+
+def settings(robot, name, **changes):
+    one, f = np.ones(robot.n), 2.0 * np.pi * MOTION[name][0]
+    return ControlSettings(
+        **{
+            'kp': f**2 * one,
+            'kd': 2.0 * f * one,
+            'effort_limit': robot.model.effort_limit,
+            'rate_limit': np.inf * one,
+            'start_tolerance': 0.01 * one,
+            'resolution': 1e-5 * one,
+            'period': PERIOD[name],
+            'state_timeout': 0.2,
+            **changes,
+        }
+    )
+
+
+def controller(robot, name, **changes):
+    with ThreadPoolExecutor(1) as background:
+        chosen = settings(robot, name, **changes)
+        return assembled_controller(chosen, robot, robot, POSE[name], background)
+
+
+def tracked(name, lead, friction=0.0, **changes):
+    """Follow a motion of all joints, efforts a period late; errors (K, n) and efforts (K, n)."""
+    robot = machine(name, friction=friction)
+    _, duration, share = MOTION[name]
+    ways = np.where(np.arange(robot.n) % 2, -1.0, 1.0)
+    goal = POSE[name] + share * duration / 1.875 * robot.model.velocity_limit * ways * 0.7
+    control = controller(robot, name, effort_lead=lead, **changes)
+    plant, acting = Plant(robot, POSE[name]), robot.gravity_vector(POSE[name])
+    control.start(POSE[name], acting)
+    rest = np.zeros((2, robot.n))
+    control.set_reference([0.0, duration], [POSE[name], goal], rest, rest, start_time=0.0)
+    errors, efforts = [], []
+    for k in range(round(duration / PERIOD[name])):
+        time = k * PERIOD[name]
+        command = control.update(plant.q.copy(), plant.qd.copy(), time, time)
+        assert command is not None, control.latch.reason
+        errors.append(plant.q - command.q_ref)
+        efforts.append(command.effort)
+        plant.advance(acting, PERIOD[name], PERIOD[name] / 10)
+        acting = command.effort
+    return np.array(errors), np.array(efforts)
+
+
+def rms(errors):
+    return np.sqrt(np.mean(np.square(errors), axis=0))
+
+
+@pytest.mark.parametrize('name', PERIOD)
+def test_errors_of_delay_and_hold_are_gone(name):
+    """A period late and held for one: efforts are 1.5 periods late on average."""
+    period = PERIOD[name]
+    late, half, right = (rms(tracked(name, lead * period)[0]) for lead in (0.0, 0.5, 1.5))
+    np.testing.assert_allclose(half / late, 2.0 / 3.0, atol=0.05)
+    assert (right < 0.1 * late).all()
+
+
+@pytest.mark.parametrize('name', PERIOD)
+def test_with_friction_and_drives_that_are_slow_it_does_little_harm(name):
+    period = PERIOD[name]
+    late, efforts = tracked(name, 0.0, friction=1.0)
+    assert (rms(tracked(name, 1.5 * period, friction=1.0)[0]) < 1.05 * rms(late)).all()
+    steepest = np.abs(np.diff(efforts, axis=0)).max(axis=0) / period
+    slow = {'friction': 1.0, 'rate_limit': 0.5 * steepest}
+    held_up, _ = tracked(name, 0.0, **slow)
+    errors, efforts = tracked(name, 1.5 * period, **slow)
+    assert (np.abs(np.diff(efforts, axis=0)) <= 0.5 * steepest * period * (1.0 + 1e-9)).all()
+    assert (rms(errors) < 1.1 * rms(held_up)).all()
+
+
+def test_it_is_the_rate_of_the_efforts_of_the_reference(assert_close):
+    robot = machine('panda')
+    rng = np.random.default_rng(2)
+    points = POSE['panda'] + 0.2 * rng.standard_normal((4, 7))
+    trajectory = Trajectory.from_points(robot.joint_names, [0.0, 0.7, 1.1, 2.0], points)
+    ahead = EffortLead(robot, 0.03)
+    for t in (0.2, 0.9, 1.6):
+        h = 1e-4
+        before, after = (robot.inverse_dynamics(*trajectory.sample(t + s)) for s in (-h, h))
+        added = ahead.effort(trajectory.sample(t), trajectory.jerk(t))
+        assert_close(added, 0.03 * (after - before) / (2.0 * h), 1e-6)
+    for t in (-1.0, 0.0, 2.0, 5.0):  # what holds has no rate
+        held = trajectory.sample(t)
+        if not any(np.any(rate) for rate in held[1:]):
+            assert not ahead.effort(held, np.zeros(7)).any()
+    np.testing.assert_array_equal(trajectory.jerk(7.0), np.zeros(7))
+    np.testing.assert_array_equal(trajectory.jerk(-1.0), np.zeros(7))
+
+
+def test_drives_that_carry_the_weight_get_no_rate_of_it():
+    robot = machine('panda')
+    rng = np.random.default_rng(4)
+    q, qd, qdd, jerk = POSE['panda'], *rng.standard_normal((3, 7))
+    lead = 1e-3
+    franka = EffortTerms(frozenset(TERMS) - {'gravity'}, frozenset({'gravity'}))
+    whole = EffortLead(robot, lead).effort((q, qd, qdd), jerk)
+    rest = EffortLead(robot, lead, terms=franka).effort((q, qd, qdd), jerk)
+    h = 1e-5
+    slope = (robot.gravity_vector(q + h * qd) - robot.gravity_vector(q - h * qd)) / (2.0 * h)
+    np.testing.assert_allclose(
+        whole - rest, lead * slope, rtol=0, atol=1e-2 * np.abs(lead * slope).max()
+    )
+    assert np.abs(slope).max() > 1.0
+
+
+@pytest.mark.parametrize('left_out', ['inertia', 'coriolis'])
+def test_terms_that_cannot_be_told_apart_are_refused(left_out):
+    terms = EffortTerms(frozenset(TERMS) - {left_out})
+    with pytest.raises(ParameterError, match='effort_lead is 0.012 s: expected inertia and cor'):
+        controller(machine('ur5'), 'ur5', effort_lead=0.012, terms=terms)
+
+
+@pytest.mark.parametrize('law', ['pd', 'gravity'])
+def test_laws_without_the_model_have_no_lead(law):
+    robot = machine('ur5')
+    with_lead, without = (
+        controller(robot, 'ur5', law=law, effort_lead=lead, kp=np.ones(6), kd=2.0 * np.ones(6))
+        for lead in (0.02, 0.0)
+    )
+    for control in (with_lead, without):
+        control.start(POSE['ur5'], robot.gravity_vector(POSE['ur5']))
+    if law == 'pd':
+        for control in (with_lead, without):
+            points = [POSE['ur5'], POSE['ur5'] + 0.1]
+            control.set_reference([0.0, 1.0], points, None, None, start_time=0.0)
+    efforts = [
+        control.update(POSE['ur5'], np.zeros(6), 0.3, 0.3).effort
+        for control in (with_lead, without)
+    ]
+    np.testing.assert_array_equal(*efforts)
+
+
+@pytest.mark.parametrize('lead', [-0.1, np.nan, np.inf])
+def test_a_lead_that_is_no_time_is_refused(lead):
+    with pytest.raises(ParameterError, match='effort_lead is'):
+        EffortLead(machine('ur5'), lead)
