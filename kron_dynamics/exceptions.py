@@ -70,6 +70,29 @@ class ParameterError(KronDynamicsError, ValueError):
     """A parameter or option has a value that cannot be used."""
 
 
+class SingularOrientationError(KronDynamicsError, ValueError):
+    """Orientation angles are so near to a singularity of their set that they mean nothing.
+
+    Attributes:
+        sequence: the set, such as 'zyx'.
+        angle: the second angle, rad.
+        distance: of the second angle to the singularity, rad.
+        least: the distance that was expected, rad.
+    """
+
+    def __init__(self, sequence: str, angle: float, distance: float, least: float) -> None:
+        """Describe where the angles are, and what helps."""
+        super().__init__(sequence, angle, distance, least)
+        self.sequence, self.angle, self.distance, self.least = sequence, angle, distance, least
+
+    def __str__(self) -> str:
+        return (
+            f"orientation angles of the set '{self.sequence}' are singular here: the second angle "
+            f'is {self.angle:.9g} rad, {self.distance:.3g} rad from the singularity, expected at '
+            f'least {self.least:g}; take another set, or quaternions'
+        )
+
+
 class SpeedLimitError(KronDynamicsError, ValueError):
     """A joint moves faster than its control law allows."""
 

@@ -39,6 +39,33 @@ from kron_dynamics.kinematics.relative_motion import (
 from kron_dynamics.kinematics.tree import tree_coordinates, tree_rates
 
 if TYPE_CHECKING:
+    from kron_dynamics.kinematics.angles_of_rotations import (
+        angles_of_rotation,
+        orientation_angles,
+        quaternion_of_rotation,
+    )
+    from kron_dynamics.kinematics.exponentials import (
+        Screw,
+        rotation_exponential,
+        rotation_exponential_rate,
+        screw_exponential,
+        screw_exponential_derivatives,
+    )
+    from kron_dynamics.kinematics.orientation import (
+        ORIENTATION_SETS,
+        distance_to_singularity,
+        orientation_axes,
+        quaternion_of_angles,
+        rotation_of_angles,
+    )
+    from kron_dynamics.kinematics.orientation_rates import (
+        angle_accelerations,
+        angle_rates,
+        angular_acceleration,
+        angular_transfer_matrix,
+        angular_transfer_matrix_rate,
+        angular_velocity,
+    )
     from kron_dynamics.kinematics.quaternion import (
         body_angular_velocity,
         conjugate,
@@ -50,6 +77,18 @@ if TYPE_CHECKING:
         times,
         times_matrix,
     )
+    from kron_dynamics.kinematics.screw_motion import (
+        screw_acceleration,
+        screw_jacobian,
+        screw_jerk,
+        screw_velocity,
+    )
+    from kron_dynamics.kinematics.screw_poses import (
+        link_components,
+        product_of_exponentials,
+        rotation_to_link,
+    )
+    from kron_dynamics.kinematics.screws import joint_screws, screw_table, zero_pose
     from kron_dynamics.kinematics.velocity_gradients import (
         angular_velocity_gradient,
         body_angular_jacobian,
@@ -61,6 +100,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     'FrameMotion',
+    'ORIENTATION_SETS',
+    'Screw',
+    'angle_accelerations',
+    'angle_rates',
+    'angles_of_rotation',
+    'angular_acceleration',
+    'angular_transfer_matrix',
+    'angular_transfer_matrix_rate',
+    'angular_velocity',
     'angular_velocity_gradient',
     'body_angular_jacobian',
     'body_angular_jacobian_dot',
@@ -69,6 +117,7 @@ __all__ = [
     'body_velocity_gradient',
     'conjugate',
     'conjugate_derivative',
+    'distance_to_singularity',
     'forward_kinematics',
     'frame_acceleration',
     'frame_jerk',
@@ -76,7 +125,14 @@ __all__ = [
     'frame_velocity',
     'jacobian',
     'jacobian_dot',
+    'joint_screws',
     'kinematic_hessian',
+    'link_components',
+    'orientation_angles',
+    'orientation_axes',
+    'product_of_exponentials',
+    'quaternion_of_angles',
+    'quaternion_of_rotation',
     'quaternion_rate',
     'relative_acceleration',
     'relative_hessian',
@@ -87,9 +143,20 @@ __all__ = [
     'relative_pose',
     'relative_velocity',
     'rotation_between',
+    'rotation_exponential',
+    'rotation_exponential_rate',
     'rotation_of',
+    'rotation_of_angles',
+    'rotation_to_link',
     'rotational_hessian',
     'rotational_jacobian',
+    'screw_acceleration',
+    'screw_exponential',
+    'screw_exponential_derivatives',
+    'screw_jacobian',
+    'screw_jerk',
+    'screw_table',
+    'screw_velocity',
     'star',
     'star_matrix',
     'times',
@@ -99,6 +166,7 @@ __all__ = [
     'tree_coordinates',
     'tree_rates',
     'velocity_gradient',
+    'zero_pose',
 ]
 
 
@@ -106,9 +174,22 @@ def __getattr__(name: str) -> object:
     """Import what poses and Jacobians do without when it is first asked for."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    from kron_dynamics.kinematics import quaternion, velocity_gradients
+    from kron_dynamics.kinematics import (
+        angles_of_rotations,
+        exponentials,
+        orientation,
+        orientation_rates,
+        quaternion,
+        screw_motion,
+        screw_poses,
+        screws,
+        velocity_gradients,
+    )
 
-    for module in (quaternion, velocity_gradients):
+    for module in (
+        *(angles_of_rotations, exponentials, orientation, orientation_rates, quaternion),
+        *(screw_motion, screw_poses, screws, velocity_gradients),
+    ):
         globals().update(
             {known: vars(module)[known] for known in __all__ if known in vars(module)}
         )

@@ -1,0 +1,159 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Orientation angles of rotation matrices and of links.  [N] 2.3.
+
+These functions choose among angles and so take floats alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array
+from kron_dynamics.exceptions import ParameterError, ShapeError, SingularOrientationError
+from kron_dynamics.kinematics.exponentials import rotation_exponential
+from kron_dynamics.kinematics.forward import forward_kinematics
+from kron_dynamics.kinematics.orientation import orientation_axes
+from kron_dynamics.kronecker import cross
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# Nearer to a singularity the first and the third angle are nothing but rounding.
+_ROUNDING = 1e-12
+# What six digits leave of an orthogonal matrix.
+_ORTHOGONAL = 1e-5
+_TURN = 2 * math.pi
+
+
+def angles_of_rotation(
+    rotation: ArrayLike, sequence: str, reference: ArrayLike | None = None
+) -> FloatArray:
+    """Return alpha, beta, gamma of a rotation matrix, shape (3,), rad.  [N] eq. (28) solved.
+
+    `rotation_of_angles` of them is the matrix again, near singularities too.
+
+    Args:
+        rotation: R, shape (3, 3), whose columns are the turned axes.
+        sequence: the set, as of `orientation_axes`.
+        reference: angles that the result is to be near, such as those before, shape (3,): of the
+            two solutions the nearer one, whole turns included; at a singularity, where the sum or
+            the difference of alpha and gamma is all there is, the nearest. None for beta within
+            -pi/2 ... pi/2 (0 ... pi where a set ends as it begins), the others -pi ... pi.
+
+    Raises:
+        ParameterError: there is no such set, or the matrix is no rotation.
+        ShapeError: the matrix or the reference has another shape.
+        SingularOrientationError: the angles are singular and there is no reference.
+    """
+    R = _rotation(rotation)
+    A, B, C = orientation_axes(sequence).T
+    near = None if reference is None else finite_array(reference, 'reference')
+    if near is not None and near.shape != (3,):
+        raise ShapeError(f'reference has shape {near.shape}, expected (3,)')
+    along, across, up = (axis @ R @ C for axis in (A, B, cross(A, B)))
+    is_euler = bool(A @ C)
+    # The sign of det J_Omega in the first solution.
+    sign = -1 if is_euler else int(A @ cross(B, C))
+    beside = math.hypot(across, up)
+    beta = math.atan2(beside, along) if is_euler else math.atan2(sign * along, beside)
+    if beside < _ROUNDING:
+        if near is None:
+            raise SingularOrientationError(sequence, beta, beside, _ROUNDING)
+        return _at_singularity(R, sequence, near, along, beta)
+    alpha = math.atan2(-sign * across, sign * up)
+    first = np.array([alpha, beta, _third(R, sequence, alpha)])
+    if near is None:
+        return first
+    mirrored = -first[1] if is_euler else math.pi - first[1]
+    second = np.array([first[0] + math.pi, mirrored, first[2] + math.pi])
+    candidates = [_nearest(angles, near) for angles in (first, second)]
+    return min(candidates, key=lambda angles: float(np.linalg.norm(angles - near)))
+
+
+def orientation_angles(
+    model: RobotModel,
+    q: ArrayLike,
+    link: str,
+    sequence: str,
+    reference: ArrayLike | None = None,
+) -> FloatArray:
+    """Return the orientation vector of a link, shape (3,), rad.  [N] eq. (27).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m; floats.
+        link: name of the link.
+        sequence: the set, as of `orientation_axes`.
+        reference: as of `angles_of_rotation`.
+
+    Raises:
+        ParameterError: there is no such set.
+        SingularOrientationError: the angles are singular and there is no reference.
+        UnknownFrameError: the model has no such link.
+    """
+    return angles_of_rotation(forward_kinematics(model, q, link)[:3, :3], sequence, reference)
+
+
+def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = None) -> FloatArray:
+    """Return the unit quaternion of a rotation matrix, shape (4,), vector part first, no unit.
+
+    `rotation_of` of it is the matrix again.
+
+    Args:
+        rotation: R, shape (3, 3), whose columns are the turned axes.
+        reference: quaternion that the result is to be near, of the time before, shape (4,): of the
+            two of opposite sign the nearer one. None for the one whose last entry is not negative.
+
+    Raises:
+        ParameterError: the matrix is no rotation.
+        ShapeError: the matrix or the reference has another shape.
+    """
+    R = _rotation(rotation)
+    towards = np.array([0.0, 0.0, 0.0, 1.0])
+    if reference is not None:
+        towards = finite_array(reference, 'reference')
+        if towards.shape != (4,):
+            raise ShapeError(f'reference has shape {towards.shape}, expected (4,)')
+    # 4 e e^T, of which the column with the largest entry on the diagonal keeps all digits.
+    products = np.empty((4, 4))
+    products[:3, :3] = R + R.T + (1 - np.trace(R)) * np.eye(3)
+    products[3, :3] = products[:3, 3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    products[3, 3] = 1 + np.trace(R)
+    column = products[:, np.argmax(products.diagonal())]
+    return np.asarray(math.copysign(1.0, column @ towards) * column / np.linalg.norm(column))
+
+
+def _rotation(rotation: ArrayLike) -> FloatArray:
+    R = finite_array(rotation, 'rotation')
+    if R.shape != (3, 3):
+        raise ShapeError(f'rotation has shape {R.shape}, expected (3, 3)')
+    off = float(np.abs(R.T @ R - np.eye(3)).max())
+    if off > _ORTHOGONAL or np.linalg.det(R) < 0:
+        raise ParameterError(
+            f'rotation is no rotation: R^T R is off E by {off:.3g} and det R is '
+            f'{np.linalg.det(R):.3g}, expected at most {_ORTHOGONAL:g} and 1'
+        )
+    return R
+
+
+def _third(R: FloatArray, sequence: str, alpha: float) -> float:
+    """Gamma by alpha: B turned by alpha lies across C."""
+    A, B, C = orientation_axes(sequence).T
+    turned = rotation_exponential(A, alpha) @ B
+    return math.atan2(-(turned @ R @ cross(C, B)), turned @ R @ B)
+
+
+def _nearest(angles: FloatArray, near: FloatArray) -> FloatArray:
+    return np.asarray(angles + _TURN * np.round((near - angles) / _TURN))
+
+
+def _at_singularity(
+    R: FloatArray, sequence: str, near: FloatArray, along: float, beta: float
+) -> FloatArray:
+    """Angles nearest to others: alpha + gamma, or alpha - gamma where A = -C, is what R tells."""
+    gamma = _third(R, sequence, float(near[0]))
+    missing = math.remainder(gamma - float(near[2]), _TURN)
+    alpha = float(near[0]) + math.copysign(missing / 2, along * missing)
+    return _nearest(np.array([alpha, beta, _third(R, sequence, alpha)]), near)

@@ -1,0 +1,180 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobians and motions by products of matrix exponentials.  [N] 2.2.
+
+A second way to what `jacobian` and `motion` compute, which shares no step with them:
+they go from body to body in the bodies' own axes; here joints are screws in base axes where all
+positions are 0, and derivatives are those of products. Long ways from the base cost digits.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kron_dynamics.kinematics.exponentials import (
+    leibniz,
+    screw_exponential_derivatives,
+)
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.screw_poses import joint_position
+from kron_dynamics.kinematics.screws import joint_screws, zero_pose
+from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.scalar_arguments import vector
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def screw_jacobian(
+    model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return the Jacobian of a link, shape (6, n), [v; omega] in base axes, m/rad or 1.
+
+    [N] eqs. (11)-(17), with Delta_i k_i in (16).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    J = zeros_like(q, (6, model.n))
+    for joint, (column,) in _columns(model, q, (), link, point):
+        J[:, joint.coordinate] += joint.multiplier * column
+    return J
+
+
+def screw_velocity(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str, point: ArrayLike | None = None
+) -> ScalarArray:
+    """Return [v; omega] of a link, shape (6,), m/s and rad/s, base axes.  [N] eqs. (18), (21).
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: their rates, shape (n,).
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    return _twist_derivative(model, q, (qd,), link, point)
+
+
+def screw_acceleration(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return the time derivative of `screw_velocity`, shape (6,), m/s^2 and rad/s^2.
+
+    [N] eqs. (19), (22): (dJ/dt) qd is of the whole columns, screws times exponentials.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    return _twist_derivative(model, q, (qd, qdd), link, point)
+
+
+def screw_jerk(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    qddd: ArrayLike,
+    link: str,
+    point: ArrayLike | None = None,
+) -> ScalarArray:
+    """Return the time derivative of `screw_acceleration`, shape (6,), m/s^3 and rad/s^3.
+
+    [N] eqs. (20), (23): J qddd + 2 (dJ/dt) qdd + (d2J/dt2) qd.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        qd: first derivatives, shape (n,).
+        qdd: second derivatives, shape (n,).
+        qddd: third derivatives, shape (n,).
+        link: name of the link.
+        point: in the link's frame, shape (3,), m; None for its origin.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    return _twist_derivative(model, q, (qd, qdd, qddd), link, point)
+
+
+def _twist_derivative(
+    model: RobotModel,
+    q: ArrayLike,
+    rates: Sequence[ArrayLike],
+    link: str,
+    point: ArrayLike | None,
+) -> ScalarArray:
+    """The last derivative of [v; omega] that rates qd, qdd, ... are enough for."""
+    moving = [as_scalars(rate) for rate in rates]
+    total = zeros_like(q, (6,))
+    for joint, column in _columns(model, q, moving[:-1], link, point):
+        own = [joint.multiplier * rate[joint.coordinate] for rate in moving]
+        total = total + leibniz(operator.mul, column, own, len(rates) - 1)
+    return total
+
+
+def _columns(
+    model: RobotModel,
+    q: ArrayLike,
+    rates: Sequence[ScalarArray],
+    link: str,
+    point: ArrayLike | None,
+) -> Iterator[tuple[Joint, list[ScalarArray]]]:
+    """Yield each joint on the way to a link with its own column and derivatives of that.
+
+    V_i [v_i + Delta_i k_i x y_i; Delta_i k_i], [N] (11)-(17): V_i turns by all joints before, and
+    y_i is where the joint and those behind it bring the point, y_i = exp(A_i q_i) y_(i+1).
+    """
+    tree = rigid_tree(model)
+    frame, screws, q = tree.frame(link), joint_screws(tree), as_scalars(q)
+    path = list(tree.path_to(frame.body))
+    orders = range(len(rates) + 1)
+    exponentials = [
+        screw_exponential_derivatives(
+            screws[k],
+            joint_position(joint, q),
+            [joint.multiplier * rate[joint.coordinate] for rate in rates],
+        )
+        for _, k, joint in path
+    ]
+    at = np.zeros(3, dtype=int) if point is None else vector(point, 'point', 3)
+    start = zero_pose(tree, link) @ np.concatenate([at, [1]])
+    reach = [[start, *(np.zeros(4, dtype=int) for _ in rates)]]
+    for E in reversed(exponentials):
+        reach.append([leibniz(operator.matmul, E, reach[-1], r) for r in orders])
+    V = [np.eye(3, dtype=int), *(np.zeros((3, 3), dtype=int) for _ in rates)]
+    for (_, k, joint), E, y in zip(path, exponentials, reversed(reach), strict=False):
+        screw = screws[k]
+        moving = [(screw.matrix @ place)[:3] for place in y]
+        linear = [leibniz(operator.matmul, V, moving, r) for r in orders]
+        yield joint, [np.concatenate([linear[r], V[r] @ screw.angular]) for r in orders]
+        R = [each[:3, :3] for each in E]
+        V = [leibniz(operator.matmul, V, R, r) for r in orders]

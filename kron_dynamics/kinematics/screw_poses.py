@@ -1,0 +1,96 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses of links and components in their axes by products of matrix exponentials.  [N] 2.2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.kinematics.exponentials import rotation_exponential, screw_exponential
+from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.screws import joint_screws, zero_pose
+from kron_dynamics.model.rigid_model import rigid_tree
+from kron_dynamics.model.robot_model import Joint, RobotModel
+from kron_dynamics.scalar_arguments import vector
+from kron_dynamics.typing import ArrayLike, ScalarArray
+
+
+def product_of_exponentials(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return the pose of a link, shape (4, 4), in m: exp(A_1 q_1) ... exp(A_m q_m) T^(0).
+
+    [N] eqs. (8)-(10). "exp of a sum" in (8), (10) and (11) is this ordered product; the sum in (9)
+    ends at j = i - 1.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    tree = rigid_tree(model)
+    q, screws = as_scalars(q), joint_screws(tree)
+    moved = zeros_like(q, (4, 4)) + np.eye(4, dtype=int)
+    for _, k, joint in tree.path_to(tree.frame(link).body):
+        moved = moved @ screw_exponential(screws[k], joint_position(joint, q))
+    pose: ScalarArray = moved @ zero_pose(tree, link)
+    return pose
+
+
+def rotation_to_link(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
+    """Return the base's axes in those of a link, shape (3, 3), without a unit.  [N] eq. (25).
+
+    R^(0)^-1 exp(-k_m~ q_m) ... exp(-k_1~ q_1): the last joint's comes first.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        UnknownFrameError: the model has no such link.
+    """
+    tree = rigid_tree(model)
+    q, screws = as_scalars(q), joint_screws(tree)
+    turned = zeros_like(q, (3, 3)) + zero_pose(tree, link)[:3, :3].T
+    for _, k, joint in tree.back(tree.path(tree.frame(link).body)):
+        turned = turned @ rotation_exponential(screws[k].angular, -joint_position(joint, q))
+    return turned
+
+
+def link_components(model: RobotModel, q: ArrayLike, link: str, values: ArrayLike) -> ScalarArray:
+    """Return vectors in the axes of a link, shape (3,) or (6,), in their unit.  [N] eq. (24).
+
+    Of what an observer at rest sees: of d omega/dt these components are the derivatives of
+    omega's, but of d2 omega/dt2 they are the second derivatives and omega x d omega/dt more.
+
+    Args:
+        model: the robot.
+        q: coordinates, shape (n,), rad or m.
+        link: name of the link.
+        values: a vector in base axes, or two: of `screw_velocity` and those that follow.
+
+    Raises:
+        ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: values has another shape than (3,) or (6,).
+        UnknownFrameError: the model has no such link.
+    """
+    values = as_scalars(values)
+    pairs = values.reshape(-1, 3) if values.shape == (6,) else [vector(values, 'values', 3)]
+    turned = rotation_to_link(model, q, link)
+    return np.concatenate([turned @ each for each in pairs])
+
+
+def joint_position(joint: Joint, q: ScalarArray) -> Any:
+    """Return the position of a joint, rad or m, that may follow another.
+
+    Args:
+        joint: of the model.
+        q: coordinates, shape (n,).
+    """
+    return joint.multiplier * q[joint.coordinate] + joint.offset
