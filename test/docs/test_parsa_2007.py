@@ -4,23 +4,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import pydoc
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy
 from equation_index.papers import PAPERS as KNOWN
-from paper_pages import PAPERS, generator_of
+from paper_pages import (
+    PAPERS,
+    assert_all_fail,
+    generator_of,
+    is_right,
+    nudged,
+    nudging,
+    program_names,
+)
 
 import kron_dynamics as kd
-
-# Of floats: a thousand times less than the bound that the page states.
-ROUNDING = 1e-13
 
 
 @pytest.fixture(scope='module')
@@ -59,12 +63,6 @@ def checks(generator: Any, at: Any) -> list[Any]:
         *generator.loops.statements(at.loop),
         *generator.quaternions.statements(at.wrist),
     ]
-
-
-def is_right(error: Any) -> bool:
-    """Exactly, or but for the rounding of floats."""
-    claims = importlib.import_module('shared.claims')
-    return bool(error < ROUNDING if isinstance(error, claims.Bound) else error == 0)
 
 
 def test_page_is_what_its_generator_writes(generator: Any) -> None:
@@ -117,27 +115,6 @@ def test_vectors_and_machines_agree(generator: Any) -> None:
     assert all(is_right(error) for error in errors)
 
 
-def nudged(value: Any, first: int = 1) -> Any:
-    """A result that is a little wrong, in every entry otherwise."""
-    if isinstance(value, np.ndarray):
-        kind = sympy.Rational if value.dtype == object else lambda a, b: a / b
-        wrong = [kind(k + first, 1000) for k in range(value.size)]
-        return value + np.array(wrong, dtype=value.dtype).reshape(value.shape)
-    if dataclasses.is_dataclass(value):
-        parts = {f.name: nudged(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return dataclasses.replace(value, **parts)
-    if isinstance(value, types.GeneratorType):
-        return [nudged(item) for item in value]
-    if isinstance(value, tuple):
-        entries = [nudged(item) for item in value]
-        return type(value)(*entries) if hasattr(value, '_fields') else tuple(entries)
-    return value * sympy.Rational(1001, 1000)
-
-
-def nudging(function: Callable[..., Any], first: int = 1) -> Callable[..., Any]:
-    return lambda *values, **more: nudged(function(*values, **more), first)
-
-
 class NudgedRobot:
     """A closed robot whose every answer is a little wrong."""
 
@@ -146,10 +123,6 @@ class NudgedRobot:
 
     def __getattr__(self, name: str) -> Any:
         return nudging(getattr(self._robot, name))
-
-
-def program_names(rows: list[Any]) -> set[str]:
-    return {name for row in rows for name in row.program.split('`')[1::2]}
 
 
 @pytest.fixture
@@ -164,12 +137,6 @@ def wrong_program(
             owner = getattr(generator.trees, folder)
             monkeypatch.setattr(owner, function, nudging(getattr(owner, function)))
     return monkeypatch
-
-
-def assert_all_fail(rows: list[Any]) -> None:
-    assert rows
-    for row in rows:
-        assert abs(row.error) > 1e-6, row.equation
 
 
 def test_every_check_of_trees_fails_where_the_program_is_wrong(

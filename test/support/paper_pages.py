@@ -4,16 +4,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import sys
+import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy
 
+# Of floats: a thousand times less than the bound that pages state.
+ROUNDING = 1e-13
 PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
 
 
@@ -38,3 +44,44 @@ def generator_of(
     ours = {path.name for path in PAPERS.iterdir() if path.is_dir()}
     for name in [name for name in sys.modules if name.split('.')[0] in ours]:
         del sys.modules[name]
+
+
+def is_right(error: Any) -> bool:
+    """Return whether an error is none, exactly or but for the rounding of floats."""
+    claims = importlib.import_module('shared.claims')
+    return bool(error < ROUNDING if isinstance(error, claims.Bound) else error == 0)
+
+
+def nudged(value: Any, first: int = 1) -> Any:
+    """Return a result that is a little wrong, in every entry otherwise."""
+    if isinstance(value, np.ndarray):
+        value = value.astype(object) if value.dtype.kind == 'i' else value
+        kind = sympy.Rational if value.dtype == object else lambda a, b: a / b
+        wrong = [kind(k + first, 1000) for k in range(value.size)]
+        return value + np.array(wrong, dtype=value.dtype).reshape(value.shape)
+    if dataclasses.is_dataclass(value):
+        parts = {f.name: nudged(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return dataclasses.replace(value, **parts)
+    if isinstance(value, types.GeneratorType):
+        return [nudged(item) for item in value]
+    if isinstance(value, tuple):
+        entries = [nudged(item) for item in value]
+        return type(value)(*entries) if hasattr(value, '_fields') else tuple(entries)
+    return value * sympy.Rational(1001, 1000)
+
+
+def nudging(function: Callable[..., Any], first: int = 1) -> Callable[..., Any]:
+    """Return a function whose results are a little wrong."""
+    return lambda *values, **more: nudged(function(*values, **more), first)
+
+
+def program_names(rows: list[Any]) -> set[str]:
+    """Return the names of the program that rows of a table give."""
+    return {name for row in rows for name in row.program.split('`')[1::2]}
+
+
+def assert_all_fail(rows: list[Any]) -> None:
+    """Assert that every row finds an error, as it should with results that are wrong."""
+    assert rows
+    for row in rows:
+        assert abs(row.error) > 1e-6, row.equation

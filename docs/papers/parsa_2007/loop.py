@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.derivatives import rate, slope
 from shared.exact import rationals
 
 import kron_dynamics as kd
@@ -19,7 +20,7 @@ from kron_dynamics.constraints import Attachment, PointLoop
 from kron_dynamics.kinematics import forward_kinematics
 from kron_dynamics.kronecker import cross
 
-from .places import Bodies, rate, slope
+from .places import Bodies
 from .tree import GRAVITY, LINKS, State, text
 
 A = Attachment('wrist', tuple(rationals('1/4', '-1/10', '1/5')))

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import sympy
-from shared.claims import Bound
+from shared.claims import Bound, Check, relative
+from shared.derivatives import rate, slope
 from shared.exact import largest
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.constraints.reduction import Choice, reduction
 from kron_dynamics.dynamics import Wrench
 
-from .check import Check, relative
 from .loop import TAU, Loop
-from .places import rate, slope
 from .tree import LINKS
 from .trees import FORCE, MOMENT, PLACE, drives
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from shared.claims import Bound
+from shared.claims import Bound, relative
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics
 from kron_dynamics.kronecker import contract_last
-
-from .check import relative
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ('four_bar', 'stacker_reclaimer', 'stacker_reclaimer_cylinder')

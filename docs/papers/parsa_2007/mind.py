@@ -7,21 +7,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from shared.claims import PAPER, Misprint
+from shared.claims import Misprint, reading
+from shared.derivatives import rate, slope
 from shared.exact import largest
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.dynamics import Wrench
 from kron_dynamics.kronecker import cross, skew
 
-from .places import Bodies, rate, slope
+from .places import Bodies
 from .tree import LINKS, State
 from .trees import FORCE, MOMENT, PLACE, Matrices, drives, virtual_work
-
-
-def row(where: str, reading: str, right: str, compared: str, *errors: Any) -> Misprint:
-    """Return a line of the table: its equation is printed right."""
-    return Misprint(where, reading, right, PAPER, compared, *errors)
 
 
 def trees(state: State, matrices: Matrices) -> list[Misprint]:
@@ -57,7 +53,7 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
         )
     exact = bodies.kinetic_energy(q, qd)
     return [
-        row(
+        reading(
             '(2), (4), (13), ...',
             r'$n$ bodies are $n$ coordinates',
             f'sums run over all bodies: {len(LINKS)} here, of {n} coordinates',
@@ -65,7 +61,7 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
             largest(sum(parts[:n]) - matrices.mass),
             largest(sum(parts) - matrices.mass),
         ),
-        row(
+        reading(
             '(4)',
             r'$\mathbf{v}_i$ of the mass centre, wherever $\mathbf{f}_i$ acts',
             r'$\mathbf{n}_i + \mathbf{p}\times\mathbf{f}_i$ there, or $\dot{\mathbf{r}}_i$ as in '
@@ -74,7 +70,7 @@ def _sums(state: State, matrices: Matrices) -> list[Misprint]:
             largest(centers[0] - work),
             largest(centers[1] - work),
         ),
-        row(
+        reading(
             '(13), (21)',
             r'$\boldsymbol{\omega}_i$ in base axes like $\mathbf{v}_i$',
             r'$\boldsymbol{\omega}_i$ in those of $\mathbf{I}_i$, the body',
@@ -115,7 +111,7 @@ def _derivatives(state: State, matrices: Matrices) -> list[Misprint]:
     untransposed = moving + sum(G @ momentum for G, momentum in both)
     transposed = moving + sum(G.T @ momentum for G, momentum in both)
     return [
-        row(
+        reading(
             '(17)',
             r'$+[\boldsymbol{\omega}\times]\mathbf{J}_\omega$ in base axes, too',
             'minus there: (A-6)',
@@ -123,7 +119,7 @@ def _derivatives(state: State, matrices: Matrices) -> list[Misprint]:
             largest(J_dot + turning - exact),
             largest(J_dot - turning - exact),
         ),
-        row(
+        reading(
             '(18)',
             r'$\mathbf{v}_i$ in axes of the body, too',
             r'there $+ [\boldsymbol{\omega}\times]\mathbf{J}_v + [\mathbf{v}\times]'
@@ -132,7 +128,7 @@ def _derivatives(state: State, matrices: Matrices) -> list[Misprint]:
             largest(own_rate - by_q),
             largest(own_rate + more - by_q),
         ),
-        row(
+        reading(
             '(23)',
             r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ is $n \times 3$: no transpose, '
             'which fits where $n = 3$',
@@ -158,7 +154,7 @@ def _forces(state: State, bodies: Bodies) -> list[Misprint]:
         for reaction in (False, True)
     ]
     return [
-        row(
+        reading(
             '(28), (31)',
             r'"from the base-frame to the body frame": $\mathbf{R}_i$ takes base components to '
             'those of the body',
@@ -166,7 +162,7 @@ def _forces(state: State, bodies: Bodies) -> list[Misprint]:
             'virtual work',
             *(largest(reading - work) for reading in readings),
         ),
-        row(
+        reading(
             '(31), (32)',
             r'$\mathbf{w}_i$ of a drive acts on the body that it moves',
             'and its opposite on the body that it sits on',
@@ -191,7 +187,7 @@ def _coriolis(state: State, matrices: Matrices) -> list[Misprint]:
 
     symbols = matrices.christoffel @ qd
     return [
-        row(
+        reading(
             '(36)',
             r'every $\mathbf{C}$ with $\mathbf{C}\dot{\mathbf{q}} = \mathbf{h}$ has '
             r'$\dot{\mathbf{M}} - 2\mathbf{C}$ skew; $\sum\mathbf{J}_i^T(\mathbf{M}_i'
@@ -200,7 +196,7 @@ def _coriolis(state: State, matrices: Matrices) -> list[Misprint]:
             r'$\dot{\mathbf{M}} - 2\mathbf{C}$ plus its transpose',
             *(largest(S + S.T) for S in defects),
         ),
-        row(
+        reading(
             '(36)',
             r'$\mathbf{C}$ is the matrix of Christoffel symbols',
             r'that is $\sum\{m_i\mathbf{J}_{vi}^T\dot{\mathbf{J}}_{vi} + \mathbf{J}_{\omega i}^T'

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import sympy
-from shared.claims import Misprint
+from shared.claims import Misprint, reading, relative
+from shared.derivatives import rate, slope
 from shared.exact import largest, rationals
 
 import kron_dynamics as kd
@@ -19,10 +20,8 @@ from kron_dynamics.dual import derivatives_of
 from kron_dynamics.dynamics import CentralField, FieldOf
 from kron_dynamics.model import load_model
 
-from .check import relative
 from .loop import Loop
-from .mind import row
-from .places import Bodies, rate, slope
+from .places import Bodies
 from .quaternions import Wrist
 from .tree import LINKS, State
 from .vectors import SLEIGH, FourBar, cases
@@ -81,7 +80,7 @@ def fields(state: State) -> list[Misprint]:
     propagated = dynamics.field_forces(model, q, FieldOf(lambda c: same + 0 * c))
     (case,) = cases('gravity_field')
     return [
-        row(
+        reading(
             '(26)',
             r'$V$ for $\mathbf{g}(\mathbf{c})$, too',
             r'(27) alone, $\mathbf{f}_c = \sum m_i\mathbf{J}_{vi}^T\mathbf{g}(\mathbf{c}_i)$',
@@ -90,7 +89,7 @@ def fields(state: State) -> list[Misprint]:
             largest(forces - exact),
         ),
         _sign(case),
-        row(
+        reading(
             '3.2',
             r"gravity as the base's acceleration $-\mathbf{g}$",
             'where it is the same at all mass centres',
@@ -98,7 +97,7 @@ def fields(state: State) -> list[Misprint]:
             largest(propagated - exact),
             largest(forces - exact),
         ),
-        row(
+        reading(
             '3.2',
             'of large bodies, the moment of gravity about the mass centre is all there is more',
             'the force changes in the same order: `field_forces(..., extended=True)` has both',
@@ -124,7 +123,7 @@ def _sign(case: Any) -> Misprint:
         ray = body.center - np.array(given['centre'])
         printed -= body.M[3, 3] * (ray @ central.acceleration(body.center))
     right = dynamics.central_field_potential(model, q, central)
-    return row(
+    return reading(
         '(26)',
         rf'the same near a planet: here $V = {printed:.1f}$ J',
         rf'$-\mu m/R$: {right:.1f} J; as read, the sign is wrong',
@@ -152,7 +151,7 @@ def _rank() -> Misprint:
 
     turn = sympy.atan(sympy.Rational(3, 4))
     freedoms = [3 - end(q).rank() for q in ((0, 0, 0), (turn, -turn, turn))]
-    return row(
+    return reading(
         '(5)',
         r'$r$ conditions leave $m = n - r$ speeds everywhere',
         r'where $\mathbf{A}$ has its rank: not at singularities, which `ConstrainedRobot` refuses',
@@ -164,7 +163,7 @@ def _rank() -> Misprint:
 def _choice(loop: Loop) -> Misprint:
     other = Loop((0, 1))
     assert largest(other.qd - loop.qd) == 0
-    return row(
+    return reading(
         '(8)',
         r'$\dot{\mathbf{B}}\mathbf{u} + \dot{\mathbf{d}}$ is the same with any $\mathbf{u}$',
         r'it belongs to $\mathbf{u}$, as $\mathbf{B}$ does; $\ddot{\mathbf{q}}$ does not',
@@ -191,7 +190,7 @@ def _quasi_velocities() -> Misprint:
         largest(dynamics.kane_inertia_forces(model, q, B @ u, B @ u_dot + B_dot @ u, B))
         for u_dot in (0 * right, right)
     ]
-    return row(
+    return reading(
         '(10)',
         r'for $\mathbf{u}$ that are quasi-velocities $T$ may be written in $\mathbf{u}$ first: '
         r'$\frac{d}{dt}\frac{\partial T}{\partial\mathbf{u}} = \mathbf{B}^T\mathbf{f}$',
@@ -207,7 +206,7 @@ def _held(loop: Loop) -> Misprint:
     gradient = kinematics.body_angular_velocity_gradient(loop.model, q, qd, LINKS[k])
     J_w = kinematics.body_angular_jacobian(loop.model, q, LINKS[k])
     change = J_w @ slope(lambda x: loop.rates(x, loop.u, 0), q)
-    return row(
+    return reading(
         '(17), (40)',
         r'$\partial\boldsymbol{\omega}/\partial\mathbf{q}$ while $\mathbf{u}$ stays',
         r'while $\dot{\mathbf{q}}$ stays; with $\mathbf{u}$ there is '
@@ -230,7 +229,7 @@ def _skew(loop: Loop) -> Misprint:
     M, C = dynamics.mass_matrix(model, q), dynamics.kane_coriolis_matrix(model, q, qd)
     whole = reduced_coriolis(M, C, Speeds(B, loop.d, loop.gamma, B_dot))
     defects = [M_dot - 2 * each for each in (B.T @ C @ B, whole)]
-    return row(
+    return reading(
         '(38)',
         r'in independent speeds $\mathbf{B}^T\mathbf{C}\mathbf{B}$ takes the place of '
         r'$\mathbf{C}$',
@@ -256,7 +255,7 @@ def _drift() -> list[Misprint]:
         )
         expected = case['expected']['udot']
         found.append(
-            row(
+            reading(
                 '(46)',
                 r'$\frac{d}{dt}(\mathbf{J}_i\dot{\mathbf{q}})$ with $\ddot{\mathbf{q}} = '
                 rf'\mathbf{{B}}\dot{{\mathbf{{u}}}}$: here $\dot{{u}} = {read:.2f}$',
@@ -281,7 +280,7 @@ def quaternions(at: Wrist) -> list[Misprint]:
         for pair, exact in (((e, e_q), 2 * at.conjugate_q), ((at.e, at.e_q), at.conjugate_q))
     ]
     return [
-        row(
+        reading(
             '(B-13), (B-17)',
             'of any quaternion',
             'of unit ones, as those of rotations are',

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared.claims import PAPER, TRANSCRIPTION, Misprint, sizes_do_not_fit
+from shared.derivatives import slope
 from shared.exact import largest
 
 from kron_dynamics.kinematics import (
@@ -18,7 +19,6 @@ from kron_dynamics.kinematics import (
 )
 
 from .loop import Loop
-from .places import slope
 from .quaternions import D, Wrist
 from .tree import LINKS
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import sympy
 from shared.claims import Misprint
-from shared.tables import error_text, mind_table, misprint_table, page_of, table
+from shared.tables import check_table, error_text, mind_table, misprint_table, page_of, table
 
 from . import loops, machines, mind, mind_more, misprints, quaternions, trees, vectors, words
-from .check import Check
 from .loop import FREE, Loop
 from .quaternions import Wrist
 from .tree import GRAVITY, JOINTS, LINKS, State
@@ -45,14 +44,6 @@ def page() -> str:
         mind_table(_MIND, minds(state, matrices, loop, wrist)),
     ]
     return page_of(parts)
-
-
-def check_table(rows: Iterable[Check]) -> str:
-    """Return what holds, who computes it and what that is compared with."""
-    titles = ('equation', 'statement', 'program', 'compared with', 'error')
-    return table(
-        titles, [(c.equation, c.form, c.program, c.route, error_text(c.error)) for c in rows]
-    )
 
 
 def _tree(state: State) -> list[str]:

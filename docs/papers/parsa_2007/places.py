@@ -8,32 +8,14 @@ a cross product of angular velocities or a mass matrix of `kron_dynamics`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import sympy
+from shared.derivatives import axial, rate, slope
 from shared.exact import eye
 
-from kron_dynamics.dual import jacobian_of
 from kron_dynamics.kinematics.forward import joint_placements
-
-ORIGIN = np.array([sympy.S.Zero], dtype=object)
-
-
-def rate(function: Callable[[Any], Any]) -> Any:
-    """Return the derivative of a function of time at time 0."""
-    return jacobian_of(lambda t: function(t[0]), ORIGIN)[1][..., 0]
-
-
-def slope(function: Callable[[Any], Any], x: Any) -> Any:
-    """Return the derivative of a function by x, the last index that of x."""
-    return jacobian_of(function, x)[1]
-
-
-def axial(S: Any) -> Any:
-    """Return the vector of a cross-product matrix, from its lower triangle."""
-    return np.array([S[2, 1], -S[2, 0], S[1, 0]], dtype=object)
 
 
 class Bodies:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import sympy
+from shared.claims import Check
+from shared.derivatives import axial, rate, slope
 from shared.exact import eye, largest, rationals
 
 from kron_dynamics.elementary import cos, sin
@@ -24,9 +26,6 @@ from kron_dynamics.kinematics import (
 )
 from kron_dynamics.kinematics.quaternion import CONJUGATION
 from kron_dynamics.kronecker import skew
-
-from .check import Check
-from .places import axial, rate, slope
 
 D = CONJUGATION
 AXES = tuple(rationals(*axis.split()) for axis in ('1 0 0', '0 3/5 4/5', '12/25 3/5 -16/25'))

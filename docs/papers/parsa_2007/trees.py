@@ -7,14 +7,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from shared.claims import Check
+from shared.derivatives import rate, slope
 from shared.exact import eye, largest, rationals
 
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.dynamics import Wrench
 from kron_dynamics.kronecker import skew
 
-from .check import Check
-from .places import Bodies, rate, slope
+from .places import Bodies
 from .tree import JOINTS, LINKS, State
 
 FORCE, MOMENT = rationals('3', '-2', '5'), rationals('1/2', '7', '-4')

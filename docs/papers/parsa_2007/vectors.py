@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from shared.claims import Bound
+from shared.claims import Bound, relative
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
@@ -17,8 +17,6 @@ from kron_dynamics.constraints import BladeConstraint, PointLoop
 from kron_dynamics.dynamics import CentralField, Wrench
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.model import load_model
-
-from .check import relative
 
 VECTORS = Path(__file__).resolve().parents[3] / 'test' / 'vectors' / 'public_vectors.json'
 SLEIGH = """

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import ceil, log10
 from typing import Any
 
+import numpy as np
+
 # Whose fault a misprint most likely is: of the text the page works from, or of the paper itself.
 TRANSCRIPTION, PAPER = 'transcription', 'paper'
 
@@ -64,6 +66,37 @@ class Statement:
     form: str
     program: str
     error: Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """An equation that holds, and how one knows.
+
+    Attributes:
+        equation: its number.
+        form: what it says, LaTeX.
+        program: the functions of `kron_dynamics` that compute it.
+        route: what they are compared with, which shares no step with them.
+        error: largest error found: an exact number, or a `Bound`.
+    """
+
+    equation: str
+    form: str
+    program: str
+    route: str
+    error: Any
+
+
+def reading(where: str, read_as: str, right: str, compared: str, *errors: Any) -> Misprint:
+    """Return a line of what is printed right and easily read as something that is not."""
+    return Misprint(where, read_as, right, PAPER, compared, *errors)
+
+
+def relative(found: Any, expected: Any) -> Bound:
+    """Return how far floats are from what they should be, over the largest entry or 1."""
+    found, expected = (np.asarray(x, dtype=float) for x in (found, expected))
+    assert found.shape == expected.shape, (found.shape, expected.shape)
+    return Bound(abs(found - expected).max() / max(1.0, abs(expected).max()))
 
 
 def sizes_do_not_fit(function: Callable[[], Any]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .claims import Bound, Misprint, Statement
+from .claims import Bound, Check, Misprint, Statement
 
 
 def page_of(parts: Iterable[str]) -> str:
@@ -30,6 +30,14 @@ def statement_table(rows: Iterable[Statement]) -> str:
     """Return what holds, and who computes it."""
     titles = ('equation', 'statement', 'program', 'error')
     return table(titles, [(s.equation, s.form, s.program, error_text(s.error)) for s in rows])
+
+
+def check_table(rows: Iterable[Check]) -> str:
+    """Return what holds, who computes it and what that is compared with."""
+    titles = ('equation', 'statement', 'program', 'compared with', 'error')
+    return table(
+        titles, [(c.equation, c.form, c.program, c.route, error_text(c.error)) for c in rows]
+    )
 
 
 def misprint_table(rows: Iterable[Misprint]) -> str:
