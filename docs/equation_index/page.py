@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .citations import Equation, Place, citing_functions, citing_tests
-from .papers import PAPERS, VECTOR_KINDS_NOT_YET, Paper
+from .papers import PAPERS, Paper
 
 INTRODUCTION = """\
 <!-- Made by `python -m equation_index` in docs; a test makes it again and compares. -->
@@ -18,10 +18,10 @@ INTRODUCTION = """\
 A function computes an equation where its docstring cites it, and a test tries it where it cites
 it: `[T] eq. (101)`. *Done*: computed as printed. *Corrected*: computed, but a misprint of the
 paper or of its transcriptions is put right ([T](papers/tuan-2019.md), [P](papers/parsa-2007.md),
-[K](papers/khang-2019.md), [N](papers/negrean.md)).
-*No computation*: a definition, or a step towards another equation. *Not yet*: not in the package.
+[N](papers/negrean-2012.md), [K](papers/khang-2019.md)).
+*No computation*: a definition, or a step towards another equation.
 """
-DONE, CORRECTED, NO_COMPUTATION, NOT_YET = 'done', 'corrected', 'no computation', 'not yet'
+DONE, CORRECTED, NO_COMPUTATION = 'done', 'corrected', 'no computation'
 
 Citations = Mapping[Equation, list[Place]]
 
@@ -34,7 +34,7 @@ class Line:
         equation: paper and number.
         functions: that cite it.
         tests: that cite it.
-        status: one of four.
+        status: one of three.
         note: what is corrected, or why it is not computed.
     """
 
@@ -64,7 +64,6 @@ def _status(paper: Paper, number: str) -> tuple[str, str]:
     tables = (
         (CORRECTED, paper.corrected),
         (NO_COMPUTATION, paper.no_computation),
-        (NOT_YET, paper.not_yet),
     )
     for status, table in tables:
         note = paper.note(table, number)
@@ -74,10 +73,7 @@ def _status(paper: Paper, number: str) -> tuple[str, str]:
 
 
 def complaints(by_functions: Citations, by_tests: Citations) -> list[str]:
-    """Return what is wrong: numbers that do not exist, equations that nobody computes or tests.
-
-    An equation that is listed as not yet and that function and test cite is wrong too.
-    """
+    """Return what is wrong: numbers that do not exist, equations that nobody computes or tests."""
     known = {Equation(letter, n) for letter, paper in PAPERS.items() for n in paper.numbers}
     found = [
         f'{place.path}: {place.name} cites [{equation.paper}] ({equation.number}), '
@@ -95,8 +91,6 @@ def complaints(by_functions: Citations, by_tests: Citations) -> list[str]:
                 for who, places in (('function', line.functions), ('test', line.tests))
                 if not places
             ]
-        elif line.status == NOT_YET and line.functions and line.tests:
-            found.append(f'{name} is listed as not yet, but has a function and a test')
     return found
 
 
@@ -108,19 +102,11 @@ def page() -> str:
         own = [line for line in lines(by_functions, by_tests) if line.equation.paper == letter]
         counts = [
             f'{sum(line.status == status for line in own)} {status}'
-            for status in (DONE, CORRECTED, NO_COMPUTATION, NOT_YET)
+            for status in (DONE, CORRECTED, NO_COMPUTATION)
         ]
         parts.append(f'## [{letter}]\n\n{paper.title}: {", ".join(counts)}.\n')
         parts.append(_table(own))
-    parts.append(
-        '## Reference vectors that no test reads yet\n\nOf `test/vectors/public_vectors.json`, '
-        f'the cases of kind {_code(VECTOR_KINDS_NOT_YET)}.\n'
-    )
     return '\n'.join(parts)
-
-
-def _code(names: tuple[str, ...]) -> str:
-    return ', '.join(f'`{name}`' for name in names)
 
 
 def _table(own: list[Line]) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 
@@ -28,14 +28,12 @@ class Paper:
         numbers: all there are, in the order of the text.
         corrected: what the right equation has in place of what is printed, by ranges.
         no_computation: why there is nothing to compute, by ranges.
-        not_yet: what the package does not have yet, by ranges.
     """
 
     title: str
     numbers: tuple[str, ...]
     corrected: dict[tuple[str, ...], str]
     no_computation: dict[tuple[str, ...], str]
-    not_yet: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     @staticmethod
     def listed(ranges: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,8 +91,13 @@ PAPERS = {
         title='I. Negrean, K. Kacso, F. Rusu, *Formulations in advanced systems dynamics*',
         numbers=numbers('1-78'),
         corrected={
+            ('6',): '{E q + k~ (1 - cos q*) + k~^2 (q - sin q*)} v, or sin q* for the first q',
+            ('8', '10-11', '14', '18', '33', '38', '45'): 'ordered products, not exp of sums',
+            ('9',): 'the sum ends at j = i - 1',
+            ('16',): 'Delta_i k_i',
             ('20',): 'dots; 2 Vdot qdd',
-            ('21-23',): 'dots; 2 Jdot qdd; derivatives of the whole products',
+            ('22',): 'dots; derivatives of the whole products',
+            ('23',): 'dots; 2 Jdot qdd; derivatives of the whole products',
             ('50',): 'dots; general motion, whatever the motion',
             ('51',): 'dots',
             ('52',): 'dots',
@@ -113,14 +116,10 @@ PAPERS = {
             ('77',): 'without g',
         },
         no_computation={
+            ('26',): 'names of the coordinates of a body',
             ('48',): 'definition of the inertia',
             ('55',): 'what depends on q',
             ('66',): 'false: half of dE_A^(1)/dqd is no function of M',
-        },
-        not_yet={
-            ('1-4', '6-17'): 'matrix exponentials',
-            ('24-25',): 'components in moving axes',
-            ('26-45',): 'orientation angles',
         },
     ),
     'K': Paper(
@@ -146,6 +145,3 @@ PAPERS = {
         },
     ),
 }
-
-# Reference vectors that no test reads yet: [N]'s matrices.
-VECTOR_KINDS_NOT_YET = ('euler', 'screw_exponential')

@@ -38,13 +38,12 @@ def test_each_number_stands_in_one_table_and_exists() -> None:
     for letter, paper in PAPERS.items():
         tables = [
             number
-            for table in (paper.corrected, paper.no_computation, paper.not_yet)
+            for table in (paper.corrected, paper.no_computation)
             for ranges in table
             for number in paper.listed(ranges)
         ]
         assert len(tables) == len(set(tables)), letter
         assert set(tables) <= set(paper.numbers), letter
-    assert not any(PAPERS[letter].not_yet for letter in 'TPK')
 
 
 @pytest.mark.parametrize('side', [0, 1], ids=['functions', 'tests'])
@@ -68,7 +67,6 @@ PLACE = Place('kron_dynamics.module.function', 'kron_dynamics/module.py')
     [
         (Equation('T', '108'), r'function cites \[T\] \(108\), which does not exist'),
         (Equation('P', 'A-9'), r'function cites \[P\] \(A-9\), which does not exist'),
-        (Equation('N', '1'), r'\[N\] \(1\) is listed as not yet, but has a function and a test'),
     ],
 )
 def test_a_citation_that_cannot_be_right_is_named(

@@ -8,4 +8,4 @@ from pathlib import Path
 
 from .page import page
 
-(Path(__file__).parents[1] / 'negrean.md').write_text(page(), encoding='utf-8')
+(Path(__file__).parents[1] / 'negrean-2012.md').write_text(page(), encoding='utf-8')
