@@ -70,6 +70,15 @@ def test_the_exponential_is_that_of_its_series(
 
 
 @pytest.mark.parametrize('kind', SCREWS)
+def test_points_of_the_axis_move_along_it(kind: str, assert_close: Any) -> None:
+    """[N] (2): by the pitch in a unit of turning, by 1 in a unit of sliding."""
+    screw, along = SCREWS[kind], {'turns': 0.0, 'slides': 1.0, 'does both': -0.3}[kind]
+    for point in (POINT, POINT + 2 * AXIS):
+        velocity = screw.linear + cross(screw.angular, point)
+        assert_close(velocity, along * AXIS, 1e-15, floor=1.0)
+
+
+@pytest.mark.parametrize('kind', SCREWS)
 def test_derivatives_of_the_exponential_are_exact(kind: str, assert_close: Any) -> None:
     screw, rates = SCREWS[kind], [1.3, -0.6, 0.7]
 
