@@ -226,6 +226,11 @@ def test_equations_agree_with_pinocchio(
     assert abs((robot.mass_matrix(q) - expected) / size).max() < 1e-12
     effort = pin.rnea(model, data, q, qd, qdd)
     np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), effort, rtol=1e-10)
+    qddd = RATED_ACCELERATION / 2
+    by_position, by_rate, _ = pin.computeRNEADerivatives(model, data, q, qd, qdd)
+    rate = expected @ qddd + by_rate @ qdd + by_position @ qd
+    found = robot.inverse_dynamics_rate(q, qd, qdd, qddd)
+    np.testing.assert_allclose(found, rate, rtol=1e-10, atol=1e-10 * abs(rate).max())
 
 
 def config() -> dict[str, Any]:
