@@ -120,7 +120,7 @@ def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     Processes that share the tests share it, too; so do the parts of tools/test.sh.
     """
-    if KERNELS in os.environ:
+    if os.environ.get(KERNELS):
         folder = Path(os.environ[KERNELS])
     elif 'PYTEST_XDIST_WORKER' in os.environ:
         folder = tmp_path_factory.getbasetemp().parent / 'kernels'

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.control import annotate_trajectory
-from kron_dynamics.exceptions import ShapeError
-from kron_dynamics.ros.batch import check_size, flat
+from kron_dynamics.ros.batch import check_size, flat, held_positions, table_of
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
 from kron_dynamics.ros.parameters import ParameterSet
-from kron_dynamics.typing import FloatArray
 
 _RATES = ('velocity', 'acceleration')
 # Numbers that one violation takes in an answer.
@@ -41,21 +39,16 @@ def annotate(
     names = list(request.joint_names) or list(robot.joint_names)
     count, n = len(request.time_from_start), len(names)
     check_size('request', count, 1 + 3 * n, largest)
-    if len(request.held_joint_names) != len(request.held_position):
-        raise ShapeError(
-            f'held_position has {len(request.held_position)} numbers, expected '
-            f'{len(request.held_joint_names)} as there are held_joint_names'
-        )
     annotated = annotate_trajectory(
         robot,
         request.time_from_start,
-        _table('position', request.position, count, n),
+        table_of('position', request.position, count, n),
         *(
-            _table(name, getattr(request, name), count, n) if getattr(request, name) else None
+            table_of(name, getattr(request, name), count, n) if getattr(request, name) else None
             for name in _RATES
         ),
         joint_names=names,
-        held=dict(zip(request.held_joint_names, request.held_position, strict=True)),
+        held=held_positions(request),
         friction=request.include_friction,
         effort_limit=known_effort_limits(parameters, robot),
         effort_rate_limit=effort_rate_limits(parameters, robot),
@@ -73,13 +66,3 @@ def annotate(
     response.violation_quantity = array('B', found.quantity[listed].astype(np.uint8).tobytes())
     response.violation_value = flat(found.value[listed])
     response.violation_limit = flat(found.limit[listed])
-
-
-def _table(field: str, values: Any, count: int, n: int) -> FloatArray:
-    """One field of the request, shape (count, n)."""
-    table = np.asarray(values, dtype=np.float64)
-    if table.size != count * n:
-        raise ShapeError(
-            f'{field} has {table.size} numbers, expected {count} x {n} (points x joints)'
-        )
-    return table.reshape(count, n)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,44 @@ def check_size(what: str, states: int, numbers: int, largest: int) -> None:
             f'states, expected at most {largest} (parameter max_batch_size): send at most '
             f'{largest // numbers} states in one request'
         )
+
+
+def table_of(field: str, values: Sequence[float], count: int, n: int) -> FloatArray:
+    """Return one field of a request, shape (count, n).
+
+    Args:
+        field: its name.
+        values: of it, row-major.
+        count: points.
+        n: joints.
+
+    Raises:
+        ShapeError: it has another length.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.size != count * n:
+        raise ShapeError(
+            f'{field} has {table.size} numbers, expected {count} x {n} (points x joints)'
+        )
+    return table.reshape(count, n)
+
+
+def held_positions(request: Any) -> dict[str, float]:
+    """Return where joints stand still, rad or m, by their names.
+
+    Args:
+        request: with held_joint_names and held_position.
+
+    Raises:
+        ShapeError: these have different lengths.
+    """
+    names, positions = request.held_joint_names, request.held_position
+    if len(names) != len(positions):
+        raise ShapeError(
+            f'held_position has {len(positions)} numbers, expected {len(names)} as there are '
+            f'held_joint_names'
+        )
+    return dict(zip(names, positions, strict=True))
 
 
 class Batch:

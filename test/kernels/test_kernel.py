@@ -18,7 +18,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics import ParameterError, ShapeError
-from kron_dynamics.kernels import Kernel, KernelReport, build, compilation, kernel
+from kron_dynamics.kernels import Kernel, KernelReport, compilation, kernel, run_compiler
 from kron_dynamics.kernels.prelude import prelude
 
 # As an extension of Python calls it, as ctypes does, and without a compiler.
@@ -322,13 +322,13 @@ def test_no_name_of_a_description_reaches_generated_code(
     for place, name in zip(places, NASTY, strict=True):
         text = text.replace(f'"{place}"', quoteattr(name))
     sources = []
-    compile_library = build.compile_library
+    compile_library = run_compiler.compile_library
 
     def spy(command: Any, source: str, target: Path, **more: Any) -> None:
         sources.append(source)
         compile_library(command, source, target, **more)
 
-    monkeypatch.setattr(build, 'compile_library', spy)
+    monkeypatch.setattr(run_compiler, 'compile_library', spy)
     robot = kd.loads(text)
     nasty_link = robot.model.tip_link
     robot.inverse_dynamics([0, 0], [0, 0], [0, 0])

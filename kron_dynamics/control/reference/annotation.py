@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kron_dynamics.control.per_joint import positive_per_joint, reorder
+from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.polynomials import spline_velocities
+from kron_dynamics.control.reference.some_joints import moving_and_held
 from kron_dynamics.control.reference.waypoints import checked_points
-from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
-from kron_dynamics.messages import listed
+from kron_dynamics.exceptions import NonFiniteError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
@@ -121,11 +121,9 @@ def annotate_trajectory(
         NonFiniteError: an effort is beyond the range of float64; names joint and point.
     """
     rigid = robot.rigid
-    names, places = _joints(joint_names, held or {}, rigid.joint_names)
+    names, places = moving_and_held(joint_names, held or {}, rigid.joint_names)
     t, p, v, a = checked_points(names, times, positions, velocities, accelerations)
     still = np.array(list((held or {}).values()), dtype=np.float64)
-    if not np.isfinite(still).all():
-        raise TrajectoryError(f'positions of held joints must be finite, got {still.tolist()}')
     with np.errstate(all='ignore'):
         v, a = _filled(t, p, v, a)
         standing = np.zeros((t.size, still.size))
@@ -153,20 +151,6 @@ def annotate_trajectory(
     own = np.argsort(places)[: len(names)]
     reports = _reports(rigid, violations, t.size)
     return AnnotatedTrajectory(names, t, p, v, a, tau[:, own], violations, reports)
-
-
-def _joints(
-    given: Sequence[str] | None, held: Mapping[str, float], known: Sequence[str]
-) -> tuple[tuple[str, ...], IntArray]:
-    """Names of the columns, and what brings them and the held joints into the robot's order."""
-    names = tuple(known if given is None else given)
-    missing = [name for name in known if name not in names and name not in held]
-    if missing and set(names) <= set(known):
-        raise TrajectoryError(
-            f'the trajectory leaves out {listed(missing)}, expected all of {listed(known)}, or '
-            f'where the others are held meanwhile'
-        )
-    return names, reorder([*names, *held], known)
 
 
 def _filled(

@@ -1,13 +1,17 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Points that are for some of the joints only."""
+"""Points that are for some of the joints only: the others stand still, or stop on their way."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.messages import listed
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 IndexArray = npt.NDArray[np.intp]
@@ -53,3 +57,34 @@ def widened(
     assert found is not None
     given = found, wide(velocities, at_rest), wide(accelerations, at_rest)
     return (q, qd * chosen, qdd * chosen), given
+
+
+def moving_and_held(
+    given: Sequence[str] | None, held: Mapping[str, float], known: Sequence[str]
+) -> tuple[tuple[str, ...], IndexArray]:
+    """Return the names of the columns, and what orders them and the held joints as the robot has.
+
+    Args:
+        given: joints of the m columns; None for all of the robot.
+        held: where all other joints stand still, rad or m, by their names.
+        known: joints of the robot, n of them.
+
+    Returns:
+        The m names, and the places, shape (n,), in columns followed by held joints.
+
+    Raises:
+        TrajectoryError: a joint is missing, unknown or named twice, or held at no finite position.
+    """
+    names = tuple(known if given is None else given)
+    missing = [name for name in known if name not in names and name not in held]
+    if missing and set(names) <= set(known):
+        raise TrajectoryError(
+            f'the trajectory leaves out {listed(missing)}, expected all of {listed(known)}, or '
+            f'where the others are held meanwhile'
+        )
+    for name, position in held.items():
+        if not np.isfinite(position):
+            raise TrajectoryError(
+                f"joint '{name}' is held at {position}, expected a finite position"
+            )
+    return names, reorder([*names, *held], known)

@@ -200,7 +200,7 @@ def test_what_cannot_be_annotated_is_named(robot, changes, said):
 
 
 def test_a_held_position_is_a_number(robot):
-    with pytest.raises(kd.TrajectoryError, match='held joints must be finite'):
+    with pytest.raises(kd.TrajectoryError, match='is held at nan, expected a finite'):
         annotate_trajectory(
             robot,
             [0.0],

@@ -43,6 +43,7 @@ FLEXIBLE = {
 # The tests send states one by one: without hurry, unless it is about time.
 SETTINGS = {
     'state_timeout': 60.0,
+    'effort_lead': 0.0,
     'tip_frame': '',
     'acceleration_source': 'reference',
     'filter_cutoff': 2.0,

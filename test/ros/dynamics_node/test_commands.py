@@ -9,6 +9,8 @@ import math
 import numpy as np
 import pytest
 
+from kron_dynamics.control import Trajectory
+
 pytestmark = pytest.mark.ros
 
 KP, KD = np.array([4.0, 9.0, 16.0]), np.array([3.0, 5.0, 7.0])
@@ -75,6 +77,22 @@ def test_friction_of_the_reference_is_compensated_if_asked(bench, assert_close):
         assert bench.refer([0.0, 2.0], [HELD, goal], rest, rest, start=bench.time + 1.0) is None
         effort = bench.command(middle, rate, after=2.0)
         assert_close(effort, expected + compensate * friction, rel=1e-9)
+
+
+def test_efforts_are_as_far_ahead_as_asked(bench, assert_close):
+    """At a third of a move that the machine follows exactly."""
+    goal, rest = HELD + [0.3, -0.2, 0.1], np.zeros((2, 3))
+    move = Trajectory.from_points(bench.robot.joint_names, [0.0, 1.5], [HELD, goal], rest, rest)
+    motion = move.sample(0.5)
+    expected = bench.robot.inverse_dynamics(*motion)
+    added = bench.robot.inverse_dynamics_rate(*motion, move.jerk(0.5))
+    assert np.abs(added).min() > 0.1
+    for lead in (0.0, 0.02):
+        bench.prepare(q=HELD, terms=['inertia', 'coriolis', 'gravity'], effort_lead=lead)
+        bench.command()
+        assert bench.refer([0.0, 1.5], [HELD, goal], rest, rest, start=bench.time + 1.0) is None
+        effort = bench.command(*motion[:2], after=1.5)
+        assert_close(effort, expected + lead * added, rel=1e-9)
 
 
 def test_commands_have_the_models_order_and_the_states_stamp(bench, assert_close):
