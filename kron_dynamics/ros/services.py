@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kron_dynamics_msgs.srv import (
     FrameKinematics,
     InverseDynamics,
     Linearize,
+    RetimeTrajectory,
 )
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
@@ -29,6 +31,7 @@ from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.frame_service import frame_kinematics
 from kron_dynamics.ros.linearize_service import linearize
 from kron_dynamics.ros.parameters import ParameterSet
+from kron_dynamics.ros.retime_service import retime_path
 from kron_dynamics.ros.worker import Worker
 from kron_dynamics.typing import FloatArray
 
@@ -38,7 +41,7 @@ Compute = Callable[[ConfiguredRobot, int, Any, Any], None]
 def provide_services(
     node: Node, parameters: ParameterSet, configured: Callable[[], ConfiguredRobot | None]
 ) -> None:
-    """Offer the services that planners ask, from ~/inverse_dynamics to ~/annotate_trajectory.
+    """Offer the services that planners ask, from ~/inverse_dynamics to ~/retime_trajectory.
 
     Requests are worked on in a thread of their own: a large batch, or a kernel that has to be
     compiled first, does not delay the commands, which the executor's thread computes.
@@ -49,11 +52,6 @@ def provide_services(
         configured: what the node is about, or None as long as it is not configured.
     """
     worker = Worker(node, 'services')
-
-    def annotate_trajectory(
-        present: ConfiguredRobot, largest: int, request: Any, response: Any
-    ) -> None:
-        annotate(parameters, present, largest, request, response)
 
     def answering(compute: Compute) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:
@@ -80,7 +78,8 @@ def provide_services(
 
     every: dict[str, tuple[Any, Compute]] = {
         **SERVICES,
-        'annotate_trajectory': (AnnotateTrajectory, annotate_trajectory),
+        'annotate_trajectory': (AnnotateTrajectory, partial(annotate, parameters)),
+        'retime_trajectory': (RetimeTrajectory, partial(retime_path, parameters)),
     }
     for name, (kind, compute) in every.items():
         # Not the group of the joint states: a request under way must not hold them up.
