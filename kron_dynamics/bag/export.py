@@ -32,17 +32,9 @@ def write_summary(analysis: BagAnalysis, path: Path) -> None:
         analysis: the analysed bag.
         path: file to write.
     """
-    model = analysis.robot.model
     summary = {
         'bag': str(analysis.contents.path),
         'notes': analysis.contents.notes,
-        'robot': {
-            'name': model.name,
-            'joints': list(model.joint_names),
-            'fingerprint': model.fingerprint,
-            'description': analysis.description,
-            'gravity': model.gravity.tolist(),
-        },
         'max_noise': analysis.max_noise,
         'runs': [_run_summary(run, analysis.max_noise) for run in analysis.runs],
     }
@@ -51,10 +43,18 @@ def write_summary(analysis: BagAnalysis, path: Path) -> None:
 
 def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
     replay = run.replay
+    model = replay.robot.model
     log = replay.run.log
     auxiliary_series = [item for item in (replay.run.commands, replay.run.acceleration) if item]
     return {
         'topic': replay.run.topic,
+        'robot': {
+            'name': model.name,
+            'joints': list(model.joint_names),
+            'fingerprint': model.fingerprint,
+            'description': run.description,
+            'gravity': model.gravity.tolist(),
+        },
         'messages': log.message_count,
         'times': 'stamps' if log.stamped else 'recording',
         'window': replay.window,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ACCELERATION = 'geometry_msgs/msg/AccelStamped'
 TEXT = 'std_msgs/msg/String'
+# Names of the topics of such texts that are read.
+DESCRIPTIONS = ('robot_description', 'robot_constraints')
 STORAGE_SUFFIXES = ('.mcap', '.db3')
 
 
@@ -76,6 +78,7 @@ class BagContents:
         joint_states: decoded messages of each JointState topic.
         accelerations: decoded messages of each AccelStamped topic.
         robot_descriptions: distinct texts of each ``robot_description`` topic.
+        robot_constraints: distinct texts of each ``robot_constraints`` topic.
         undecodable: messages of each topic whose bytes do not fit their type.
         notes: oddities of the storage that a reader of the report should know.
     """
@@ -85,6 +88,7 @@ class BagContents:
     joint_states: dict[str, list[JointStateMessage]] = field(default_factory=dict)
     accelerations: dict[str, list[AccelerationMessage]] = field(default_factory=dict)
     robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
+    robot_constraints: dict[str, list[str]] = field(default_factory=dict)
     undecodable: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -151,7 +155,7 @@ def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
         topic, kind = connection.topic, connection.msgtype
         count = contents.message_counts.get(topic, 0)
         contents.message_counts[topic] = count + connection.msgcount
-        is_description = kind == TEXT and topic.rsplit('/', 1)[-1] == 'robot_description'
+        is_description = kind == TEXT and topic.rsplit('/', 1)[-1] in DESCRIPTIONS
         if kind in (JOINT_STATE, ACCELERATION) or is_description:
             wanted.append(connection)
     if not wanted:
@@ -168,7 +172,9 @@ def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
         elif connection.msgtype == ACCELERATION:
             contents.accelerations.setdefault(topic, []).append(_acceleration(message, log_time))
         else:
-            texts = contents.robot_descriptions.setdefault(topic, [])
+            constraints = topic.endswith('/robot_constraints')
+            known = contents.robot_constraints if constraints else contents.robot_descriptions
+            texts = known.setdefault(topic, [])
             if message.data not in texts:
                 texts.append(message.data)
 

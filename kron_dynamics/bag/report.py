@@ -27,15 +27,21 @@ ADVISED_NOISE = 0.1
 
 def format_report(analysis: BagAnalysis) -> str:
     """Return the whole report, lines joined by newlines."""
-    model, contents = analysis.robot.model, analysis.contents
+    contents = analysis.contents
     total = sum(contents.message_counts.values())
     lines = [
-        f'bag      {contents.path}: {total} messages on {len(contents.message_counts)} topics',
-        f'robot    {model.name}, {model.n} coordinates, from {analysis.description}, '
-        f'model {model.fingerprint[:12]}',
+        f'bag      {contents.path}: {total} messages on {len(contents.message_counts)} topics'
     ]
     lines += [f'note     {note}' for note in contents.notes]
+    told = None
     for run in analysis.runs:
+        model = run.replay.robot.model
+        robot = (
+            f'robot    {model.name}, {model.n} coordinates, from {run.description}, '
+            f'model {model.fingerprint[:12]}'
+        )
+        lines += [] if robot == told else ([robot] if told is None else ['', robot])
+        told = robot
         lines += ['', *_run_lines(run, analysis.max_noise)]
     return '\n'.join(lines)
 

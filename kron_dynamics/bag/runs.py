@@ -42,49 +42,19 @@ class Run:
     notes: tuple[str, ...]
 
 
-def find_robot_description(contents: BagContents, topic: str | None = None) -> tuple[str, str]:
-    """Return the URDF recorded in a bag and the topic it comes from.
-
-    Args:
-        contents: the bag.
-        topic: topic to take it from; needed when topics disagree.
-
-    Raises:
-        BagError: there is none, or more than one to choose from.
-    """
-    found = contents.robot_descriptions
-    if topic is not None:
-        if topic not in found:
-            raise BagError(
-                f"no robot description on '{topic}' in {contents.path}; topics that have one: "
-                f'{", ".join(found) or "none"}'
-            )
-        found = {topic: found[topic]}
-    if not found:
-        raise BagError(
-            f"no topic 'robot_description' in {contents.path}: pass the robot with --urdf FILE"
-        )
-    for name, texts in found.items():
-        if len(texts) > 1:
-            raise BagError(
-                f"'{name}' holds {len(texts)} different descriptions: pass the robot with --urdf"
-            )
-    if len({texts[0] for texts in found.values()}) > 1:
-        raise BagError(
-            f'robot descriptions differ between {", ".join(found)}: choose one with '
-            '--robot-description TOPIC'
-        )
-    name, texts = next(iter(found.items()))
-    return texts[0], name
-
-
-def find_runs(contents: BagContents, model: RobotModel, topics: Sequence[str] = ()) -> list[Run]:
+def find_runs(
+    contents: BagContents,
+    model: RobotModel,
+    topics: Sequence[str] = (),
+    among: Sequence[str] | None = None,
+) -> list[Run]:
     """Return the runs recorded in a bag.
 
     Args:
         contents: the bag.
         model: the robot; its joints are found by name.
         topics: JointState topics to use; empty takes each that covers the model.
+        among: those that may be of this robot; None for all.
 
     Raises:
         BagError: no topic, or not each given one, has the positions of all joints.
@@ -97,14 +67,18 @@ def find_runs(contents: BagContents, model: RobotModel, topics: Sequence[str] = 
                 f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
                 f'have some: {", ".join(contents.joint_states)}'
             )
-    chosen = list(topics) or _covering_topics(contents, model)
+    chosen = list(topics) or _covering_topics(
+        contents, model, list(contents.joint_states) if among is None else among
+    )
     return [_assemble(contents, model, topic) for topic in chosen]
 
 
-def _covering_topics(contents: BagContents, model: RobotModel) -> list[str]:
+def _covering_topics(contents: BagContents, model: RobotModel, among: Sequence[str]) -> list[str]:
     missing = {
-        topic: sorted(set(model.joint_names) - _joints_with(messages, 'position'))
-        for topic, messages in contents.joint_states.items()
+        topic: sorted(
+            set(model.joint_names) - _joints_with(contents.joint_states[topic], 'position')
+        )
+        for topic in among
     }
     covering = [topic for topic, joints in missing.items() if not joints]
     if not covering:

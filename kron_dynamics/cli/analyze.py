@@ -33,7 +33,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot-description',
         metavar='TOPIC',
-        help='topic of the robot in the bag, where several differ',
+        help='topic of the robot in the bag for all joint states (default: that in the namespace '
+        'of each, or above it)',
     )
     parser.add_argument(
         '--joint-states',
@@ -116,7 +117,7 @@ def _write_files(analysis: BagAnalysis, output: Path, plot: bool) -> list[str]:
         if plot:
             from kron_dynamics.bag.plot import plot_run
 
-            title = f'{item.replay.run.topic} against {analysis.robot.model.name}'
+            title = f'{item.replay.run.topic} against {item.replay.robot.model.name}'
             with writing(output / f'{slug}.png'):
                 plot_run(item, title, output / f'{slug}.png')
             files.append(f'{slug}.png')

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
@@ -134,6 +135,26 @@ def _with_parameter(error: ModelError) -> ModelError:
     if isinstance(error, UnsupportedJointError) and 'hold_base=True' in told:
         told = f'{told}; for this node the parameter hold_base does'
     return type(error)(told)
+
+
+def publish_constraints(node: Node, parameters: ParameterSet) -> None:
+    """Latch what closes the robot's loops on robot_constraints, so that recordings hold it.
+
+    Where constraints_file is YAML of this package that needs no other file. One that cannot be
+    read is refused with the description.
+    """
+    path = parameters.value('constraints_file')
+    if not path:
+        return
+    import yaml  # few robots have loops
+
+    try:
+        text = Path(path).read_text(encoding='utf-8')
+        found = yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError):
+        return
+    if isinstance(found, dict) and 'constraints' in found and 'from' not in found:
+        node.create_publisher(String, 'robot_constraints', LATCHED).publish(String(data=text))
 
 
 def subscribe_description(node: Node, on_text: Callable[[str], None]) -> None:

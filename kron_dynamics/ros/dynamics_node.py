@@ -29,6 +29,7 @@ from kron_dynamics.ros.autostart import Autostart
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import check_loop, make_controller
 from kron_dynamics.ros.description import (
+    publish_constraints,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -71,6 +72,7 @@ class DynamicsNode(LifecycleNode):
         self._settings.declare(DYNAMICS)
         self._description: Robot | None = robot_from_parameters(self._settings)
         self._from_topic = self._description is None
+        publish_constraints(self, self._settings)
         self._configured: ConfiguredRobot | None = None
         self._assembler: JointStateAssembler | None = None
         self._controller: TrackingController | None = None

@@ -24,6 +24,7 @@ from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.ros.conversions import joint_state, seconds, stamp_from
 from kron_dynamics.ros.description import (
+    publish_constraints,
     robot_from_parameters,
     robot_from_text,
     subscribe_description,
@@ -72,6 +73,7 @@ class SimulatorNode(Node):
             raise ParameterError('use_sim_time is set: the simulator is the source of time')
         self._plant: Plant | None = None
         robot = robot_from_parameters(self._settings)
+        publish_constraints(self, self._settings)
         if robot is None:
             subscribe_description(self, self._on_description)
             self.get_logger().info('waiting for robot_description')

@@ -81,8 +81,9 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
         'summary.json',
     ]
     summary = json.loads((output / 'summary.json').read_text())
-    assert summary['robot']['description'] == str(urdf)
-    assert summary['robot']['gravity'] == [0.0, -1.0, -9.0]
+    robot = summary['runs'][0]['robot']
+    assert robot['description'] == str(urdf)
+    assert robot['gravity'] == [0.0, -1.0, -9.0]
     assert summary['max_noise'] == 0.2
     (run,) = summary['runs']
     assert (run['topic'], run['frame']) == ('/pd/joint_states', 'arm')

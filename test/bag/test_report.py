@@ -84,9 +84,10 @@ def test_summary_is_strict_json_with_all_results(analysis, tmp_path):
         raise AssertionError(f'{constant} is no JSON')
 
     summary = json.loads((tmp_path / 'summary.json').read_text(), parse_constant=refuse)
-    assert summary['robot']['joints'] == ['turn', 'lift', 'reach']
-    assert summary['robot']['fingerprint'] == analysis.robot.model.fingerprint
     (run,) = summary['runs']
+    assert run['robot']['joints'] == ['turn', 'lift', 'reach']
+    fingerprint = analysis.runs[0].replay.robot.model.fingerprint
+    assert run['robot']['fingerprint'] == fingerprint
     for found, expected in zip(run['joints'], analysis.runs[0].joints, strict=True):
         assert found['residual_rms'] == expected.residual_rms
         assert found['ratio'] == expected.ratio < 1e-3

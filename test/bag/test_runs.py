@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What belongs together in a bag: the robot's description, runs, commands, accelerations."""
+"""What belongs together in a bag: runs, commands, accelerations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag.reader import read_bag
-from kron_dynamics.bag.runs import find_robot_description, find_runs
+from kron_dynamics.bag.runs import find_runs
 from kron_dynamics.exceptions import BagError
 
 JOINTS = ('turn', 'lift', 'reach')
@@ -18,41 +18,6 @@ def record_states(bag, topic, names=JOINTS, count=30, start=1.0, **arrays):
     values = arrays or {'position': range(len(names))}
     for k in range(count):
         bag.joint_state(topic, start + 0.01 * k, names, **values)
-
-
-def test_description_is_taken_from_the_bag(make_bag):
-    with make_bag() as bag:
-        bag.text('/left/robot_description', '<robot/>')
-        bag.text('/right/robot_description', '<robot/>')
-    text, topic = find_robot_description(read_bag(bag.path))
-    assert (text, topic) == ('<robot/>', '/left/robot_description')
-
-
-def test_description_that_is_missing_asks_for_urdf(make_bag):
-    with make_bag() as bag:
-        bag.text('/chatter', 'x')
-    with pytest.raises(BagError, match="no topic 'robot_description' .* --urdf FILE"):
-        find_robot_description(read_bag(bag.path))
-
-
-def test_descriptions_that_differ_must_be_chosen(make_bag):
-    with make_bag() as bag:
-        bag.text('/left/robot_description', '<robot name="l"/>')
-        bag.text('/right/robot_description', '<robot name="r"/>')
-    contents = read_bag(bag.path)
-    with pytest.raises(BagError, match='differ between /left/robot_description, /right/robot'):
-        find_robot_description(contents)
-    assert find_robot_description(contents, '/right/robot_description')[0] == '<robot name="r"/>'
-    with pytest.raises(BagError, match="no robot description on '/up'.*/left/robot_description"):
-        find_robot_description(contents, '/up')
-
-
-def test_description_that_changes_is_refused(make_bag):
-    with make_bag() as bag:
-        bag.text('/robot_description', '<robot name="l"/>')
-        bag.text('/robot_description', '<robot name="r"/>')
-    with pytest.raises(BagError, match='holds 2 different descriptions'):
-        find_robot_description(read_bag(bag.path))
 
 
 def test_every_covering_topic_is_a_run_and_others_are_not(make_bag, arm):

@@ -97,7 +97,8 @@ class DemoRun:
             (Clock, 'clock'),
         ):
             self._record(recorder, message_type, topic, _DEPTH)
-        self._record(recorder, String, 'robot_description', LATCHED)
+        for topic in ('robot_description', 'robot_constraints'):
+            self._record(recorder, String, topic, LATCHED)
         recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', _DEPTH)
 
     def _record(

@@ -118,6 +118,15 @@ def test_a_cylinder_luffs_the_boom_as_a_torque_does(begin, tmp_path):
     assert float(torque[2]) < 1.0 and float(cylinder[2]) < 1.0
     (loops,) = [line for line in demonstration[1] if line.startswith('loops open by at most')]
     assert float(loops.split()[-2]) < 1e-12
+    # The bag holds two robots, each with its description; README has them analysed.
+    analysis = analyze_bag(demonstration[0] / 'bag')
+    found = {run.replay.run.topic: run.joints for run in analysis.runs}
+    assert set(found) == {f'/{run}/joint_states' for run in RUNS['cylinder']}
+    assert [joint.name for joint in found['/luff_cylinder/joint_states']] == [
+        *('travel', 'slew', 'cylinder')
+    ]
+    for joints in found.values():
+        assert joints[2].ratio < 0.05
 
 
 @pytest.mark.long
