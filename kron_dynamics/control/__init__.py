@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ReferenceShaping,
     )
     from kron_dynamics.control.reference.point_to_point import point_to_point
+    from kron_dynamics.control.reference.retime import RetimedTrajectory, retime
     from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
     from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
     from kron_dynamics.control.shaping.shape import shape_trajectory
@@ -100,6 +101,7 @@ __all__ = [
     'ReferenceBounds',
     'ReferenceFollower',
     'ReferenceShaping',
+    'RetimedTrajectory',
     'SampleOutcome',
     'Shaper',
     'StatelessLaw',
@@ -122,6 +124,7 @@ __all__ = [
     'point_to_point',
     'reorder',
     'residual_vibration',
+    'retime',
     'shape_trajectory',
     'shaper',
     'tune',
@@ -185,6 +188,10 @@ _MODULES = {
         'ReferenceShaping',
     ),
     'reference.point_to_point': ('point_to_point',),
+    'reference.retime': (
+        'RetimedTrajectory',
+        'retime',
+    ),
     'reference.trajectory': (
         'Extrema',
         'Trajectory',

@@ -9,6 +9,7 @@ milliseconds.
 
 from __future__ import annotations
 
+import functools
 from math import comb
 
 import numpy as np
@@ -100,6 +101,16 @@ def highest(
     return values[first], times[first]
 
 
+def control_points(pieces: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return the control points of pieces in Bernstein form, shape (order, p, n).
+
+    The least and the greatest of a piece bound it.
+    """
+    order = len(pieces)
+    scaled = pieces * sizes[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
+    return np.tensordot(_to_bernstein(order - 1), scaled, axes=1)
+
+
 def _highest(
     pieces: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -108,9 +119,7 @@ def _highest(
     The control points of a piece in Bernstein form bound it. A piece whose bound is above the
     greatest value found so far is halved until none is.
     """
-    degree = len(pieces) - 1
-    scaled = pieces * sizes[:, np.newaxis] ** np.arange(degree + 1)[:, np.newaxis, np.newaxis]
-    controls = np.tensordot(_to_bernstein(degree), scaled, axes=1)
+    controls = control_points(pieces, sizes)
     ends = np.concatenate((controls[0], controls[-1]))  # (2 p, n)
     where = ends.argmax(axis=0)
     best = ends[where, np.arange(ends.shape[1])]
@@ -145,6 +154,7 @@ def _halves(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     return left, right
 
 
+@functools.cache
 def _to_bernstein(degree: int) -> npt.NDArray[np.float64]:
     return np.array(
         [[comb(i, k) / comb(degree, k) for k in range(degree + 1)] for i in range(degree + 1)]
@@ -175,6 +185,24 @@ def spline_velocities(
         diagonal = 2.0 * (before + after)
         velocities[1:-1] = _tridiagonal(after, diagonal, before, right)
     return velocities
+
+
+def natural_spline_velocities(times: FloatArray, positions: FloatArray) -> FloatArray:
+    """Return the velocities, shape (K, n), at which cubics join twice smoothly, straight at ends.
+
+    Args:
+        times: shape (K,) of 2 or more, s.
+        positions: shape (K, n).
+    """
+    h = np.diff(times)
+    slope = np.diff(positions, axis=0) / h[:, np.newaxis]
+    before, after = h[:-1], h[1:]
+    right = np.empty_like(positions)
+    right[0], right[-1] = 3.0 * slope[0], 3.0 * slope[-1]
+    right[1:-1] = 3.0 * (after[:, np.newaxis] * slope[:-1] + before[:, np.newaxis] * slope[1:])
+    diagonal = np.concatenate(([2.0], 2.0 * (before + after), [2.0]))
+    lower, upper = np.concatenate(([0.0], after, [1.0])), np.concatenate(([1.0], before, [0.0]))
+    return _tridiagonal(lower, diagonal, upper, right)
 
 
 def _tridiagonal(

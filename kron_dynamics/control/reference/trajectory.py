@@ -139,6 +139,7 @@ class Trajectory:
         joint_names: Sequence[str],
         times: FloatArray,
         states: tuple[FloatArray, FloatArray, FloatArray],
+        arriving: FloatArray | None = None,
     ) -> Trajectory:
         """Return the trajectory of quintic pieces through states, the last one at rest.
 
@@ -148,10 +149,11 @@ class Trajectory:
             joint_names: the n joint names.
             times: of the states, shape (K,) of 2 or more, in s, the first 0.
             states: positions, velocities and accelerations, shape (K, n) each.
+            arriving: accelerations before the states, where they step; None where none does.
         """
         q, v, a = states
-        sizes = np.diff(times)
-        pieces = quintic_pieces(sizes, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], a[1:]))
+        sizes, before = np.diff(times), a if arriving is None else arriving
+        pieces = quintic_pieces(sizes, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], before[1:]))
         table = _table_of(pieces, q[0], q[-1])
         return cls._of(tuple(joint_names), times, q[-1].copy(), pieces, table)
 
@@ -202,6 +204,14 @@ class Trajectory:
     def piece_count(self) -> int:
         """Number of polynomial pieces; 1 for a hold."""
         return len(self._table) - 2
+
+    @property
+    def polynomials(self) -> tuple[FloatArray, FloatArray]:
+        """Times at which the p pieces begin, and the last one's end, (p + 1,), and the pieces.
+
+        Coefficients in the time since the piece's beginning, lowest power first, (order, p, n).
+        """
+        return self._knots, self._pieces
 
     def breaks_between(self, begin: float, end: float) -> int:
         """Return how many pieces meet between two times, s."""

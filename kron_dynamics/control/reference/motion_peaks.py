@@ -1,0 +1,157 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a motion asks of a machine also between its states, and how much slower it has to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.control.reference.polynomials import States, quintic_pieces
+from kron_dynamics.control.reference.retiming_problem import (
+    ACCELERATION,
+    EFFORT,
+    EFFORT_RATE,
+    VELOCITY,
+    Limits,
+)
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Equations are evaluated at so many places of each piece; where they give so much of a limit, the
+# polynomials through them are at so many more.
+_PLACES, _NEAR, _SAMPLES = 9, 0.9, 129
+# A motion stays by so much within its limits: what is between the samples needs less.
+_WITHIN = 1.0 - 5e-5
+_MOST_TRIALS = 30
+
+
+def _powers(z: FloatArray, order: int, derivative: int) -> FloatArray:
+    """Derivatives of the powers of z, shape (len(z), order)."""
+    found = np.vander(z, order, increasing=True)
+    for _ in range(derivative):
+        found[:, 1:] = found[:, :-1] * np.arange(1, order)
+        found[:, 0] = 0.0
+    return found
+
+
+_Z = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, _PLACES))
+_STATES = [_powers(_Z, 6, derivative) for derivative in range(3)]
+_TO_POWERS = np.linalg.inv(_powers(_Z, _PLACES, 0))
+_TO_SAMPLES = _powers(np.linspace(0.0, 1.0, _SAMPLES), _PLACES, 0) @ _TO_POWERS
+_TO_SLOPES = _powers(_Z, _PLACES, 1) @ _TO_POWERS
+# Shares of the places in the time.
+_SHARES = (1.0 / np.arange(1, _PLACES + 1)) @ _TO_POWERS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MotionSamples:
+    """States of a motion, joined by quintic pieces, and its quantities at places of each piece.
+
+    Attributes:
+        times: of the states, shape (K,), s, the first 0.
+        states: q, qd and qdd, shape (K, n) each.
+        values: velocities, accelerations, efforts and effort rates, shape (4, S, K - 1, n).
+        standing: weight and friction, which do not become less with the speed, and their rates,
+            which are in proportion to it at most, shape (2, S, K - 1, n).
+    """
+
+    times: FloatArray
+    states: States
+    values: FloatArray
+    standing: FloatArray
+
+    @classmethod
+    def of(cls, robot: Robot, times: FloatArray, states: States, friction: bool) -> MotionSamples:
+        """Compute the quantities."""
+        sizes = np.diff(times)
+        begin, end = (tuple(state[at] for state in states) for at in (slice(-1), slice(1, None)))
+        pieces = quintic_pieces(sizes, begin, end)  # type: ignore[arg-type]
+        pieces *= sizes[:, np.newaxis] ** np.arange(6)[:, np.newaxis, np.newaxis]
+        grid = (_PLACES, sizes.size, robot.n)
+        flat = pieces.reshape(6, -1)
+        motion = [
+            ((powers @ flat).reshape(grid) / sizes[:, np.newaxis] ** k).reshape(-1, robot.n)
+            for k, powers in enumerate(_STATES)
+        ]
+        effort, weight = robot.inverse_dynamics(*motion), robot.gravity_vector(motion[0])
+        if friction:
+            own = robot.joint_friction(motion[1])
+            effort, weight = effort + own, weight + own
+        values, standing = np.empty((4, *grid)), np.empty((2, *grid))
+        for k, each in enumerate((*motion[1:], effort)):
+            values[k] = each.reshape(grid)
+        standing[0] = weight.reshape(grid)
+        for k, found in ((EFFORT, values), (0, standing)):
+            rates = (_TO_SLOPES @ found[k].reshape(_PLACES, -1)).reshape(grid)
+            found[k + 1] = rates / sizes[:, np.newaxis]
+        return cls(times, states, values, standing)
+
+    @property
+    def duration(self) -> float:
+        """Of the motion, s."""
+        return float(self.times[-1])
+
+    def peaks(self, limits: Limits) -> FloatArray:
+        """Return the greatest share of each limit that each piece uses, shape (4, K - 1, n)."""
+        found: FloatArray = np.abs(self.values).max(axis=1) / np.stack(limits)[:, np.newaxis]
+        at = np.nonzero(found > _NEAR)
+        samples = _TO_SAMPLES @ self.values[at[0], :, at[1], at[2]].T
+        found[at] = np.abs(samples).max(axis=0) / np.stack(limits)[at[0], at[2]]
+        return found
+
+    def reached(self, limits: Limits, share: float) -> FloatArray:
+        """Return how long at least a share of each limit is used, shape (4, n), s."""
+        used = np.abs(self.values) >= share * np.stack(limits)[:, np.newaxis, np.newaxis]
+        shares = np.tensordot(used, _SHARES, axes=(1, 0))  # (4, K - 1, n)
+        found: FloatArray = np.einsum('qpn,p->qn', shares, np.diff(self.times))
+        return found
+
+    def slowing(self, limits: Limits, peaks: FloatArray) -> float:
+        """Return how many times as long the motion has to take to keep the limits, 1 or more.
+
+        It is inf where no speed keeps them.
+
+        Args:
+            limits: of all joints.
+            peaks: the shares of them that are used.
+        """
+        most = peaks.max(axis=(1, 2)) / _WITHIN
+        factor = max(1.0, float(most[VELOCITY]), float(np.sqrt(most[ACCELERATION])))
+        limit, still, rest = self._beyond(EFFORT, limits, peaks)
+        room = limit - still
+        if (room <= 0.0).any():
+            return float('inf')
+        factor = max(factor, float(np.sqrt((rest / room).max(initial=1.0))))
+        limit, still, rest = self._beyond(EFFORT_RATE, limits, peaks)
+        for _ in range(_MOST_TRIALS):
+            over = float(((rest / factor**3 + still / factor) / limit).max(initial=0.0))
+            if over <= 1.0:
+                return factor
+            factor *= (1.0 + 1e-7) * over ** (1.0 / 3.0)
+        return float('inf')
+
+    def _beyond(
+        self, quantity: int, limits: Limits, peaks: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Limits that samples are beyond, and in their direction what stands and what does not."""
+        piece, joint = np.nonzero(peaks[quantity] > _WITHIN)
+        values = _TO_SAMPLES @ self.values[quantity][:, piece, joint]
+        still = _TO_SAMPLES @ self.standing[quantity - EFFORT][:, piece, joint]
+        limit = _WITHIN * limits[quantity][joint]
+        at = np.nonzero(np.abs(values) > limit)
+        sign = np.sign(values[at])
+        return limit[at[1]], sign * still[at], sign * (values - still)[at]
+
+    def slowed(self, factor: float) -> MotionSamples:
+        """Return the motion in a time that is longer by a factor."""
+        if factor == 1.0:
+            return self
+        q, v, a = self.states
+        scale = np.array([1.0, factor])[:, np.newaxis, np.newaxis, np.newaxis]
+        values, standing = self.values.copy(), self.standing / scale
+        values[EFFORT:] = (values[EFFORT:] - self.standing) / (factor**2 * scale) + standing
+        values[VELOCITY] /= factor
+        values[ACCELERATION] /= factor**2
+        return MotionSamples(factor * self.times, (q, v / factor, a / factor**2), values, standing)

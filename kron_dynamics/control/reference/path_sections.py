@@ -1,0 +1,184 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Paths to be retimed: what a trajectory or waypoints describe without their timing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.reference.polynomials import (
+    control_points,
+    cubic_pieces,
+    derivative_of,
+    highest,
+    natural_spline_velocities,
+    shifted,
+)
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.messages import listed
+from kron_dynamics.typing import FloatArray
+
+IntArray = npt.NDArray[np.intp]
+
+# A speed that counts as rest, as for the points of a trajectory, rad/s or m/s.
+_REST = 1e-7
+# Steps of a joint's acceleration that count as rounding, relative to its greatest one.
+_ROUNDING = 1e-5
+# Taylor coefficients at a rest that count as 0, relative to the greatest one.
+_NONE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathSection:
+    """A path from a rest to the next, q(s) in p polynomial pieces that meet twice smoothly.
+
+    Attributes:
+        breaks: s where pieces begin, and the last one's end, shape (p + 1,).
+        table: coefficients, shape (p, order, n), in s since the piece's beginning, lowest power
+            first.
+        points: which points of the path the breaks are.
+        timed: whether s is the time of a trajectory.
+    """
+
+    breaks: FloatArray
+    table: FloatArray
+    points: tuple[int, ...]
+    timed: bool
+
+    @property
+    def length(self) -> float:
+        """The range of s."""
+        return float(self.breaks[-1] - self.breaks[0])
+
+    @property
+    def ends(self) -> FloatArray:
+        """Both rests, shape (2, n)."""
+        return self.derivatives(self.breaks[[0, -1]], np.array([0, len(self.table) - 1]))[0]
+
+    @property
+    def orders(self) -> tuple[int, int]:
+        """Of contact at both ends: q - q_rest ~ |s - s_rest|^order."""
+        sizes = np.diff(self.breaks)
+        last = shifted(self.table[-1:].swapaxes(0, 1), sizes[-1:])[:, 0]
+        return _contact(self.table[0], sizes[0]), _contact(last, sizes[-1])
+
+    def piece_at(self, s: FloatArray) -> IntArray:
+        """Return the piece that each place, shape (K,), is on."""
+        return np.searchsorted(self.breaks[1:-1], s, side='right')
+
+    def derivatives(
+        self, s: FloatArray, piece: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return q, dq/ds and d2q/ds2, shape (K, n) each, at places of given pieces, (K,)."""
+        coefficients = self.table[piece]  # (K, order, n)
+        order = coefficients.shape[1]
+        powers = (s - self.breaks[piece])[:, np.newaxis] ** np.arange(order)
+        found = [np.einsum('ko,kon->kn', powers, coefficients)]
+        factors = np.ones(order)
+        for k in (1, 2):
+            factors = factors[1:] * np.arange(1.0, order - k + 1)
+            found.append(
+                np.einsum('ko,kon->kn', powers[:, : order - k] * factors, coefficients[:, k:])
+            )
+        return found[0], found[1], found[2]
+
+    def beyond(
+        self, lower: FloatArray, upper: FloatArray
+    ) -> tuple[int, float, float, float] | None:
+        """Return the first joint that is beyond a bound, (n,) each: joint, position, s, bound."""
+        pieces, sizes = self.table.swapaxes(0, 1), np.diff(self.breaks)
+        controls = control_points(pieces, sizes)
+        for sign, bound in ((1.0, upper), (-1.0, lower)):
+            doubtful = np.flatnonzero((sign * controls).max(axis=(0, 1)) > sign * bound)
+            if doubtful.size:
+                found, at = highest(sign * pieces[..., doubtful], self.breaks[:-1], sizes)
+                for k, joint in enumerate(doubtful.tolist()):
+                    if found[k] > sign * bound[joint]:
+                        return joint, sign * float(found[k]), float(at[k]), float(bound[joint])
+        return None
+
+    def place(self, s: float) -> str:
+        """Return where on the path a place is, in words."""
+        if self.timed:
+            return f'at {s:.6g} s of the trajectory'
+        piece = int(self.piece_at(np.array([s]))[0])
+        begin, end = self.breaks[piece : piece + 2]
+        share = (s - begin) / (end - begin)
+        return f'{100.0 * share:.0f} % of the way from waypoint {self.points[piece]} to the next'
+
+
+def _contact(coefficients: FloatArray, size: float) -> int:
+    scaled = np.abs(coefficients * size ** np.arange(len(coefficients))[:, np.newaxis])[1:]
+    seen = (scaled > _NONE * scaled.max()).any(axis=1)
+    return int(seen.argmax()) + 1
+
+
+def sections_of_waypoints(
+    points: FloatArray, rests: Sequence[int], scale: FloatArray
+) -> list[PathSection]:
+    """Return the natural cubic splines through waypoints, from rest to rest.
+
+    Args:
+        points: shape (K, n), finite; points that repeat the one before are left out.
+        rests: places of points that are rests beside the first and the last one.
+        scale: of each joint, shape (n,): the parameter goes by the greatest way / scale.
+    """
+    inner = {range(len(points))[k] for k in rests} - {0, len(points) - 1}
+    ends = sorted({0, *inner, len(points) - 1})
+    sections = []
+    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        ways = (np.abs(np.diff(points[begin : end + 1], axis=0)) / scale).max(axis=1)
+        kept = np.concatenate(([begin], begin + 1 + np.flatnonzero(ways > 0.0)))
+        if kept.size == 1:
+            continue
+        breaks = np.concatenate(([0.0], np.cumsum(ways[ways > 0.0])))
+        q = points[kept]
+        v = natural_spline_velocities(breaks, q)
+        pieces = cubic_pieces(np.diff(breaks), (q[:-1], v[:-1]), (q[1:], v[1:]))
+        table = np.ascontiguousarray(pieces.swapaxes(0, 1))
+        sections.append(PathSection(breaks, table, tuple(kept.tolist()), False))
+    return sections
+
+
+def sections_of_trajectory(trajectory: Trajectory) -> list[PathSection]:
+    """Return the path of a trajectory, from rest to rest.
+
+    Raises:
+        TrajectoryError: it begins in motion, or bends at once while it moves.
+    """
+    breaks, pieces = trajectory.polynomials
+    sizes, names = np.diff(breaks), trajectory.joint_names
+    if len(pieces) < 2:
+        return []
+    rates, bends = derivative_of(pieces), derivative_of(derivative_of(pieces))
+    resting = np.append((np.abs(rates[0]) <= _REST).all(axis=1), True)
+    if not resting[0]:
+        moving = [name for name, rate in zip(names, rates[0, 0], strict=True) if abs(rate) > _REST]
+        raise TrajectoryError(
+            f'the trajectory begins in motion of {listed(moving)}, expected rest at its beginning'
+        )
+    if len(bends):
+        after = shifted(bends, sizes)[0, :-1]
+        steps = np.abs(bends[0, 1:] - after) - _ROUNDING * np.abs(bends[0]).max(axis=0)
+        steps[resting[1:-1]] = -1.0
+        if (steps > _REST).any():
+            point, joint = np.argwhere(steps > _REST)[0]
+            raise TrajectoryError(
+                f"the path of joint '{names[joint]}' bends at once at {breaks[point + 1]:.6g} s "
+                f'of the trajectory: its acceleration steps from {after[point, joint]:.6g} to '
+                f'{bends[0, point + 1, joint]:.6g}; expected a rest there, or points with '
+                f'accelerations; without velocities, or as waypoints, points are joined smoothly'
+            )
+    moves = (np.abs(pieces[1:]).max(axis=(0, 2)) > 0.0).tolist()
+    ends, sections = np.flatnonzero(resting).tolist(), []
+    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        if any(moves[begin:end]):
+            table = np.ascontiguousarray(pieces[:, begin:end].swapaxes(0, 1))
+            points = tuple(range(begin, end + 1))
+            sections.append(PathSection(breaks[begin : end + 1], table, points, True))
+    return sections

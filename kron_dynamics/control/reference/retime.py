@@ -1,0 +1,246 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time-optimal retiming of a given path within velocity, effort and effort rate limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
+from kron_dynamics.control.per_joint import positive_per_joint
+from kron_dynamics.control.reference.motion_peaks import MotionSamples
+from kron_dynamics.control.reference.path_sections import (
+    PathSection,
+    sections_of_trajectory,
+    sections_of_waypoints,
+)
+from kron_dynamics.control.reference.retiming_problem import QUANTITIES, Limits
+from kron_dynamics.control.reference.section_timing import quickest
+from kron_dynamics.control.reference.trajectory import Trajectory
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike, FloatArray
+
+# A limit counts as reached from this share of it on.
+_REACHED = 0.99
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetimedTrajectory:
+    """A motion along a given path, as quick as its limits allow.
+
+    `peak` and `reached` have a row for each of `RetimedTrajectory.quantities`.
+
+    Attributes:
+        trajectory: the motion, from rest to rest.
+        point_times: when it is at the waypoints, or at the points of the trajectory that gave the
+            path, shape (K,), s.
+        peak: the greatest share of each joint's limit that is used, shape (4, n), at most 1.
+        reached: in which share of the time a limit is reached, to 1 %, shape (4, n).
+    """
+
+    trajectory: Trajectory
+    point_times: FloatArray
+    peak: FloatArray
+    reached: FloatArray
+
+    quantities = QUANTITIES
+
+    @property
+    def duration(self) -> float:
+        """Of the motion, s."""
+        return self.trajectory.duration
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """A sentence for each limit that is reached, the one that is reached longest first."""
+        order = np.argsort(-self.reached, axis=None, kind='stable')
+        return tuple(
+            f'joint {self.trajectory.joint_names[j]!r}: {QUANTITIES[k]} at its limit in '
+            f'{100.0 * self.reached[k, j]:.1f} % of the time'
+            for k, j in zip(*np.unravel_index(order, self.reached.shape), strict=True)
+            if self.reached[k, j] > 0.0
+        )
+
+
+def retime(
+    robot: Robot,
+    path: Trajectory | ArrayLike,
+    *,
+    rests: Sequence[int] = (),
+    velocity_limit: ArrayLike | None = None,
+    acceleration_limit: ArrayLike | None = None,
+    effort_limit: ArrayLike | None = None,
+    effort_rate_limit: ArrayLike | None = None,
+    friction: bool = False,
+    position_tolerance: float = 1e-6,
+) -> RetimedTrajectory:
+    """Return the quickest motion along a path that keeps the limits of the machine.
+
+    The path is kept, and so are its rests; all other timing is new. Efforts are those of inverse
+    dynamics, with what the robot carries; between two states of the result they are looked at
+    too, and so are their exact rates: none is beyond its limit.
+
+    With limits of effort rates position, velocity and acceleration have no step, and the motion
+    begins and ends without acceleration. Without, the acceleration steps at rests, as in every
+    time-optimal motion, and nowhere else.
+
+    Args:
+        robot: the machine; links that bend count as stiff.
+        path: waypoints, shape (K, n), rad or m, which are joined by a natural cubic spline; or a
+            trajectory, which is at rest where all its velocities are 0 at one of its points. It
+            may begin and end at rest only, and bend at once only at rests.
+        rests: waypoints to rest at, beside the first and the last one, by their places; the path
+            may have a corner there.
+        velocity_limit: shape (n,), rad/s or m/s; None for the model's, inf for none.
+        acceleration_limit: shape (n,), rad/s^2 or m/s^2; None for none.
+        effort_limit: shape (n,), N m or N; None for the model's.
+        effort_rate_limit: shape (n,), N m/s or N/s; None for none.
+        friction: whether efforts have the joint friction.
+        position_tolerance: how far beyond a position limit is still within it, rad or m.
+
+    Raises:
+        TrajectoryError: the path leaves a position limit, a limit forbids any motion along it, or
+            it is malformed; names joint, limit and place.
+        ParameterError: a limit cannot be used.
+        ArgumentTypeError: an argument is of a wrong kind.
+    """
+    instance(robot, Robot, 'robot', 'a Robot')
+    rigid = robot.rigid
+    limits = _limits(rigid, (velocity_limit, acceleration_limit, effort_limit, effort_rate_limit))
+    if isinstance(path, Trajectory):
+        sections, start, count = _of_trajectory(rigid, path, rests)
+    else:
+        sections, start, count = _of_waypoints(rigid, finite_array(path, 'path'), rests, limits)
+    _check_positions(rigid, sections, position_tolerance)
+    limits = _usable(rigid, sections, limits)
+    motions, point_times = [], np.full(count, np.nan)
+    point_times[0], begin = 0.0, 0.0
+    for section in sections:
+        motion, times = quickest(rigid, section, limits, friction)
+        motions.append(motion)
+        point_times[list(section.points)] = begin + times
+        begin += motion.duration
+    for k in np.flatnonzero(np.isnan(point_times)):  # points that repeat the one before
+        point_times[k] = point_times[k - 1]
+    return _joined(rigid, motions, start, point_times, limits)
+
+
+def _limits(robot: Robot, given: tuple[ArrayLike | None, ...]) -> Limits:
+    none = np.full(robot.n, np.inf)
+    default = (robot.model.velocity_limit, none, robot.model.effort_limit, none)
+    return Limits(
+        *(
+            positive_per_joint(
+                label,
+                other if values is None else real_array(values, label),
+                robot.joint_names,
+                zero_allowed=True,
+                infinity_allowed=True,
+            )
+            for label, values, other in zip(
+                ('velocity_limit', 'acceleration_limit', 'effort_limit', 'effort_rate_limit'),
+                given,
+                default,
+                strict=True,
+            )
+        )
+    )
+
+
+def _of_trajectory(
+    robot: Robot, path: Trajectory, rests: Sequence[int]
+) -> tuple[list[PathSection], FloatArray, int]:
+    if path.joint_names != tuple(robot.joint_names):
+        raise TrajectoryError(
+            f'the trajectory is for the joints {list(path.joint_names)}, '
+            f'expected {list(robot.joint_names)} in this order'
+        )
+    if len(rests):
+        raise TrajectoryError('rests are named for waypoints; a trajectory has its own')
+    breaks, pieces = path.polynomials
+    return sections_of_trajectory(path), pieces[0, 0], breaks.size
+
+
+def _of_waypoints(
+    robot: Robot, points: FloatArray, rests: Sequence[int], limits: Limits
+) -> tuple[list[PathSection], FloatArray, int]:
+    if points.ndim != 2 or points.shape[1] != robot.n or not len(points):
+        raise TrajectoryError(
+            f'path has shape {points.shape}, expected (K, {robot.n}): waypoints of '
+            f'{list(robot.joint_names)}, or a Trajectory'
+        )
+    for place in rests:
+        if not -len(points) <= whole_number(place, 'rests') < len(points):
+            raise TrajectoryError(f'rests has {place}, expected places of {len(points)} waypoints')
+    speed = limits.velocity
+    scale = np.where(np.isfinite(speed) & (speed > 0.0), speed, 1.0)
+    return sections_of_waypoints(points, rests, scale), points[0], len(points)
+
+
+def _check_positions(robot: Robot, sections: list[PathSection], tolerance: float) -> None:
+    model = robot.model
+    for section in sections:
+        found = section.beyond(model.position_lower - tolerance, model.position_upper + tolerance)
+        if found is not None:
+            joint, got, at, bound = found
+            unit = joint_kind(model.joint_types[joint]).unit('position')
+            raise TrajectoryError(
+                f"joint '{robot.joint_names[joint]}': the path is at {got:.6g} {unit} "
+                f'{section.place(at)}, beyond the position limit '
+                f'{bound - np.copysign(tolerance, got - bound):.6g} {unit}'
+            )
+
+
+def _usable(robot: Robot, sections: list[PathSection], limits: Limits) -> Limits:
+    """Limits without those of 0 of joints that stand still, if enough are left for a motion."""
+    moves = np.zeros(robot.n, dtype=bool)
+    for section in sections:
+        moves |= (np.abs(section.table[:, 1:]) > 0.0).any(axis=(0, 1))
+    for quantity, limit in zip(QUANTITIES, limits, strict=True):
+        stuck = np.flatnonzero((limit == 0.0) & (moves | (quantity == 'effort')))
+        if sections and stuck.size:
+            raise TrajectoryError(
+                f"joint '{robot.joint_names[stuck[0]]}': its {quantity} limit is 0, expected more "
+                f'for a motion'
+            )
+    found = Limits(*(np.where(limit > 0.0, limit, np.inf) for limit in limits))
+    if sections and not np.isfinite(found.acceleration[moves]).any():
+        if not np.isfinite(found.effort).any():
+            raise TrajectoryError('nothing limits the acceleration, expected effort limits')
+    return found
+
+
+def _joined(
+    robot: Robot,
+    motions: list[MotionSamples],
+    start: FloatArray,
+    point_times: FloatArray,
+    limits: Limits,
+) -> RetimedTrajectory:
+    if not motions:
+        hold = Trajectory.from_points(robot.joint_names, [0.0], [start])
+        none = np.zeros((len(QUANTITIES), robot.n))
+        return RetimedTrajectory(hold, point_times, none, none)
+    times = [np.zeros(1)]
+    for motion in motions:
+        times.append(times[-1][-1] + motion.times[1:])
+    q, v, a = (
+        np.concatenate(
+            [motion.states[k][: None if motion is motions[-1] else -1] for motion in motions]
+        )
+        for k in range(3)
+    )
+    before = np.concatenate(
+        [motion.states[2][0 if motion is motions[0] else 1 :] for motion in motions]
+    )
+    trajectory = Trajectory.from_states(
+        robot.joint_names, np.concatenate(times), (q, v, a), before
+    )
+    reached = sum((motion.reached(limits, _REACHED) for motion in motions), np.zeros(1))
+    peak = np.max([motion.peaks(limits).max(axis=1) for motion in motions], axis=0)
+    return RetimedTrajectory(trajectory, point_times, peak, reached / trajectory.duration)
