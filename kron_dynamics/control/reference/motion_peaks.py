@@ -39,7 +39,8 @@ def _powers(z: FloatArray, order: int, derivative: int) -> FloatArray:
 _Z = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, _PLACES))
 _STATES = [_powers(_Z, 6, derivative) for derivative in range(3)]
 _TO_POWERS = np.linalg.inv(_powers(_Z, _PLACES, 0))
-_TO_SAMPLES = _powers(np.linspace(0.0, 1.0, _SAMPLES), _PLACES, 0) @ _TO_POWERS
+_EVEN = np.linspace(0.0, 1.0, _SAMPLES)
+_TO_SAMPLES = _powers(_EVEN, _PLACES, 0) @ _TO_POWERS
 _TO_SLOPES = _powers(_Z, _PLACES, 1) @ _TO_POWERS
 # Shares of the places in the time.
 _SHARES = (1.0 / np.arange(1, _PLACES + 1)) @ _TO_POWERS
@@ -52,7 +53,9 @@ class MotionSamples:
     Attributes:
         times: of the states, shape (K,), s, the first 0.
         states: q, qd and qdd, shape (K, n) each.
-        values: velocities, accelerations, efforts and effort rates, shape (4, S, K - 1, n).
+        values: velocities, accelerations, efforts and effort rates, shape (4, S, K - 1, n), at
+            S places of each piece: few, between which polynomials are as good, or many with
+            friction. The rates have no Coulomb friction.
         standing: weight and friction, which do not become less with the speed, and their rates,
             which are in proportion to it at most, shape (2, S, K - 1, n).
     """
@@ -76,9 +79,6 @@ class MotionSamples:
             for k, powers in enumerate(_STATES)
         ]
         effort, weight = robot.inverse_dynamics(*motion), robot.gravity_vector(motion[0])
-        if friction:
-            own = robot.joint_friction(motion[1])
-            effort, weight = effort + own, weight + own
         values, standing = np.empty((4, *grid)), np.empty((2, *grid))
         for k, each in enumerate((*motion[1:], effort)):
             values[k] = each.reshape(grid)
@@ -86,6 +86,17 @@ class MotionSamples:
         for k, found in ((EFFORT, values), (0, standing)):
             rates = (_TO_SLOPES @ found[k].reshape(_PLACES, -1)).reshape(grid)
             found[k + 1] = rates / sizes[:, np.newaxis]
+        if friction:
+            values, standing = (
+                (_TO_SAMPLES @ found.reshape(len(found), _PLACES, -1)).reshape(
+                    len(found), _SAMPLES, *grid[1:]
+                )
+                for found in (values, standing)
+            )
+            own = robot.joint_friction(values[VELOCITY].reshape(-1, robot.n))
+            viscous = robot.model.damping * values[ACCELERATION]
+            for found in (values[EFFORT:], standing):
+                found += np.stack((own.reshape(viscous.shape), viscous))
         return cls(times, states, values, standing)
 
     @property
@@ -97,14 +108,16 @@ class MotionSamples:
         """Return the greatest share of each limit that each piece uses, shape (4, K - 1, n)."""
         found: FloatArray = np.abs(self.values).max(axis=1) / np.stack(limits)[:, np.newaxis]
         at = np.nonzero(found > _NEAR)
-        samples = _TO_SAMPLES @ self.values[at[0], :, at[1], at[2]].T
+        samples = self._between(self.values[at[0], :, at[1], at[2]].T)
         found[at] = np.abs(samples).max(axis=0) / np.stack(limits)[at[0], at[2]]
         return found
 
     def reached(self, limits: Limits, share: float) -> FloatArray:
         """Return how long at least a share of each limit is used, shape (4, n), s."""
         used = np.abs(self.values) >= share * np.stack(limits)[:, np.newaxis, np.newaxis]
-        shares = np.tensordot(used, _SHARES, axes=(1, 0))  # (4, K - 1, n)
+        even = np.full(_SAMPLES, 1.0 / _SAMPLES)
+        weights = _SHARES if used.shape[1] == _PLACES else even
+        shares = np.tensordot(used, weights, axes=(1, 0))  # (4, K - 1, n)
         found: FloatArray = np.einsum('qpn,p->qn', shares, np.diff(self.times))
         return found
 
@@ -132,13 +145,17 @@ class MotionSamples:
             factor *= (1.0 + 1e-7) * over ** (1.0 / 3.0)
         return float('inf')
 
+    def _between(self, values: FloatArray) -> FloatArray:
+        """Values, (S, m), at many places of their pieces."""
+        return values if len(values) == _SAMPLES else _TO_SAMPLES @ values
+
     def _beyond(
         self, quantity: int, limits: Limits, peaks: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Limits that samples are beyond, and in their direction what stands and what does not."""
         piece, joint = np.nonzero(peaks[quantity] > _WITHIN)
-        values = _TO_SAMPLES @ self.values[quantity][:, piece, joint]
-        still = _TO_SAMPLES @ self.standing[quantity - EFFORT][:, piece, joint]
+        values = self._between(self.values[quantity][:, piece, joint])
+        still = self._between(self.standing[quantity - EFFORT][:, piece, joint])
         limit = _WITHIN * limits[quantity][joint]
         at = np.nonzero(np.abs(values) > limit)
         sign = np.sign(values[at])

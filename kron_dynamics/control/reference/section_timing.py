@@ -82,7 +82,7 @@ def quickest(
         chosen = _chosen(rows, kept)
         c = 0.98 * _shrunk(chosen, c, 0.9)
         c, duals = minimize(finer.objective, chosen, c, duals, gap=gap, most=_FINE_STEPS)
-        samples = _samples(robot, finer, c, section.ends, friction)
+        samples = _samples(robot, finer, c, section.ends, smooth, friction)
         peaks = samples.peaks(limits)
         slower = samples.slowing(limits, peaks)
         if best is None or slower * samples.duration < slowing * best.duration:
@@ -97,6 +97,10 @@ def quickest(
     if not slowing <= _SLOWEST:
         raise _unmet(robot, section, finer, best.peaks(limits))
     best = best.slowed(slowing)
+    while friction and slowing > 1.0:  # it has changed with the speed
+        best = MotionSamples.of(robot, best.times, best.states, friction)
+        slowing = best.slowing(limits, best.peaks(limits))
+        best = best.slowed(slowing)
     return best, best.times[np.searchsorted(finer.nodes, breaks)]
 
 
@@ -197,7 +201,7 @@ def _shrunk(rows: Rows, c: FloatArray, factor: float) -> FloatArray:
 def _near_bounds(rows: Rows, c: FloatArray, about: IntArray) -> BoolArray:
     """Which rows may matter, (r,), by their values at a motion that is about the quickest."""
     values, steady = np.abs(rows.values(c)), rows.constant.shape[1] - rows.which.size
-    kept = about[0] == VELOCITY
+    kept: BoolArray = about[0] == VELOCITY
     for part in (slice(0, steady), slice(steady, None)):
         among = values[:, part]
         if among.shape[1]:
@@ -223,7 +227,7 @@ def _tightened(rows: Rows, about: IntArray, used: FloatArray) -> Rows:
 
 
 def _samples(
-    robot: Robot, mesh: Mesh, c: FloatArray, ends: FloatArray, friction: bool
+    robot: Robot, mesh: Mesh, c: FloatArray, ends: FloatArray, smooth: bool, friction: bool
 ) -> MotionSamples:
     x, u = mesh.motion(c)
     z = 0.5 * (_PLACES + 1.0)
@@ -237,4 +241,6 @@ def _samples(
     v[[0, -1]] = 0.0
     q[[0, -1]] = ends
     a = second * x[:, np.newaxis] + first * u[:, np.newaxis]
+    if smooth:
+        a[[0, -1]] = 0.0
     return MotionSamples.of(robot, np.concatenate(([0.0], np.cumsum(steps))), (q, v, a), friction)
