@@ -26,7 +26,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # A limit counts as reached from this share of it on.
-_REACHED = 0.99
+_REACHED = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class RetimedTrajectory:
         point_times: when it is at the waypoints, or at the points of the trajectory that gave the
             path, shape (K,), s.
         peak: the greatest share of each joint's limit that is used, shape (4, n), at most 1.
-        reached: in which share of the time a limit is reached, to 1 %, shape (4, n).
+        reached: in which share of the time a limit is reached, to 3 %, shape (4, n).
     """
 
     trajectory: Trajectory

@@ -43,6 +43,8 @@ _NEAR, _FAR = 0.6, 0.05
 _SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.01, 4
 # A motion that has to be slower by more than this even then: the mesh does not describe it.
 _SLOWEST = 2.0
+# Of guesses, each nearer to what is possible.
+_MOST_TRIALS = 100
 # Share of an effort limit that standing still may take.
 _STANDING = 0.9999
 _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
@@ -69,6 +71,10 @@ def quickest(
         mesh = mesh.with_friction(robot, c)
     _refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
     rows, _ = rows_of(mesh, limits)
+    for _ in range(_MOST_TRIALS):
+        if not rows.allow(2.0 * c):
+            break
+        c = 2.0 * c
     c = 0.5 * _shrunk(rows, c, 0.5)
     c = minimize(mesh.objective, rows, c, gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
     count = (_FINE_RATES if smooth else _FINE) + _EACH * len(section.table)
@@ -145,15 +151,29 @@ def _rest_map(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
             (limits.acceleration / np.abs(terms.first)).min(axis=1),
         )
         jerk = (limits.effort_rate / np.abs(terms.inertia)).min(axis=1)
-    cruising = section.length * float(np.mean(1.0 / np.minimum(speed, 10.0 * np.median(speed))))
-    zones = np.array(
-        [section.length / cruising / acceleration[k] + acceleration[k] / jerk[k] for k in (0, -1)]
-    )
-    zones *= min(1.0, float(np.sqrt(2.0 * cruising / zones.sum())))
-    duration = cruising + 0.5 * float(zones.sum())
+    ends = acceleration[[0, -1]]
+    if not np.isfinite(ends).all():
+        raise TrajectoryError(
+            f'no limit is about the joints that move {section.place(float(s[0]))} or '
+            f'{section.place(float(s[-1]))}, expected limits of their efforts'
+        )
+    speed = np.minimum(speed, 10.0 * np.median(speed))
+    cruise = 1.0 / float(np.mean(1.0 / np.minimum(speed, np.sqrt(section.length * ends.max()))))
+    for _ in range(_MOST_TRIALS):
+        gained = np.minimum(ends, np.sqrt(cruise * jerk[[0, -1]]))
+        zones = cruise / gained + gained / jerk[[0, -1]]
+        way = 0.5 * cruise * float(zones.sum())
+        if way <= 1.01 * section.length:
+            break
+        cruise *= (section.length / way) ** 0.5
+    duration = float(zones.sum()) + max(section.length - way, 0.0) / cruise
+    sizes, orders = np.diff(section.breaks), section.orders
+    for k in (0, -1):
+        if orders[k] > 1:  # s is a time already, in which the whole piece leaves the rest
+            zones[k] = duration * sizes[k] / section.length
     first, last = np.minimum(zones, 0.5 * duration).tolist()
     power = 3.0 if np.isfinite(limits.effort_rate).any() else 2.0
-    powers = (power / section.orders[0], power / section.orders[1])
+    powers = (power / orders[0], power / orders[1])
     return RestMap(float(section.breaks[0]), section.length, duration, (first, last), powers)
 
 
@@ -222,8 +242,13 @@ def _tightened(rows: Rows, about: IntArray, used: FloatArray) -> Rows:
     over[VELOCITY] = np.square(over[VELOCITY].max(axis=1, keepdims=True))
     windows = np.concatenate((over, over[:, -1:]), axis=1)
     windows[:, 1:] = np.maximum(windows[:, 1:], over)
-    factor = windows[about[0], :, about[1]].T
-    return Rows(rows.coefficients * factor, rows.constant * factor, rows.places, rows.which)
+    share = windows[about[0], :, about[1]].T  # (K, r)
+    steady = rows.constant.shape[1] - rows.which.size
+    # What does not depend on the speed stays: only the rest can be less.
+    still, factor, constant = rows.constant[:, :steady], share.copy(), rows.constant * share
+    factor[:, :steady] = (share[:, :steady] - still) / (1.0 - still)
+    constant[:, :steady] = still
+    return Rows(rows.coefficients * factor, constant, rows.places, rows.which)
 
 
 def _samples(
