@@ -150,6 +150,17 @@ coordinates, 3 degrees of freedom, 10 conditions of which 4 are independent. And
 coordinates of the drives, where the same call closes the loops.""",
     ),
     12: (
+        'Retiming',
+        """
+Random paths, splines through 2 to 5 waypoints: 20 of the UR5, 20 of the Panda, 5 of the
+stacker-reclaimer; velocity and effort limits of their descriptions, and effort rates of 1000 N m/s
+(Panda), full effort in 0.1 s (UR5) and in 2 s (stacker-reclaimer). Spreads are over the paths. The
+dense search is a sequence of linear programs on intervals a third as long, and asks for nothing
+between them. toppra has no limits of effort rates: it gets the same splines without them and
+chooses its grid points itself; where its efforts leave the limits between these, its durations
+count all the same.""",
+    ),
+    13: (
         'Operations',
         """
 Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the

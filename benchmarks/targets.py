@@ -16,6 +16,7 @@ from benchmarks import (
     loading,
     mujoco_simulation,
     node_latency,
+    retiming,
     scaling,
     services,
     simulation,
@@ -336,6 +337,38 @@ def _constrained() -> list[Row]:
     return rows
 
 
+def _retiming() -> list[Row]:
+    rows = []
+    for key, what, measure, unit, bound in (
+        (
+            'time',
+            'path retimed with effort rate limits, one call',
+            retiming.time_of_plan,
+            's',
+            5e-3,
+        ),
+        ('bound', 'duration over that of a dense search', retiming.over_bound, 'x', 1.03),
+        (
+            'toppra',
+            "without effort rate limits, duration over toppra's",
+            retiming.over_toppra,
+            'x',
+            1.001,
+        ),
+        (
+            'used',
+            'greatest share of an effort or effort rate limit, every ms',
+            retiming.most_used,
+            '',
+            1.0,
+        ),
+    ):
+        for robot in ROBOTS:
+            task = partial(measure, robot)
+            rows.append(Row(f'retime/{key}/{robot}', 12, what, robot, task, unit, at_most=bound))
+    return rows
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -351,4 +384,5 @@ ROWS: tuple[Row, ...] = (
     *_simulation(),
     *_services(),
     *_constrained(),
+    *_retiming(),
 )

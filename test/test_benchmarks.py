@@ -171,8 +171,8 @@ def test_report_has_every_row():
 def test_rows_are_named_once_and_have_a_section():
     keys = [each.key for each in targets.ROWS]
     assert len(set(keys)) == len(keys)
-    assert {each.target for each in targets.ROWS} | {12} == set(module('sections').SECTIONS)
-    assert {each.target for each in targets.ROWS if each.required} == set(range(1, 12))
+    assert {each.target for each in targets.ROWS} | {13} == set(module('sections').SECTIONS)
+    assert {each.target for each in targets.ROWS if each.required} == set(range(1, 13))
 
 
 def test_written_report_has_every_row():
@@ -185,5 +185,5 @@ def test_written_report_has_every_row():
 def test_peers_are_pinned():
     text = (ROOT / 'benchmarks' / 'requirements.txt').read_text(encoding='utf-8')
     pins = [line for line in text.splitlines() if line and not line.startswith('#')]
-    assert len(pins) == 4
+    assert len(pins) == 5
     assert all(re.fullmatch(r'[a-z-]+==[0-9.]+( ; .*)?', pin) for pin in pins)

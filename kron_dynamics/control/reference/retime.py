@@ -83,7 +83,8 @@ def retime(
 
     The path is kept, and so are its rests; all other timing is new. Efforts are those of inverse
     dynamics, with what the robot carries; between two states of the result they are looked at
-    too, and so are their exact rates: none is beyond its limit.
+    too, and so are their exact rates: none is beyond its limit. The rates do not have the step of
+    Coulomb friction where a joint turns back.
 
     With limits of effort rates position, velocity and acceleration have no step, and the motion
     begins and ends without acceleration. Without, the acceleration steps at rests, as in every

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.retiming_bound import quickest_duration
-from benchmarks.retiming_plans import PLANS, effort_rate_limits, waypoints
-from benchmarks.robots import description
 from long_runs import some_of
 
 import kron_dynamics as kd
+from benchmarks.retiming_bound import quickest_duration
+from benchmarks.retiming_plans import PLANS, effort_rate_limits, waypoints
+from benchmarks.robots import description
 from kron_dynamics.control import Trajectory, retime
 from kron_dynamics.exceptions import TrajectoryError
 
