@@ -42,35 +42,35 @@ def time_of_plan(name: str, rounds: int) -> Outcome:
     return Outcome(Spread.of(spent))
 
 
-def over_bound(name: str, _rounds: int) -> Outcome:
-    """Durations with limits of effort rates over those that the dense search finds."""
+def longer_than_bound(name: str, _rounds: int) -> Outcome:
+    """How much longer motions with effort rate limits take than a dense search finds, %."""
     robot = ours.robot(name)
-    limits, ratios = effort_rate_limits(name, robot), []
+    limits, excess = effort_rate_limits(name, robot), []
     for found in _retimed(name, True):
         bound = quickest_duration(
             robot, found.trajectory, robot.model.effort_limit, limits, divisions=3
         )
-        ratios.append(found.duration / bound)
-    return Outcome(Spread.of(ratios))
+        excess.append(100.0 * (found.duration / bound - 1.0))
+    return Outcome(Spread.of(excess))
 
 
-def over_toppra(name: str, _rounds: int) -> Outcome:
-    """Durations without limits of effort rates over those of toppra.
+def longer_than_toppra(name: str, _rounds: int) -> Outcome:
+    """How much longer motions without effort rate limits take than toppra's, %.
 
     Raises:
         MeasurementError: there is no toppra.
     """
     if toppra is None:
         raise MeasurementError('no toppra')
-    ratios = [
-        found.duration / _toppra_duration(name, points)
+    excess = [
+        100.0 * (found.duration / _toppra_duration(name, points) - 1.0)
         for found, points in zip(_retimed(name, False), _plans(name), strict=True)
     ]
-    return Outcome(Spread.of(ratios))
+    return Outcome(Spread.of(excess))
 
 
 def most_used(name: str, _rounds: int) -> Outcome:
-    """Greatest shares of effort and effort rate limits, from samples 1 ms apart, of all plans."""
+    """The greatest share of an effort or effort rate limit in samples 1 ms apart, %."""
     robot, shares = ours.robot(name), []
     limits = effort_rate_limits(name, robot)
     for found in _retimed(name, True):
@@ -79,7 +79,8 @@ def most_used(name: str, _rounds: int) -> Outcome:
         )
         rates = np.abs(np.diff(tau, axis=0)) / 1e-3
         shares += [(np.abs(tau) / robot.model.effort_limit).max(), (rates / limits).max()]
-    return Outcome(Spread(max(shares), max(shares), max(shares)))
+    most = 100.0 * max(shares)
+    return Outcome(Spread(most, most, most))
 
 
 @functools.cache

@@ -42,7 +42,7 @@ class Row:
         what: what is measured.
         robot: of which robot.
         measure: takes the number of rounds.
-        unit: 'x' (a ratio), 's' (a time) or '' (a plain number).
+        unit: 'x' (a ratio), 's' (a time), ' %' or '' (a plain number).
         at_least: required; None if not.
         at_most: required; None if not. A row with neither bound informs.
         spread_counts: the lower end of the spread is held against `at_most`, not the median.

@@ -26,10 +26,10 @@ from kron_dynamics.typing import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
 
-# Intervals of the first, coarse mesh; of the second one without and with limits of effort rates,
-# and for each piece of the path.
-_COARSE, _FINE, _FINE_RATES, _EACH = 20, 88, 52, 12
-_COARSE_STEPS, _FINE_STEPS = 8, 60
+# Intervals of the first, coarse mesh; of the second one, and for each piece of the path, without
+# and with limits of effort rates.
+_COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 88, 44, 20, 8
+_COARSE_STEPS, _FINE_STEPS = 7, 200
 _COARSE_GAP, _FINE_GAP, _FINE_GAP_RATES = 0.1, 1e-4, 2e-3
 # Shares of the intervals: of a coarse mesh in each zone of a rest; of a fine one by the time that
 # they take, by the change of u, and in each zone.
@@ -40,7 +40,7 @@ _TIME_SHARE, _TURN_SHARE, _REST_SHARE = 0.4, 0.4, 0.1
 _NEAR, _FAR = 0.6, 0.05
 # What is asked of a motion between its states is seen afterwards. If it has to be slower by more
 # than this, rows are made stricter where it is too much, and the motion is searched again.
-_SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.01, 4
+_SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.012, 4
 # A motion that has to be slower by more than this even then: the mesh does not describe it.
 _SLOWEST = 2.0
 # Of guesses, each nearer to what is possible.
@@ -53,7 +53,10 @@ _PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 def quickest(
     robot: Robot, section: PathSection, limits: Limits, friction: bool
 ) -> tuple[MotionSamples, FloatArray]:
-    """Return the quickest motion along a section within limits, and when it is at each break.
+    """Return the quickest motion along a section within limits.
+
+    Returns:
+        The motion, and when it is at each break of the section, shape (p + 1,), s.
 
     Raises:
         TrajectoryError: a limit forbids any motion; names joint, limit and place.
@@ -77,7 +80,8 @@ def quickest(
         c = 2.0 * c
     c = 0.5 * _shrunk(rows, c, 0.5)
     c = minimize(mesh.objective, rows, c, gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
-    count = (_FINE_RATES if smooth else _FINE) + _EACH * len(section.table)
+    once, each = (_FINE_RATES, _EACH_RATES) if smooth else (_FINE, _EACH)
+    count = once + each * len(section.table)
     finer = Mesh.of(robot, section, rest_map, _fine_nodes(mesh, c, rest_map, breaks, count))
     _refuse_standing(robot, section, finer.places, finer.terms.weight, limits.effort)
     c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
