@@ -50,29 +50,32 @@ class Rows:
         Args:
             c: unknowns above 0, shape (K + 2,).
         """
-        window = _windows(c)
-        found = 1.0 - self.constant
-        found -= np.einsum('ikr,ik->kr', self.coefficients, window)
-        moving = self.which.size
+        values, moving = self.values(c), self.which.size
+        found = np.subtract(1.0, values, out=values)
         if not moving:
             return found, self.coefficients
-        x = np.einsum('iks,ik->ks', self.places, window)
+        x = np.einsum('iks,ik->ks', self.places, _windows(c))
         bounds = 1.0 / np.sqrt(x)
         slopes = self.places * (0.5 * bounds / x)
         bounds -= 1.0
-        found[:, -moving:] += bounds[:, self.which]
+        found[:, -moving:] += bounds.take(self.which, axis=1)
         derivative = self.coefficients.copy()
-        derivative[..., -moving:] += slopes[..., self.which]
+        derivative[:, :, -moving:] += slopes.take(self.which, axis=2)
         return found, derivative
 
     def values(self, c: FloatArray) -> FloatArray:
         """Return rows with their constants, shape (K, r)."""
         found: FloatArray = np.einsum('ikr,ik->kr', self.coefficients, _windows(c))
-        return found + self.constant
+        found += self.constant
+        return found
 
     def allow(self, c: FloatArray) -> bool:
         """Return whether all rows have slack."""
-        return bool(self.slack(c)[0].min() > 0.0)
+        values, moving = self.values(c), self.which.size
+        if moving:
+            x = np.einsum('iks,ik->ks', self.places, _windows(c))
+            values[:, -moving:] *= np.sqrt(x).take(self.which, axis=1)
+        return bool(values.max() < 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,11 @@ import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from kron_dynamics.control.reference.polynomials import (
+    control_points,
     cubic_pieces,
     derivative_of,
     highest,
+    natural_spline_velocities,
     quintic_pieces,
     shifted,
     spline_velocities,
@@ -120,3 +122,22 @@ def test_a_flat_quantity_is_done_at_once():
     pieces[0] = 0.1
     best, _ = highest(pieces, np.arange(5000.0), np.ones(5000))
     np.testing.assert_array_equal(best, [0.1, 0.1])
+
+
+@pytest.mark.parametrize('count', [2, 3, 4, 9])
+def test_natural_spline_is_that_of_scipy(count, rng, assert_close):
+    times = np.cumsum(rng.uniform(0.2, 2.0, count))
+    positions = rng.normal(size=(count, 3))
+    expected = CubicSpline(times, positions, bc_type='natural')(times, 1)
+    assert_close(natural_spline_velocities(times, positions), expected, 1e-12)
+
+
+def test_control_points_bound_and_begin_and_end_their_pieces(rng, assert_close):
+    pieces, sizes = rng.normal(size=(6, 4, 2)), rng.uniform(0.1, 2.0, 4)
+    controls = control_points(pieces, sizes)
+    powers = (sizes * np.linspace(0.0, 1.0, 101)[:, None]) ** np.arange(6)[:, None, None]
+    values = np.einsum('osp,opn->spn', powers, pieces)
+    assert_close(controls[0], values[0], 1e-12)
+    assert_close(controls[-1], values[-1], 1e-11)
+    assert (values <= controls.max(axis=0) + 1e-9).all()
+    assert (values >= controls.min(axis=0) - 1e-9).all()

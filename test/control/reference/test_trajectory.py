@@ -201,3 +201,14 @@ def test_points_too_close_in_time_are_refused():
         control.Trajectory.from_points(
             ['a'], [0.0, 1e-200], [[0.0], [1.0]], np.zeros((2, 1)), np.zeros((2, 1))
         )
+
+
+def test_computed_states_may_have_steps_of_the_acceleration(assert_close):
+    times, q, v = np.array([0.0, 1.0, 3.0]), np.array([[0.0], [1.0], [0.0]]), np.zeros((3, 1))
+    after, before = np.array([[1.0], [2.0], [0.0]]), np.array([[0.0], [-3.0], [-1.0]])
+    made = control.Trajectory.from_states(['a'], times, (q, v, after), before)
+    ends = made.grid(2)[3][:, 0]
+    assert_close(ends, [1.0, -3.0, 2.0, -1.0], 1e-12)
+    breaks, pieces = made.polynomials
+    assert_close(breaks, times)
+    assert_close(pieces[:3, :, 0], [[0.0, 1.0], [0.0, 0.0], [0.5, 1.0]])
