@@ -23,6 +23,7 @@ from kron_dynamics_msgs.srv import (
     FrameKinematics,
     InverseDynamics,
     Linearize,
+    RetimeTrajectory,
     SetPayload,
 )
 from supervised import description
@@ -36,6 +37,7 @@ SERVICES = {
     'frame_kinematics': (FrameKinematics, ('position', 'velocity', 'acceleration')),
     'linearize': (Linearize, ('position', 'velocity', 'acceleration')),
     'annotate_trajectory': (AnnotateTrajectory, ('position',)),
+    'retime_trajectory': (RetimeTrajectory, ('position',)),
     'set_payload': (SetPayload, ()),
 }
 _PATIENCE = 30.0  # s
@@ -49,7 +51,7 @@ def request(
     kind: type,
     fields: tuple[str, ...],
     machine: str,
-    n: int,
+    robot: kron_dynamics.Robot,
     random_,
     largest: int,
 ):
@@ -58,7 +60,14 @@ def request(
         link, mass = PAYLOAD[machine]
         return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
     count = int(random_.integers(2, largest + 1))
-    values = {field: random_.uniform(-0.1, 0.1, count * n).tolist() for field in fields}
+    if name == 'retime_trajectory':
+        # A path within the limits; a long one takes its time.
+        count = min(count, 20)
+        model = robot.model
+        low, high = (np.clip(x, -1.0, 1.0) for x in (model.position_lower, model.position_upper))
+        path = (low + high) / 2 + (high - low) * random_.uniform(-0.1, 0.1, (count, robot.n))
+        return kind.Request(position=path.ravel().tolist())
+    values = {field: random_.uniform(-0.1, 0.1, count * robot.n).tolist() for field in fields}
     if name == 'annotate_trajectory':
         values['time_from_start'] = np.arange(count, dtype=float).tolist()
     return kind.Request(**values)
@@ -67,7 +76,7 @@ def request(
 def main() -> None:
     """Call until terminated; print how many answers of each service came."""
     machine, seed, largest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    n = kron_dynamics.loads(description(machine)).n
+    robot = kron_dynamics.loads(description(machine))
     random_ = np.random.default_rng(seed)
     # What a handler raises in the middle of a call of rclpy may come out as nothing at all.
     ended = threading.Event()
@@ -85,7 +94,7 @@ def main() -> None:
     answers: Counter[str] = Counter()
     while not ended.is_set():
         name = str(random_.choice(list(SERVICES)))
-        made = request(name, *SERVICES[name], machine, n, random_, largest)
+        made = request(name, *SERVICES[name], machine, robot, random_, largest)
         future = clients[name].call_async(made)
         while not (future.done() or ended.is_set()):
             rclpy.spin_once(node, timeout_sec=0.1)

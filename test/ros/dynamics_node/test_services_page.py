@@ -43,9 +43,11 @@ def test_the_program_of_a_planner_runs(start, kernel_cache):
         env=os.environ,
     )
     assert done.returncode == 0, done.stderr
-    moved, limits, numbers = done.stdout.splitlines()
+    moved, limits, quickest, numbers = done.stdout.splitlines()
     assert re.fullmatch(r'the tip moves 0\.\d{3} m', moved)
     assert limits == 'all limits are kept'
+    said = re.fullmatch(r"([\d.]+) s; joint '\w+': .* at its limit in .*", quickest)
+    assert said and 1.0 < float(said[1]) < 10.0
     effort, tip = (np.fromstring(row, sep=',') for row in re.findall(r'\[(.*?)\]', numbers))
     robot = kd.load(STACKER)
     q, qd = np.array([100.25, 0.205, 0.001]), np.array([0.5, 0.01, 0.002]) / 4.0 * 1.5
