@@ -48,7 +48,8 @@ if TYPE_CHECKING:
         ReferenceShaping,
     )
     from kron_dynamics.control.reference.point_to_point import point_to_point
-    from kron_dynamics.control.reference.retime import RetimedTrajectory, retime
+    from kron_dynamics.control.reference.retime import retime
+    from kron_dynamics.control.reference.retimed_trajectory import RetimedTrajectory
     from kron_dynamics.control.reference.trajectory import Extrema, Trajectory
     from kron_dynamics.control.shaping.clamped_modes import ClampedJointModes
     from kron_dynamics.control.shaping.shape import shape_trajectory
@@ -188,10 +189,8 @@ _MODULES = {
         'ReferenceShaping',
     ),
     'reference.point_to_point': ('point_to_point',),
-    'reference.retime': (
-        'RetimedTrajectory',
-        'retime',
-    ),
+    'reference.retime': ('retime',),
+    'reference.retimed_trajectory': ('RetimedTrajectory',),
     'reference.trajectory': (
         'Extrema',
         'Trajectory',

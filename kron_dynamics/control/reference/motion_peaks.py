@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.control.reference.polynomials import States, quintic_pieces
-from kron_dynamics.control.reference.retiming_problem import (
+from kron_dynamics.control.reference.path_terms import (
     ACCELERATION,
     EFFORT,
     EFFORT_RATE,
     VELOCITY,
     Limits,
 )
+from kron_dynamics.control.reference.polynomials import States, quintic_pieces
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 

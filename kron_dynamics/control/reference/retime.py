@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,54 +16,14 @@ from kron_dynamics.control.reference.path_sections import (
     sections_of_trajectory,
     sections_of_waypoints,
 )
-from kron_dynamics.control.reference.retiming_problem import QUANTITIES, Limits
+from kron_dynamics.control.reference.path_terms import QUANTITIES, Limits
+from kron_dynamics.control.reference.retimed_trajectory import RetimedTrajectory, joined_motions
+from kron_dynamics.control.reference.retiming_refusals import refuse_positions
 from kron_dynamics.control.reference.section_timing import quickest
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
-from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
-
-# A limit counts as reached from this share of it on.
-_REACHED = 0.97
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RetimedTrajectory:
-    """A motion along a given path, as quick as its limits allow.
-
-    `peak` and `reached` have a row for each of `RetimedTrajectory.quantities`.
-
-    Attributes:
-        trajectory: the motion, from rest to rest.
-        point_times: when it is at the waypoints, or at the points of the trajectory that gave the
-            path, shape (K,), s.
-        peak: the greatest share of each joint's limit that is used, shape (4, n), at most 1.
-        reached: in which share of the time a limit is reached, to 3 %, shape (4, n).
-    """
-
-    trajectory: Trajectory
-    point_times: FloatArray
-    peak: FloatArray
-    reached: FloatArray
-
-    quantities = QUANTITIES
-
-    @property
-    def duration(self) -> float:
-        """Of the motion, s."""
-        return self.trajectory.duration
-
-    @property
-    def reports(self) -> tuple[str, ...]:
-        """A sentence for each limit that is reached, the one that is reached longest first."""
-        order = np.argsort(-self.reached, axis=None, kind='stable')
-        return tuple(
-            f'joint {self.trajectory.joint_names[j]!r}: {QUANTITIES[k]} at its limit in '
-            f'{100.0 * self.reached[k, j]:.1f} % of the time'
-            for k, j in zip(*np.unravel_index(order, self.reached.shape), strict=True)
-            if self.reached[k, j] > 0.0
-        )
 
 
 def retime(
@@ -117,18 +76,26 @@ def retime(
         sections, start, count = _of_trajectory(rigid, path, rests)
     else:
         sections, start, count = _of_waypoints(rigid, finite_array(path, 'path'), rests, limits)
-    _check_positions(rigid, sections, position_tolerance)
+    refuse_positions(rigid, sections, position_tolerance)
     limits = _usable(rigid, sections, limits)
+    motions, point_times = _timed(rigid, sections, count, limits, friction)
+    return joined_motions(rigid, motions, start, point_times, limits)
+
+
+def _timed(
+    robot: Robot, sections: list[PathSection], count: int, limits: Limits, friction: bool
+) -> tuple[list[MotionSamples], FloatArray]:
+    """Motions along sections, and when they are at the points of the path, (count,)."""
     motions, point_times = [], np.full(count, np.nan)
     point_times[0], begin = 0.0, 0.0
     for section in sections:
-        motion, times = quickest(rigid, section, limits, friction)
+        motion, times = quickest(robot, section, limits, friction)
         motions.append(motion)
         point_times[list(section.points)] = begin + times
         begin += motion.duration
     for k in np.flatnonzero(np.isnan(point_times)):  # points that repeat the one before
         point_times[k] = point_times[k - 1]
-    return _joined(rigid, motions, start, point_times, limits)
+    return motions, point_times
 
 
 def _limits(robot: Robot, given: tuple[ArrayLike | None, ...]) -> Limits:
@@ -183,20 +150,6 @@ def _of_waypoints(
     return sections_of_waypoints(points, rests, scale), points[0], len(points)
 
 
-def _check_positions(robot: Robot, sections: list[PathSection], tolerance: float) -> None:
-    model = robot.model
-    for section in sections:
-        found = section.beyond(model.position_lower - tolerance, model.position_upper + tolerance)
-        if found is not None:
-            joint, got, at, bound = found
-            unit = joint_kind(model.joint_types[joint]).unit('position')
-            raise TrajectoryError(
-                f"joint '{robot.joint_names[joint]}': the path is at {got:.6g} {unit} "
-                f'{section.place(at)}, beyond the position limit '
-                f'{bound - np.copysign(tolerance, got - bound):.6g} {unit}'
-            )
-
-
 def _usable(robot: Robot, sections: list[PathSection], limits: Limits) -> Limits:
     """Limits without those of 0 of joints that stand still, if enough are left for a motion."""
     moves = np.zeros(robot.n, dtype=bool)
@@ -214,34 +167,3 @@ def _usable(robot: Robot, sections: list[PathSection], limits: Limits) -> Limits
         if not np.isfinite(found.effort).any():
             raise TrajectoryError('nothing limits the acceleration, expected effort limits')
     return found
-
-
-def _joined(
-    robot: Robot,
-    motions: list[MotionSamples],
-    start: FloatArray,
-    point_times: FloatArray,
-    limits: Limits,
-) -> RetimedTrajectory:
-    if not motions:
-        hold = Trajectory.from_points(robot.joint_names, [0.0], [start])
-        none = np.zeros((len(QUANTITIES), robot.n))
-        return RetimedTrajectory(hold, point_times, none, none)
-    times = [np.zeros(1)]
-    for motion in motions:
-        times.append(times[-1][-1] + motion.times[1:])
-    q, v, a = (
-        np.concatenate(
-            [motion.states[k][: None if motion is motions[-1] else -1] for motion in motions]
-        )
-        for k in range(3)
-    )
-    before = np.concatenate(
-        [motion.states[2][0 if motion is motions[0] else 1 :] for motion in motions]
-    )
-    trajectory = Trajectory.from_states(
-        robot.joint_names, np.concatenate(times), (q, v, a), before
-    )
-    reached = sum((motion.reached(limits, _REACHED) for motion in motions), np.zeros(1))
-    peak = np.max([motion.peaks(limits).max(axis=1) for motion in motions], axis=0)
-    return RetimedTrajectory(trajectory, point_times, peak, reached / trajectory.duration)

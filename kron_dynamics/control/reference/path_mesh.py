@@ -1,0 +1,94 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A section of a path divided into intervals, with a quadratic spline of the squared path rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kron_dynamics.control.reference.interior_point import Objective
+from kron_dynamics.control.reference.path_sections import PathSection
+from kron_dynamics.control.reference.path_terms import PathTerms, path_terms
+from kron_dynamics.control.reference.rest_map import RestMap
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# How stiffly u is held straight beside rests.
+_STIFF = 100.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mesh:
+    """A section divided into N intervals, with the spline of x on them.
+
+    Attributes:
+        nodes: r, shape (N + 1,).
+        sizes: of the intervals, shape (N,).
+        places: s at nodes and middles of intervals in turn, shape (2 N + 1,).
+        terms: there, shape (2 N + 1, n).
+        before: weight of coefficient k in x at node k, shape (N + 1, 1).
+        after: weight of coefficient k + 1.
+        slope: u at node k is this times the difference of both.
+    """
+
+    nodes: FloatArray
+    sizes: FloatArray
+    places: FloatArray
+    terms: PathTerms
+    before: FloatArray
+    after: FloatArray
+    slope: FloatArray
+
+    @classmethod
+    def of(cls, robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray) -> Mesh:
+        """Return the mesh with given nodes."""
+        sizes = np.diff(nodes)
+        r = np.empty(2 * sizes.size + 1)
+        r[::2], r[1::2] = nodes, nodes[:-1] + 0.5 * sizes
+        s, slope, bend = (values[:, np.newaxis] for values in rest_map(r))
+        piece = np.repeat(section.piece_at(s[1::2, 0]), 2)
+        q, q1, q2 = section.derivatives(s[:, 0], np.append(piece, piece[-1]))
+        terms = path_terms(robot, q, q1 * slope, q2 * slope**2 + q1 * bend)
+        edged = np.concatenate((sizes[:1], sizes, sizes[-1:]))[:, np.newaxis]
+        both = edged[:-1] + edged[1:]
+        return cls(nodes, sizes, s[:, 0], terms, edged[1:] / both, edged[:-1] / both, 1.0 / both)
+
+    @property
+    def objective(self) -> Objective:
+        """The time, as far as it depends on the N + 3 coefficients; the last one is in no row.
+
+        At a rest no limit is about u: there it is held straight.
+        """
+        h, s = self.sizes, self.slope[:, 0]
+        weights = np.concatenate((0.1 * h[:1], h, 0.1 * h[-1:], [0.0]))
+        ends = [
+            _STIFF * np.sqrt(h[k]) * np.array([a, -a - b, b])
+            for k, a, b in ((0, 1.0, s[1] / s[0]), (-1, s[-2] / s[-1], 1.0))
+        ]
+        return Objective.of(weights, *ends)
+
+    @property
+    def centers(self) -> FloatArray:
+        """Places of the coefficients, r, shape (N + 2,)."""
+        half = 0.5 * self.sizes
+        inner = self.nodes[:-1] + half
+        return np.concatenate(([inner[0] - 2.0 * half[0]], inner, [inner[-1] + 2.0 * half[-1]]))
+
+    def with_friction(self, robot: Robot, c: FloatArray) -> Mesh:
+        """Return the mesh with the friction of a motion added to the weight."""
+        x = np.empty_like(self.places)
+        x[::2] = self.motion(c)[0]
+        x[1::2] = c[1:-2]  # about
+        friction = robot.joint_friction(self.terms.first * np.sqrt(x)[:, np.newaxis])
+        terms = self.terms._replace(weight=self.terms.weight + friction)
+        return replace(self, terms=terms)
+
+    def motion(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return x and u at the nodes, shape (N + 1,) each, of coefficients (N + 3,)."""
+        change = c[1:-1] - c[:-2]
+        return (
+            self.before[:, 0] * c[:-2] + self.after[:, 0] * c[1:-1],
+            self.slope[:, 0] * change,
+        )

@@ -1,0 +1,151 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The limits along a path as inequalities, and which of them matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.control.reference.interior_point import Rows
+from kron_dynamics.control.reference.path_mesh import Mesh
+from kron_dynamics.control.reference.path_terms import (
+    ACCELERATION,
+    EFFORT,
+    EFFORT_RATE,
+    VELOCITY,
+    Limits,
+    PathTerms,
+)
+from kron_dynamics.typing import FloatArray
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+# Rows are left out where others of their kind are everywhere as much nearer to their bounds, or
+# where all are far from them.
+_NEAR, _FAR = 0.6, 0.05
+
+
+def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IntArray]:
+    """Return limits as rows, those that are inf left out, and what each row is about.
+
+    Efforts, accelerations and velocities at the nodes, velocities in the middle of each interval
+    and effort rates at both ends of it.
+
+    Returns:
+        The rows, and for each of r its quantity and its joint, shape (2, r); the velocity's are
+        of all joints.
+    """
+    terms = PathTerms(*(values[::2] for values in mesh.terms))
+    efforts, acting = _relative((terms.inertia, terms.bend, terms.weight), limits.effort)
+    rates, moving = _relative((terms.first, terms.second), limits.acceleration)
+    alpha, beta = (np.hstack((efforts[k], rates[k])) for k in (0, 1))
+    steady = (mesh.before * beta - mesh.slope * alpha, mesh.after * beta + mesh.slope * alpha)
+    rate_rows, rate_constant, places, driven = _rate_rows(mesh, limits)
+    m, k = alpha.shape[1], rate_constant.shape[1]
+    linear, fast, late = slice(0, m), slice(2 * m, 2 * m + 2), slice(2 * m + 2, 2 * m + 2 + k)
+    coefficients = np.zeros((3, mesh.nodes.size, 2 * (m + k) + 2))
+    constant = np.zeros(coefficients.shape[1:])
+    coefficients[0, :, linear], coefficients[1, :, linear] = steady
+    coefficients[:, :, m : 2 * m] = -coefficients[:, :, linear]
+    constant[:, : acting.size] = efforts[2]
+    constant[:, m : 2 * m] = -constant[:, linear]
+    coefficients[:, :, fast] = _velocity_rows(mesh, limits.velocity)
+    coefficients[:, :, late], coefficients[:, :, late.stop :] = rate_rows, -rate_rows
+    constant[:, late], constant[:, late.stop :] = rate_constant, -rate_constant
+    which = np.tile(np.repeat((0, 1), k // 2), 2)
+    about = (
+        *(2 * [*((EFFORT, j) for j in acting), *((ACCELERATION, j) for j in moving)]),
+        *(2 * [(VELOCITY, 0)]),
+        *(4 * [(EFFORT_RATE, j) for j in driven]),
+    )
+    return Rows(coefficients, constant, places, which), np.array(about, dtype=np.intp).T
+
+
+def _relative(
+    terms: tuple[FloatArray, ...], limit: FloatArray
+) -> tuple[list[FloatArray], IntArray]:
+    """Terms of the joints that have a limit, divided by it, and which joints these are."""
+    limited = np.flatnonzero(np.isfinite(limit))
+    return [values[:, limited] / limit[limited] for values in terms], limited
+
+
+def _velocity_rows(mesh: Mesh, limit: FloatArray) -> FloatArray:
+    """Coefficients, (3, N + 1, 2), of x over its bound at nodes and in the middles."""
+    fastest = np.square(mesh.terms.first / limit).max(axis=1)
+    rows = np.zeros((3, mesh.nodes.size, 2))
+    before, after, slope = mesh.before[:, 0], mesh.after[:, 0], mesh.slope[:, 0]
+    rows[0, :, 0], rows[1, :, 0] = before * fastest[::2], after * fastest[::2]
+    # In the middle x is the mean of both nodes less a quarter of h times the difference of u.
+    left, right = 0.25 * mesh.sizes * slope[:-1], 0.25 * mesh.sizes * slope[1:]
+    rows[0, :-1, 1] = (0.5 * before[:-1] - left) * fastest[1::2]
+    rows[1, :-1, 1] = (0.5 * (after[:-1] + before[1:]) + left + right) * fastest[1::2]
+    rows[2, :-1, 1] = (0.5 * after[1:] - right) * fastest[1::2]
+    return rows
+
+
+def _rate_rows(mesh: Mesh, limits: Limits) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Coefficients (3, N + 1, 2 m), constants and places of effort rates, and whose they are.
+
+    At the beginnings of the intervals, then at their ends. Slopes of a, b and g are those of the
+    parabolas through both ends and the middle.
+    """
+    count, before, after, slope = mesh.sizes.size, mesh.before, mesh.after, mesh.slope
+    terms = mesh.terms
+    (a, b, g), driven = _relative((terms.inertia, terms.bend, terms.weight), limits.effort_rate)
+    m, h = driven.size, mesh.sizes[:, np.newaxis]
+    rows, constant = np.zeros((3, count + 1, 2 * m)), np.zeros((count + 1, 2 * m))
+    places = np.zeros((3, count + 1, 2))
+    places[0, :, :1], places[1, :, :1] = before, after
+    places[1, :-1, 1:], places[2, :-1, 1:] = before[1:], after[1:]
+    places[0, -1, 1] = 1.0  # no row is about it
+    curve = (slope[:-1] / h, -(slope[:-1] + slope[1:]) / h, slope[1:] / h)
+    for end in (0, 1) if m else ():
+        at, columns = slice(end, count + end), slice(end * m, (end + 1) * m)
+        da, db, dg = (
+            (4.0 * f[1::2] - (3.0 - 2.0 * end) * f[:-2:2] - (1.0 + 2.0 * end) * f[2::2])
+            * ((1.0 - 2.0 * end) / h)
+            for f in (a, b, g)
+        )
+        turning, inertia = (da + 2.0 * b[::2][at]) * slope[at], a[::2][at]
+        constant[:-1, columns] = dg
+        for i in range(3):
+            rows[i, :-1, columns] = inertia * curve[i]
+        rows[end, :-1, columns] += db * before[at] - turning
+        rows[end + 1, :-1, columns] += db * after[at] + turning
+    return rows, constant, places, driven
+
+
+def near_bounds(rows: Rows, c: FloatArray, about: IntArray) -> BoolArray:
+    """Return which rows may matter, shape (r,), by a motion that is about the quickest."""
+    values, steady = np.abs(rows.values(c)), rows.constant.shape[1] - rows.which.size
+    kept: BoolArray = about[0] == VELOCITY
+    for part in (slice(0, steady), slice(steady, None)):
+        among = values[:, part]
+        if among.shape[1]:
+            top = among.max(axis=1, keepdims=True)
+            kept[part] |= ((among > _NEAR * top) & (among > _FAR * top.max())).any(axis=0)
+    return kept
+
+
+def chosen_rows(rows: Rows, kept: BoolArray) -> Rows:
+    """Return some of the rows, (r,)."""
+    which = rows.which[kept[kept.size - rows.which.size :]]
+    coefficients = np.ascontiguousarray(rows.coefficients[..., kept])
+    return Rows(coefficients, rows.constant[:, kept], rows.places, which)
+
+
+def tightened(rows: Rows, about: IntArray, used: FloatArray) -> Rows:
+    """Return rows that are stricter by what was used beyond limits, shares (4, N, n)."""
+    over = np.maximum(used, 1.0)
+    over[VELOCITY] = np.square(over[VELOCITY].max(axis=1, keepdims=True))
+    windows = np.concatenate((over, over[:, -1:]), axis=1)
+    windows[:, 1:] = np.maximum(windows[:, 1:], over)
+    share = windows[about[0], :, about[1]].T  # (K, r)
+    steady = rows.constant.shape[1] - rows.which.size
+    # What does not depend on the speed stays: only the rest can be less.
+    still, factor, constant = rows.constant[:, :steady], share.copy(), rows.constant * share
+    factor[:, :steady] = (share[:, :steady] - still) / (1.0 - still)
+    constant[:, :steady] = still
+    return Rows(rows.coefficients * factor, constant, rows.places, rows.which)

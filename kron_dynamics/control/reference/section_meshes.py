@@ -1,0 +1,120 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Meshes for a section of a path: how long it takes, roughly, and where intervals are needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.control.reference.path_mesh import Mesh
+from kron_dynamics.control.reference.path_sections import PathSection
+from kron_dynamics.control.reference.path_terms import Limits, path_terms
+from kron_dynamics.control.reference.rest_map import RestMap
+from kron_dynamics.control.reference.retiming_refusals import refuse_standing
+from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Intervals of the first, coarse mesh; of the second one, and for each piece of the path, without
+# and with limits of effort rates.
+_COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 88, 44, 20, 8
+# Shares of the intervals: of a coarse mesh in each zone of a rest; of a fine one by the time that
+# they take, by the change of u, and in each zone.
+_ZONE_SHARE = 0.3
+_TIME_SHARE, _TURN_SHARE, _REST_SHARE = 0.4, 0.4, 0.1
+# Of guesses of a speed, each nearer to what is possible.
+_MOST_TRIALS = 100
+
+
+def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
+    """Return a parameter that is about the time.
+
+    By how long a section takes, roughly, and how long the machine accelerates at both rests.
+
+    Raises:
+        TrajectoryError: the weight leaves no effort, or none is limited; names the place.
+    """
+    s = np.linspace(section.breaks[0], section.breaks[-1], 33)
+    s[[0, -1]] = s[[1, -2]]  # where q' is not 0
+    terms = path_terms(robot, *section.derivatives(s, section.piece_at(s)))
+    refuse_standing(robot, section, s, terms.weight, limits.effort)
+    left = limits.effort - np.abs(terms.weight)
+    with np.errstate(all='ignore'):
+        speed = np.minimum(
+            (limits.velocity / np.abs(terms.first)).min(axis=1),
+            np.sqrt((left / np.abs(terms.bend)).min(axis=1)),
+        )
+        acceleration = np.minimum(
+            (left / np.abs(terms.inertia)).min(axis=1),
+            (limits.acceleration / np.abs(terms.first)).min(axis=1),
+        )
+        jerk = (limits.effort_rate / np.abs(terms.inertia)).min(axis=1)
+    ends = acceleration[[0, -1]]
+    if not np.isfinite(ends).all():
+        raise TrajectoryError(
+            f'no limit is about the joints that move {section.place(float(s[0]))} or '
+            f'{section.place(float(s[-1]))}, expected limits of their efforts'
+        )
+    speed = np.minimum(speed, 10.0 * np.median(speed))
+    cruise = 1.0 / float(np.mean(1.0 / np.minimum(speed, np.sqrt(section.length * ends.max()))))
+    for _ in range(_MOST_TRIALS):
+        gained = np.minimum(ends, np.sqrt(cruise * jerk[[0, -1]]))
+        zones = cruise / gained + gained / jerk[[0, -1]]
+        way = 0.5 * cruise * float(zones.sum())
+        if way <= 1.01 * section.length:
+            break
+        cruise *= (section.length / way) ** 0.5
+    duration = float(zones.sum()) + max(section.length - way, 0.0) / cruise
+    sizes, orders = np.diff(section.breaks), section.orders
+    for k in (0, -1):
+        if orders[k] > 1:  # s is a time already, in which the whole piece leaves the rest
+            zones[k] = duration * sizes[k] / section.length
+    first, last = np.minimum(zones, 0.5 * duration).tolist()
+    power = 3.0 if np.isfinite(limits.effort_rate).any() else 2.0
+    powers = (power / orders[0], power / orders[1])
+    return RestMap(float(section.breaks[0]), section.length, duration, (first, last), powers)
+
+
+def coarse_nodes(rest_map: RestMap, breaks: FloatArray) -> FloatArray:
+    """Return few nodes, shape (N + 1,), many of them beside both rests."""
+    (first, last), duration = rest_map.zones, rest_map.duration
+    sizes = np.array([first, duration - first - last, last])
+    shares = (1.0 - 2.0 * _ZONE_SHARE) * sizes / duration
+    shares[[0, 2]] += _ZONE_SHARE
+    return _nodes(breaks, np.array([0.0, first, duration - last, duration]), shares, _COARSE)
+
+
+def fine_nodes(
+    mesh: Mesh, c: FloatArray, rest_map: RestMap, breaks: FloatArray, smooth: bool
+) -> FloatArray:
+    """Return nodes, shape (N + 1,), dense where a coarse mesh shows that the motion changes.
+
+    Args:
+        mesh: the coarse mesh.
+        c: its coefficients.
+        rest_map: its parameter.
+        breaks: where pieces of the path meet, and both ends, r.
+        smooth: whether effort rates have limits.
+    """
+    x, u = mesh.motion(c)
+    time = mesh.sizes / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
+    turn = np.abs(np.diff(u))
+    shares = _TIME_SHARE * time / time.sum() + _TURN_SHARE * turn / turn.sum()
+    middle = mesh.centers[1:-1]
+    first, last = rest_map.zones
+    for zone in (middle < first, middle > rest_map.duration - last):
+        shares[zone] += _REST_SHARE * mesh.sizes[zone] / mesh.sizes[zone].sum()
+    once, each = (_FINE_RATES, _EACH_RATES) if smooth else (_FINE, _EACH)
+    return _nodes(breaks, mesh.nodes, shares, once + each * (breaks.size - 1))
+
+
+def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) -> FloatArray:
+    """About `count` intervals, by shares of them between the places r; breaks are nodes."""
+    spent = np.concatenate(([0.0], np.cumsum(shares)))
+    at = np.interp(breaks, r, spent)
+    many = np.maximum(2, np.ceil(count * np.diff(at) / spent[-1])).astype(int).tolist()
+    parts = []
+    for k, divisions in enumerate(many):
+        between = np.linspace(at[k], at[k + 1], divisions + 1)[1:-1]
+        parts += [breaks[k : k + 1], np.interp(between, spent, r)]
+    return np.concatenate((*parts, breaks[-1:]))
