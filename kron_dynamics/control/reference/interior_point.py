@@ -23,6 +23,8 @@ from kron_dynamics.typing import FloatArray
 _TO_BOUND = 0.99
 # Complementarity is not taken below this share of what stationarity lacks.
 _CENTERED = 0.5
+# A step that is shorter than this share of itself leads nowhere; duals below this are none.
+_STUCK, _LEAST_DUAL = 1e-8, 1e-100
 # Of the cost, spread over the unknowns: the complementarity of a row at a cold and a warm start.
 _COLD, _WARM = 0.1, 1e-3
 
@@ -163,8 +165,10 @@ def minimize(
         change = -np.einsum('ikr,ik->kr', jacobian, _windows(step))
         dual_change = target - duals - ratio * change
         length = _TO_BOUND * _length((slack, change), (c, step), (duals, dual_change))
+        if length < _STUCK:
+            break
         c = c + length * step
-        duals = duals + length * dual_change
+        duals = np.maximum(duals + length * dual_change, _LEAST_DUAL)
         slack, jacobian = rows.slack(c)
         cost, gradient, bands = objective.derivatives(c)
     return c, duals
