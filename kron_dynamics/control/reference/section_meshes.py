@@ -17,7 +17,7 @@ from kron_dynamics.typing import FloatArray
 
 # Intervals of the first, coarse mesh; of the second one, and for each piece of the path, without
 # and with limits of effort rates.
-_COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 88, 44, 20, 8
+_COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 160, 44, 40, 8
 # Shares of the intervals: of a coarse mesh in each zone of a rest; of a fine one by the time that
 # they take, by the change of u, and in each zone.
 _ZONE_SHARE = 0.3
