@@ -198,5 +198,6 @@ def _add_blocks(bands: FloatArray, blocks: FloatArray) -> None:
 
 def _length(*pairs: tuple[FloatArray, FloatArray]) -> float:
     """How much of changes leaves all values positive, at most 1."""
-    steepest = min([float((change / values).min()) for values, change in pairs])
+    # Methods of arrays go through Python to the same function.
+    steepest = min([np.minimum.reduce(change / values, axis=None) for values, change in pairs])
     return 1.0 if steepest > -1.0 else -1.0 / steepest

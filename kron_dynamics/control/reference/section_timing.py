@@ -27,7 +27,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 _COARSE_STEPS, _FINE_STEPS = 7, 200
-_COARSE_GAP, _FINE_GAP, _FINE_GAP_RATES = 0.1, 1e-4, 2e-3
+_COARSE_GAP, _FINE_GAP, _FINE_GAP_RATES = 0.1, 1e-4, 2.5e-3
 # What is asked of a motion between its states is seen afterwards. If it has to be slower by more
 # than this, rows are made stricter where it is too much, and the motion is searched again.
 _SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.012, 4
