@@ -53,7 +53,8 @@ class JointSmoothness:
         effort_unit: 'N m' or 'N'; rates are per second.
         jerk: of the motion.
         effort_rate: of the recorded effort.
-        recomputed_effort_rate: of the effort that the motion takes.
+        recomputed_effort_rate: of the effort that the motion takes, where one is recorded too;
+            of all where none is.
         largest_step: of the recorded effort, from a sample to the next, N m or N.
     """
 
@@ -106,7 +107,7 @@ def smoothness(replay: Replay) -> Smoothness:
                 _rates(segments, [part.recorded[:, one] for part in segments], unknown, width),
                 _rates(
                     segments,
-                    [part.recomputed[:, one] for part in segments],
+                    _where_recorded(segments, one),
                     [float(part.effort_noise[k]) for part in segments],
                     width,
                 ),
@@ -129,6 +130,17 @@ def smoothness(replay: Replay) -> Smoothness:
         for rows in (slice(0, 3), slice(3, 6))
     )
     return Smoothness(tuple(joints), linear, angular)
+
+
+def _where_recorded(segments: Sequence[SegmentReplay], one: slice) -> list[FloatArray]:
+    """Recomputed efforts of a joint, (N, 1) each: what recorded ones are compared with."""
+    known = [np.isfinite(part.recorded[:, one]) for part in segments]
+    if not any(each.any() for each in known):
+        return [part.recomputed[:, one] for part in segments]
+    return [
+        np.where(each, part.recomputed[:, one], np.nan)
+        for part, each in zip(segments, known, strict=True)
+    ]
 
 
 def _rates(

@@ -101,3 +101,21 @@ def test_efforts_that_are_not_recorded_have_no_rate(recorded, arm_motion):
         assert joint.recomputed_effort_rate.rms > 0.0
     (line,) = (row for row in report.splitlines() if 'turn' in row and 'N m/s' in row)
     assert line.split()[3:5] == ['-', '-'] and line.split()[-1] == '-'
+
+
+def test_rates_are_compared_where_efforts_are_recorded(make_bag, arm, arm_urdf, arm_motion):
+    """Of a rest they say nothing about the motion that follows."""
+    motion = arm_motion()
+    still = np.tile(motion.q[0], (1001, 1))
+    weight = arm.gravity_vector(motion.q[0])
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        for time, q in zip(motion.time, still, strict=True):
+            bag.joint_state('/joint_states', time, NAMES, q, 0.0 * q, weight)
+        for time, q, qd in zip(motion.time + 12.0, motion.q, motion.qd, strict=True):
+            bag.joint_state('/joint_states', time, NAMES, q, qd)
+    found = analyze_bag(bag.path).runs[0].smoothness
+    for joint in found.joints:
+        assert joint.effort_rate.rms < 1e-6
+        assert joint.recomputed_effort_rate.rms < 1e-6
+        assert joint.jerk.rms > 0.1
