@@ -21,6 +21,7 @@ from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import cross
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.scalar_arguments import matrix, vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
@@ -113,11 +114,18 @@ def body_acceleration_energy(
         acceleration: a of the mass centre, shape (3,), m/s^2.
         angular_velocity: w, shape (3,), rad/s.
         angular_acceleration: wd, shape (3,), rad/s^2.
+
+    Raises:
+        ArgumentTypeError: an argument holds no numbers.
+        ShapeError: it has another shape.
     """
-    a, w, wd = (as_scalars(x) for x in (acceleration, angular_velocity, angular_acceleration))
+    (m,), inertia = vector([mass], 'mass', 1), matrix(inertia, 'inertia', 3, 3)
+    a = vector(acceleration, 'acceleration', 3)
+    w = vector(angular_velocity, 'angular_velocity', 3)
+    wd = vector(angular_acceleration, 'angular_acceleration', 3)
     Iw = inertia @ w
     turning = wd @ (inertia @ wd) + (w @ w) * (w @ Iw)
-    return (mass * (a @ a) + turning) / 2 + wd @ cross(w, Iw)
+    return (m * (a @ a) + turning) / 2 + wd @ cross(w, Iw)
 
 
 def body_second_order_acceleration_energy(
@@ -140,15 +148,21 @@ def body_second_order_acceleration_energy(
         angular_velocity: w, shape (3,), rad/s.
         angular_acceleration: wd, shape (3,), rad/s^2.
         angular_jerk: wdd, shape (3,), rad/s^3.
+
+    Raises:
+        ArgumentTypeError: an argument holds no numbers.
+        ShapeError: it has another shape.
     """
-    j = as_scalars(jerk)
-    w, wd, wdd = (as_scalars(x) for x in (angular_velocity, angular_acceleration, angular_jerk))
+    (m,), inertia = vector([mass], 'mass', 1), matrix(inertia, 'inertia', 3, 3)
+    j, w = vector(jerk, 'jerk', 3), vector(angular_velocity, 'angular_velocity', 3)
+    wd = vector(angular_acceleration, 'angular_acceleration', 3)
+    wdd = vector(angular_jerk, 'angular_jerk', 3)
     total = np.trace(inertia) / 2
     planar = total * np.eye(3, dtype=int) - inertia  # int r r^T dm
     Iw, Pw, Pwd = inertia @ w, planar @ w, planar @ wd
     square, mixed = w @ w, w @ wd
     with_jerk = (
-        (mass * (j @ j) + wdd @ (inertia @ wdd)) / 2
+        (m * (j @ j) + wdd @ (inertia @ wdd)) / 2
         + 2 * (w @ cross(wdd, Pwd))
         + wd @ cross(wdd, Pw)
         - square * (wdd @ Iw)

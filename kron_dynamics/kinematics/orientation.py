@@ -38,7 +38,7 @@ def orientation_axes(sequence: str) -> ScalarArray:
     Raises:
         ParameterError: there is no such set.
     """
-    if sequence not in ORIENTATION_SETS:
+    if not isinstance(sequence, str) or sequence not in ORIENTATION_SETS:
         raise ParameterError(
             f'sequence is {shown(sequence)}, expected one of {", ".join(ORIENTATION_SETS)}'
         )
@@ -93,7 +93,7 @@ def distance_to_singularity(angles: ArrayLike, sequence: str) -> float | None:
     """Return how far beta is from where the first axis and the third are parallel, rad.
 
     That is at pi/2 and -pi/2 with three different axes, else at 0 and pi. None where beta is no
-    number.
+    number, NaN where it is NaN or infinite.
 
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
@@ -107,5 +107,7 @@ def distance_to_singularity(angles: ArrayLike, sequence: str) -> float | None:
     if not isinstance(beta, (int, float, np.integer, np.floating)):
         if not getattr(beta, 'is_number', False):  # of SymPy
             return None
+    if not math.isfinite(beta):
+        return math.nan
     place = 0.0 if A @ C else math.pi / 2
     return abs(math.remainder(float(beta) - place, math.pi))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.exceptions import SingularOrientationError
+from kron_dynamics.arguments import real_number
+from kron_dynamics.exceptions import ParameterError, SingularOrientationError
 from kron_dynamics.kinematics.exponentials import rotation_exponential, rotation_exponential_rate
 from kron_dynamics.kinematics.orientation import distance_to_singularity, orientation_axes
 from kron_dynamics.kronecker import cross
@@ -108,16 +109,19 @@ def angle_rates(
         angles: alpha, beta, gamma, shape (3,), rad.
         omega: angular velocity, base axes, shape (3,), rad/s.
         sequence: the set, as of `orientation_axes`.
-        least_distance: of beta to where rates lose their meaning, rad; of numbers.
+        least_distance: of beta to where rates lose their meaning, rad, above 0; of numbers.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: there is no such set, or the least distance is none.
         SingularOrientationError: beta is nearer.
     """
+    least = real_number(least_distance, 'least_distance')
+    if not 0.0 < least < np.inf:
+        raise ParameterError(f'least_distance is {least:g} rad, expected more than 0')
     distance = distance_to_singularity(angles, sequence)
-    if distance is not None and distance < least_distance:
+    if distance is not None and distance < least:
         raise SingularOrientationError(
-            sequence, float(vector(angles, 'angles', 3)[1]), distance, least_distance
+            sequence, float(vector(angles, 'angles', 3)[1]), distance, least
         )
     a, b, c = angular_transfer_matrix(angles, sequence).T
     # The rows of the inverse, but for the determinant.
@@ -143,7 +147,7 @@ def angle_accelerations(
         least_distance: as of `angle_rates`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: there is no such set, or the least distance is none.
         SingularOrientationError: beta is nearer.
     """
     J_dot = angular_transfer_matrix_rate(angles, rates, sequence)

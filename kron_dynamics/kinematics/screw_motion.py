@@ -18,7 +18,7 @@ from kron_dynamics.kinematics.exponentials import (
     leibniz,
     screw_exponential_derivatives,
 )
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.kinematics.screw_poses import joint_position
 from kron_dynamics.kinematics.screws import joint_screws, zero_pose
 from kron_dynamics.model.rigid_model import rigid_tree
@@ -42,6 +42,7 @@ def screw_jacobian(
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
     J = zeros_like(q, (6, model.n))
@@ -64,6 +65,7 @@ def screw_velocity(
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
     return _twist_derivative(model, q, (qd,), link, point)
@@ -91,6 +93,7 @@ def screw_acceleration(
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
     return _twist_derivative(model, q, (qd, qdd), link, point)
@@ -120,6 +123,7 @@ def screw_jerk(
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
     return _twist_derivative(model, q, (qd, qdd, qddd), link, point)
@@ -133,7 +137,8 @@ def _twist_derivative(
     point: ArrayLike | None,
 ) -> ScalarArray:
     """The last derivative of [v; omega] that rates qd, qdd, ... are enough for."""
-    moving = [as_scalars(rate) for rate in rates]
+    names = ('qd', 'qdd', 'qddd')
+    moving = [vector(rate, name, model.n) for rate, name in zip(rates, names, strict=False)]
     total = zeros_like(q, (6,))
     for joint, column in _columns(model, q, moving[:-1], link, point):
         own = [joint.multiplier * rate[joint.coordinate] for rate in moving]
@@ -154,7 +159,7 @@ def _columns(
     y_i is where the joint and those behind it bring the point, y_i = exp(A_i q_i) y_(i+1).
     """
     tree = rigid_tree(model)
-    frame, screws, q = tree.frame(link), joint_screws(tree), as_scalars(q)
+    frame, screws, q = tree.frame(link), joint_screws(tree), vector(q, 'q', model.n)
     path = list(tree.path_to(frame.body))
     orders = range(len(rates) + 1)
     exponentials = [

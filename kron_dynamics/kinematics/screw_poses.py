@@ -30,10 +30,11 @@ def product_of_exponentials(model: RobotModel, q: ArrayLike, link: str) -> Scala
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: q has another shape.
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
-    q, screws = as_scalars(q), joint_screws(tree)
+    q, screws = vector(q, 'q', model.n), joint_screws(tree)
     moved = zeros_like(q, (4, 4)) + np.eye(4, dtype=int)
     for _, k, joint in tree.path_to(tree.frame(link).body):
         moved = moved @ screw_exponential(screws[k], joint_position(joint, q))
@@ -53,10 +54,11 @@ def rotation_to_link(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
+        ShapeError: q has another shape.
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
-    q, screws = as_scalars(q), joint_screws(tree)
+    q, screws = vector(q, 'q', model.n), joint_screws(tree)
     turned = zeros_like(q, (3, 3)) + zero_pose(tree, link)[:3, :3].T
     for _, k, joint in tree.back(tree.path(tree.frame(link).body)):
         turned = turned @ rotation_exponential(screws[k].angular, -joint_position(joint, q))
@@ -77,7 +79,7 @@ def link_components(model: RobotModel, q: ArrayLike, link: str, values: ArrayLik
 
     Raises:
         ModelError: a link of the robot bends, or it has closed loops.
-        ShapeError: values has another shape than (3,) or (6,).
+        ShapeError: values has another shape than (3,) or (6,), or q than (n,).
         UnknownFrameError: the model has no such link.
     """
     values = as_scalars(values)

@@ -263,3 +263,16 @@ def test_motions_of_wrong_length_are_named(robot_text: Any) -> None:
         mangeron_tsenov_forces(model, np.zeros((2, 2)), 0)
     with pytest.raises(kd.ParameterError, match='order is -1'):
         appell_jerk_forces(model, np.zeros((3, 2)), -1)
+
+
+def test_motions_of_bodies_have_three_components() -> None:
+    one, none = np.eye(3), np.zeros(3)
+    for first, second, text in (
+        ((1.0, one, none[:2], none, none), (1.0, one, none, none, none, none[:2]), 'shape'),
+        ((1.0, one[:2, :2], *[none] * 3), (1.0, one[:2, :2], *[none] * 4), 'inertia has shape'),
+        ((None, one, *[none] * 3), (None, one, *[none] * 4), 'mass is or holds None'),
+    ):
+        with pytest.raises(kd.KronDynamicsError, match=text):
+            body_acceleration_energy(*first)
+        with pytest.raises(kd.KronDynamicsError, match=text):
+            body_second_order_acceleration_energy(*second)

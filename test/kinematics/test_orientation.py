@@ -236,6 +236,13 @@ def test_float_is_sympy_is_traced(sequence: str, robot_text: Any, assert_close: 
 def test_wrong_arguments_are_named(robot_text: Any) -> None:
     with pytest.raises(kd.ParameterError, match=r"sequence is 'xxy', expected one of xyz, xzy"):
         rotation_of_angles(ANGLES, 'xxy')
+    with pytest.raises(kd.ParameterError, match='sequence is a <U3 array'):
+        rotation_of_angles(ANGLES, np.array(['xyz', 'zyx']))
+    for wrong in (0.0, -1.0, np.nan):
+        with pytest.raises(kd.ParameterError, match='least_distance is'):
+            angle_rates(ANGLES, RATES, 'zyx', least_distance=wrong)
+    with pytest.raises(kd.ArgumentTypeError, match="least_distance is or holds 'a'"):
+        angle_rates(ANGLES, RATES, 'zyx', least_distance='a')
     with pytest.raises(kd.ParameterError, match="sequence is 'ZYX'"):
         angles_of_rotation(np.eye(3), 'ZYX')
     with pytest.raises(kd.ShapeError, match='angles has shape'):

@@ -247,5 +247,13 @@ def test_wrong_arguments_are_named(robot_text: Any) -> None:
             function(model, q, 'nose')
     with pytest.raises(kd.ShapeError, match='values has shape'):
         link_components(model, q, model.tip_link, np.zeros(4))
+    for wrong in (q[:1], np.zeros(model.n + 1)):
+        for function in (product_of_exponentials, screw_jacobian, rotation_to_link):
+            with pytest.raises(kd.ShapeError, match='q has shape'):
+                function(model, wrong, model.tip_link)
+        with pytest.raises(kd.ShapeError, match='qd has shape'):
+            screw_velocity(model, q, wrong, model.tip_link)
+        with pytest.raises(kd.ShapeError, match='qddd has shape'):
+            screw_jerk(model, q, q, q, wrong, model.tip_link)
     with pytest.raises(kd.ShapeError, match='point has shape'):
         screw_jacobian(model, q, model.tip_link, np.zeros(2))
