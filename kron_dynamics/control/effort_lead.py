@@ -22,6 +22,8 @@ class EffortLead:
 
     .. math:: \Delta\tau = \vartheta \, \frac{d\tau}{dt}(q_r, \dot q_r, \ddot q_r, \dddot q_r)
 
+    with the mean jerk over the lead, which leaps of the acceleration are part of.
+
     An effort acts from `delay` after its state for a whole period T: on average it is
     ``delay + T/2`` late. With that for the lead the effort is right in the middle of its period,
     to the second order in the lead. Feedback has no part in it: margins stay what they are.
@@ -32,14 +34,14 @@ class EffortLead:
 
         Args:
             robot: the machine.
-            lead: time ahead, s, 0 or more.
+            lead: time ahead, s, above 0.
             terms: which terms of the model the efforts carry; None for all.
 
         Raises:
             ParameterError: lead cannot be used, or inertia or Coriolis terms are not commanded.
         """
-        if not 0.0 <= lead < np.inf:
-            raise ParameterError(f'effort_lead is {lead:g} s, expected 0 or more')
+        if not 0.0 < lead < np.inf:
+            raise ParameterError(f'effort_lead is {lead:g} s, expected more, or 0 for no lead')
         commanded = (EffortTerms() if terms is None else terms).commanded
         if not {'inertia', 'coriolis'} <= commanded:
             raise ParameterError(
@@ -51,12 +53,17 @@ class EffortLead:
         rest = np.zeros(robot.n)
         robot.inverse_dynamics_rate(rest, rest, rest, rest)
 
+    @property
+    def time(self) -> float:
+        """How far ahead, s."""
+        return self._lead
+
     def effort(self, reference: JointReference, jerk: FloatArray) -> FloatArray:
         """Return what to add to the efforts, shape (n,), N m or N.
 
         Args:
             reference: its position, rate and acceleration, shape (n,) each.
-            jerk: its third derivative, shape (n,), rad/s^3 or m/s^3.
+            jerk: its mean third derivative over the time ahead, shape (n,), rad/s^3 or m/s^3.
         """
         added: FloatArray = self._lead * self._robot.inverse_dynamics_rate(*reference, jerk)
         if not self._carries_weight:

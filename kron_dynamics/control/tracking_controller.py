@@ -253,16 +253,22 @@ class TrackingController:
                 over='ignore', invalid='ignore'
             ):  # the guard refuses what comes of it
                 effort = self._law(q, qd, reference, state, elapsed)
-                if self._lead is not None:
-                    effort = effort + self._lead.effort(reference, self._references.jerk(time))
-            effort = self._guard.apply(effort, elapsed)
-            state.set_applied_effort(effort)
+                ahead = self._ahead(reference, time)
+            effort = self._guard.apply(effort if ahead is None else effort + ahead, elapsed)
+            # A law that took what it did not ask for as a limit would add or undo it.
+            state.set_applied_effort(effort if ahead is None else effort - ahead)
         except KronDynamicsError as error:  # whatever a law has to say
             self.latch.trip(str(error), now)
             return None
         self._references.answered(time)
         self._last_q = np.array(q)
         return Command(effort, *reference, state.deflection)
+
+    def _ahead(self, reference: JointReference, time: float) -> FloatArray | None:
+        """Efforts beside the law's that make up for acting late, shape (n,); None without."""
+        if self._lead is None:
+            return None
+        return self._lead.effort(reference, self._references.jerk(time, self._lead.time))
 
     def fault_effort(
         self, q: FloatArray, qd: FloatArray, time: float, elapsed: float, age: float = 0.0

@@ -147,14 +147,26 @@ class ReferenceFollower:
         present = self._followed()
         return present.followed.sample(time - present.start)
 
-    def jerk(self, time: float) -> FloatArray:
-        """Return the third derivative of what is followed, (n,), at the time of the last sample.
+    def jerk(self, time: float, ahead: float) -> FloatArray:
+        """Return the mean third derivative of what will be followed, (n,), rad/s^3 or m/s^3.
+
+        Of the acceleration's whole change, where it leaps too: the derivative at one moment would
+        be carried on beyond the leap. Where something else will be followed there is none.
+
+        Args:
+            time: that of the last sample, s.
+            ahead: over which time from then on, s, above 0.
 
         Raises:
             TrajectoryError: there is no reference.
         """
         present = self._followed()
-        return present.followed.jerk(time - present.start)
+        if not present.lasting:
+            return np.zeros(self._robot.n)
+        until = time + ahead if self._next is None else min(time + ahead, self._next.start)
+        now, then = (present.followed.sample(at - present.start)[2] for at in (time, until))
+        jerk: FloatArray = (then - now) / ahead
+        return jerk
 
     def plan(
         self,
@@ -236,7 +248,7 @@ class ReferenceFollower:
         return self._planned(self._stop_of, self._stamp or 0.0, lead)
 
     def splice(self, trajectory: Trajectory) -> Reference:
-        """Follow a trajectory from the last state on; drop what waits.
+        """Follow a trajectory from the last state on, until the next one; drop what waits.
 
         Args:
             trajectory: begins in the state followed then, and is within the limits.
@@ -247,7 +259,7 @@ class ReferenceFollower:
         self._followed()
         if self._shaping is not None:
             raise TrajectoryError('a reference that is to be shaped cannot begin at once')
-        self._present = Reference(self._stamp or 0.0, trajectory, trajectory)
+        self._present = Reference(self._stamp or 0.0, trajectory, trajectory, lasting=False)
         self._past, self._next = [], None
         return self._present
 

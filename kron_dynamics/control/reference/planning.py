@@ -47,11 +47,14 @@ class Reference:
         start: on the states' clock, s.
         asked: the trajectory that was asked for.
         followed: what is followed for it: shaped, or the same.
+        lasting: whether it is followed to its end unless something else is asked for; not where
+            another one is expected before.
     """
 
     start: float
     asked: Trajectory
     followed: Trajectory
+    lasting: bool = True
 
     @property
     def end(self) -> float:

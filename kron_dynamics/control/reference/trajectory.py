@@ -239,16 +239,6 @@ class Trajectory:
         state = np.array(powers) @ self._table[piece]  # (3 n,)
         return state[:n], state[n : 2 * n], state[2 * n :]
 
-    def jerk(self, t: float) -> FloatArray:
-        """Return the third derivative, (n,), at time t in s; zero where `sample` holds."""
-        piece = bisect_right(self._breaks, t)
-        inside = 0 < piece < len(self._breaks)
-        s, n = t - self._breaks[piece - 1] if inside else 0.0, len(self.joint_names)
-        orders = np.arange(1, self._table.shape[1])
-        powers = orders * s ** (orders - 1.0)
-        jerk: FloatArray = powers @ self._table[piece, 1:, 2 * n :]
-        return jerk
-
     def samples(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return (q, qd, qdd), each (K, n), at times (K,) in s, as `sample` does."""
         breaks = np.array(self._breaks)
