@@ -21,8 +21,7 @@ EFFORT, RATE = (
 @pytest.fixture
 def ask(bench):
     """Call the service of a configured node with arrays."""
-    if bench.client.lifecycle_state() == 'unconfigured':
-        bench.configure(joints={**EFFORT, **RATE})
+    bench.configure(joints={**EFFORT, **RATE})
 
     def request(**fields):
         flat = {
