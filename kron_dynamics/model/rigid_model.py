@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from kron_dynamics.exceptions import ModelError
+from kron_dynamics.exceptions import ArgumentTypeError, ModelError
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import Traversal
 
@@ -53,8 +53,13 @@ def rigid_tree(model: RobotModel) -> RigidModel:
     so; and those that are for rigid robots alone.
 
     Raises:
+        ArgumentTypeError: it is no model, but a robot, perhaps.
         ModelError: a link of it is flexible, or it has closed loops.
     """
+    if not hasattr(model, 'has_closed_loops'):
+        raise ArgumentTypeError(
+            f'model is a {type(model).__name__}, expected a model, such as robot.model'
+        )
     if model.has_closed_loops:
         raise ModelError(f"this quantity is for trees, and model '{model.name}' has closed loops")
     if model.is_flexible:

@@ -27,6 +27,9 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_interface import reference_bounds
 from kron_dynamics.typing import FloatArray
 
+# Periods of the states that efforts are hardly ever late.
+_LONG_LEAD = 5.0
+
 
 def make_controller(
     parameters: ParameterSet, robot: Robot, flexible: Robot, q: FloatArray, background: Executor
@@ -165,7 +168,12 @@ def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
         ParameterError: they would not; the message says what would do.
     """
     checked_fault_hold(parameters, robot, flexible)
-    period = parameters.value('state_period')
+    period, lead = (parameters.value(name) for name in ('state_period', 'effort_lead'))
+    if lead > _LONG_LEAD * period:
+        parameters.logger.warning(
+            f'effort_lead is {lead:g} s, {lead / period:.3g} times state_period: efforts that are '
+            f'too far ahead are as wrong as late ones; is it in s?'
+        )
     if parameters.value('control_law') != 'computed_torque' or parameters.value(
         'vibration_damping'
     ):

@@ -96,6 +96,11 @@ def test_efforts_are_as_far_ahead_as_asked(bench, assert_close):
         assert_close(effort, expected + lead * added, rel=1e-9)
 
 
+def test_a_lead_of_many_periods_is_doubted(bench):
+    bench.prepare(q=HELD, effort_lead=0.9)
+    assert 'effort_lead is 0.9 s, 45 times state_period' in bench.process.output
+
+
 def test_commands_have_the_models_order_and_the_states_stamp(bench, assert_close):
     bench.prepare(q=HELD)
     bench.command()
