@@ -29,6 +29,8 @@ IntArray = npt.NDArray[np.intp]
 _REST = 1e-7
 # Steps of a joint's acceleration that count as rounding, relative to its greatest one.
 _ROUNDING = 1e-5
+# Ways between waypoints that count as none, relative to the longest one.
+_REPEATED = 1e-7
 # Taylor coefficients at a rest that count as 0, relative to the greatest one.
 _NONE = 1e-6
 
@@ -124,7 +126,8 @@ def sections_of_waypoints(
     """Return the natural cubic splines through waypoints, from rest to rest.
 
     Args:
-        points: shape (K, n), finite; points that repeat the one before are left out.
+        points: shape (K, n), finite; points that repeat the one before, but for rounding, are left
+            out.
         rests: places of points that are rests beside the first and the last one.
         scale: of each joint, shape (n,): the parameter goes by the greatest way / scale.
     """
@@ -133,11 +136,13 @@ def sections_of_waypoints(
     sections = []
     for begin, end in zip(ends[:-1], ends[1:], strict=True):
         ways = (np.abs(np.diff(points[begin : end + 1], axis=0)) / scale).max(axis=1)
-        kept = np.concatenate(([begin], begin + 1 + np.flatnonzero(ways > 0.0)))
+        apart = ways > _REPEATED * ways.max()
+        kept = np.concatenate(([begin], begin + 1 + np.flatnonzero(apart)))
         if kept.size == 1:
             continue
-        breaks = np.concatenate(([0.0], np.cumsum(ways[ways > 0.0])))
+        breaks = np.concatenate(([0.0], np.cumsum(ways[apart])))
         q = points[kept]
+        q[-1] = points[end]
         v = natural_spline_velocities(breaks, q)
         pieces = cubic_pieces(np.diff(breaks), (q[:-1], v[:-1]), (q[1:], v[1:]))
         table = np.ascontiguousarray(pieces.swapaxes(0, 1))

@@ -12,6 +12,8 @@ from kron_dynamics.typing import FloatArray
 
 # Of the width of a rest's zone: no place is nearer to the rest, where powers may be infinite.
 _NEAREST = 1e-6
+# Newton's steps for r(s), and how small one is that changes nothing, relative to r.
+_MOST_STEPS, _ROUNDING = 60, 1e-14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +56,12 @@ class RestMap:
         grid = np.concatenate((first * steps, self.duration - last * steps[::-1]))
         at = self(grid)[0]
         r, above = np.interp(s, at, grid), np.searchsorted(at[1:-1], s, side='right') + 1
-        for _ in range(3):  # Newton's steps double the digits
+        for _ in range(_MOST_STEPS):  # Newton's double the digits, but not at once beside a rest
             reached, slope, _ = self(r)
-            r = np.clip(r - (reached - s) / slope, grid[above - 1], grid[above])
+            step = np.clip(r - (reached - s) / slope, grid[above - 1], grid[above]) - r
+            r = r + step
+            if (np.abs(step) <= _ROUNDING * r).all():
+                break
         return r
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
+from kron_dynamics.arguments import finite_array, instance, real_array, real_number, whole_number
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_sections import (
@@ -21,7 +21,7 @@ from kron_dynamics.control.reference.retimed_trajectory import RetimedTrajectory
 from kron_dynamics.control.reference.retiming_refusals import refuse_positions
 from kron_dynamics.control.reference.section_timing import quickest
 from kron_dynamics.control.reference.trajectory import Trajectory
-from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.exceptions import ParameterError, TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -66,17 +66,21 @@ def retime(
     Raises:
         TrajectoryError: the path leaves a position limit, a limit forbids any motion along it, or
             it is malformed; names joint, limit and place.
-        ParameterError: a limit cannot be used.
+        ParameterError: a limit or the tolerance cannot be used.
         ArgumentTypeError: an argument is of a wrong kind.
     """
     instance(robot, Robot, 'robot', 'a Robot')
+    instance(rests, (Sequence, np.ndarray), 'rests', 'places of waypoints')
+    tolerance = real_number(position_tolerance, 'position_tolerance')
+    if not tolerance >= 0.0:
+        raise ParameterError(f'position_tolerance is {tolerance:g}, expected 0 or more')
     rigid = robot.rigid
     limits = _limits(rigid, (velocity_limit, acceleration_limit, effort_limit, effort_rate_limit))
     if isinstance(path, Trajectory):
         sections, start, count = _of_trajectory(rigid, path, rests)
     else:
         sections, start, count = _of_waypoints(rigid, finite_array(path, 'path'), rests, limits)
-    refuse_positions(rigid, sections, position_tolerance)
+    refuse_positions(rigid, sections, tolerance)
     limits = _usable(rigid, sections, limits)
     motions, point_times = _timed(rigid, sections, count, limits, friction)
     return joined_motions(rigid, motions, start, point_times, limits)

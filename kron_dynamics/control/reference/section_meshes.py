@@ -22,6 +22,11 @@ _COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 160, 44, 40, 8
 # they take, by the change of u, and in each zone.
 _ZONE_SHARE = 0.3
 _TIME_SHARE, _TURN_SHARE, _REST_SHARE = 0.4, 0.4, 0.1
+# Of a zone, relative to the duration: with less, times beside the end are rounded too coarsely.
+_BRIEFEST = 1e-6
+# Intervals grow by this from one to the next at most: the motion is a spline of them, and one
+# beside a far shorter one would have to describe what happens in both.
+_GROWTH = 8.0
 # Of guesses of a speed, each nearer to what is possible.
 _MOST_TRIALS = 100
 
@@ -69,7 +74,7 @@ def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
     for k in (0, -1):
         if orders[k] > 1:  # s is a time already, in which the whole piece leaves the rest
             zones[k] = duration * sizes[k] / section.length
-    first, last = np.minimum(zones, 0.5 * duration).tolist()
+    first, last = np.clip(zones, _BRIEFEST * duration, 0.5 * duration).tolist()
     power = 3.0 if np.isfinite(limits.effort_rate).any() else 2.0
     powers = (power / orders[0], power / orders[1])
     return RestMap(float(section.breaks[0]), section.length, duration, (first, last), powers)
@@ -117,4 +122,21 @@ def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) ->
     for k, divisions in enumerate(many):
         between = np.linspace(at[k], at[k + 1], divisions + 1)[1:-1]
         parts += [breaks[k : k + 1], np.interp(between, spent, r)]
-    return np.concatenate((*parts, breaks[-1:]))
+    return _graded(np.concatenate((*parts, breaks[-1:])))
+
+
+def _graded(nodes: FloatArray) -> FloatArray:
+    """More nodes, until no interval is more than _GROWTH times as long as one beside it."""
+    while True:
+        sizes = np.diff(nodes)
+        before = np.append(np.inf, sizes[:-1])
+        after = np.append(sizes[1:], np.inf)
+        long = np.flatnonzero(sizes > 1.001 * _GROWTH * np.minimum(before, after))
+        if not long.size:
+            return nodes
+        cut = np.where(
+            before[long] <= after[long],
+            nodes[long] + np.minimum(_GROWTH * before[long], 0.5 * sizes[long]),
+            nodes[long + 1] - np.minimum(_GROWTH * after[long], 0.5 * sizes[long]),
+        )
+        nodes = np.insert(nodes, long + 1, cut)

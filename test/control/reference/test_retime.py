@@ -275,6 +275,44 @@ def test_repeated_points_count_once(assert_close):
     assert_close(found.duration, retime(cart(), [[0.0], [1.0], [2.0]]).duration, 1e-9)
 
 
+@pytest.mark.parametrize('rate', [None, [20.0]])
+@pytest.mark.parametrize('apart', [1e-9, -1e-9, 1e-12, 1e-15])
+@pytest.mark.parametrize('place', [0.0, 1.0, 2.0])
+def test_points_that_repeat_but_for_rounding_count_once(apart, place, rate, assert_close):
+    points = np.array([[0.0], [1.0], [2.0]])
+    twice = np.insert(points, int(place) + 1, place + apart, axis=0)
+    found = retime(cart(), twice, effort_rate_limit=rate)
+    q = found.trajectory.samples(found.point_times)[0]
+    assert_close(q, twice, 1.01 * abs(apart))
+    assert (q[[0, -1]] == twice[[0, -1]]).all()
+    once = retime(cart(), points, effort_rate_limit=rate)
+    assert_close(found.duration, once.duration, 1e-3)
+
+
+@pytest.mark.parametrize('rate', [None, [20.0, 20.0]])
+@pytest.mark.parametrize('apart', [1e-6, 1e-4])
+@pytest.mark.parametrize('place', [0, 1, 2])
+def test_points_close_together_are_passed_in_turn(apart, place, rate, assert_close):
+    robot = kd.load(ROOT / 'test' / 'robots' / 'planar_2r.urdf')
+    points = np.insert([[0.0, 0.0], [0.5, 0.3], [1.0, 1.0]], place + 1, 0.0, axis=0)
+    points[place + 1] = points[place] + [apart, 0.0]
+    found = retime(robot, points, effort_limit=[60.0, 30.0], effort_rate_limit=rate)
+    assert (np.diff(found.point_times) > 0.0).all()
+    assert_close(found.trajectory.samples(found.point_times)[0], points, 1e-6 * apart)
+
+
+@pytest.mark.parametrize('rate', [None, [1e9]])
+@pytest.mark.parametrize('velocity', [1e-2, 1e-4, 1e-7])
+def test_slow_cart_with_strong_drives_cruises(velocity, rate):
+    # Its velocity limit is reached in 1e-5 of a second and less, and kept for minutes and more.
+    robot = cart(velocity=velocity, effort=2e3)
+    found = retime(robot, [[0.0], [3.0]], effort_rate_limit=rate)
+    assert 1.0 <= found.duration / (3.0 / velocity) < (1.001 if rate is None else 1.012)
+    q, qd, _ = found.trajectory.samples(np.linspace(0.0, found.duration, 20001))
+    assert 0.0 <= q.min() <= q.max() <= 3.0 * _ROUNDING
+    assert 0.0 <= qd.min() <= qd.max() <= velocity * _ROUNDING
+
+
 def test_many_points_take_as_long_as_few_on_the_same_line():
     line = np.linspace(0.0, 3.0, 201)[:, None]
     many = retime(cart(), line, effort_rate_limit=[20.0])
@@ -311,6 +349,10 @@ def test_weight_near_the_limit_is_moved_slowly():
         ([[0.0, 1.0]], {}, r'path has shape \(1, 2\)'),
         ([[0.0], [np.nan]], {}, 'path holds a NaN'),
         ([[0.0], [1.0]], {'rests': [2]}, 'rests has 2'),
+        ([[0.0], [1.0]], {'rests': 1}, 'rests is 1, expected places of waypoints'),
+        ([[0.0], [1.0]], {'position_tolerance': np.nan}, 'position_tolerance is nan, expected 0'),
+        ([[0.0], [1.0]], {'position_tolerance': -1.0}, 'position_tolerance is -1, expected 0'),
+        ([[0.0], [1.0]], {'position_tolerance': 'a'}, "position_tolerance is or holds 'a'"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(points, options, words):
