@@ -70,6 +70,7 @@ def retime(
         ArgumentTypeError: an argument is of a wrong kind.
     """
     instance(robot, Robot, 'robot', 'a Robot')
+    instance(friction, (bool, np.bool_), 'friction', 'True or False')
     instance(rests, (Sequence, np.ndarray), 'rests', 'places of waypoints')
     tolerance = real_number(position_tolerance, 'position_tolerance')
     if not tolerance >= 0.0:

@@ -12,6 +12,7 @@ from kron_dynamics.control.reference.path_terms import Limits, path_terms
 from kron_dynamics.control.reference.rest_map import RestMap
 from kron_dynamics.control.reference.retiming_refusals import refuse_standing
 from kron_dynamics.exceptions import TrajectoryError
+from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -27,6 +28,8 @@ _BRIEFEST = 1e-6
 # Intervals grow by this from one to the next at most: the motion is a spline of them, and one
 # beside a far shorter one would have to describe what happens in both.
 _GROWTH = 8.0
+# Weight changes with the angle: joints turn by this at most within an interval, rad.
+_TURN = 1.0
 # Of guesses of a speed, each nearer to what is possible.
 _MOST_TRIALS = 100
 
@@ -123,6 +126,32 @@ def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) ->
         between = np.linspace(at[k], at[k + 1], divisions + 1)[1:-1]
         parts += [breaks[k : k + 1], np.interp(between, spent, r)]
     return _graded(np.concatenate((*parts, breaks[-1:])))
+
+
+def divided_by_turns(
+    robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray
+) -> FloatArray:
+    """Return nodes, (N + 1,), with more where joints turn far from one to the next.
+
+    Args:
+        robot: the machine.
+        section: of the path.
+        rest_map: of the section.
+        nodes: where intervals meet, r.
+    """
+    turning = [joint_kind(kind).unit('position') == 'rad' for kind in robot.model.joint_types]
+    if not any(turning):
+        return nodes
+    s = rest_map(nodes)[0]
+    q = section.derivatives(s, section.piece_at(s))[0][:, turning]
+    many = np.ceil(np.abs(np.diff(q, axis=0)).max(axis=1) / _TURN).astype(int)
+    if many.max() < 2:
+        return nodes
+    parts = [
+        np.linspace(nodes[k], nodes[k + 1], max(count, 1), endpoint=False)
+        for k, count in enumerate(many.tolist())
+    ]
+    return _graded(np.concatenate((*parts, nodes[-1:])))
 
 
 def _graded(nodes: FloatArray) -> FloatArray:

@@ -20,9 +20,11 @@ from kron_dynamics.control.reference.retiming_rows import (
 )
 from kron_dynamics.control.reference.section_meshes import (
     coarse_nodes,
+    divided_by_turns,
     fine_nodes,
     rest_map_of,
 )
+from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -31,6 +33,8 @@ _COARSE_GAP, _FINE_GAP, _FINE_GAP_RATES = 0.1, 1e-4, 2.5e-3
 # What is asked of a motion between its states is seen afterwards. If it has to be slower by more
 # than this, rows are made stricter where it is too much, and the motion is searched again.
 _SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.012, 4
+# Times that a guess is made slower: below that rounding is left.
+_MOST_SHRINKING = 2000
 # A motion that has to be slower by more than this even then: the mesh does not describe it.
 _SLOWEST = 2.0
 # Of guesses, each nearer to what is possible.
@@ -56,14 +60,16 @@ def quickest(
     breaks = np.concatenate(
         ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
     )
-    mesh = Mesh.of(robot, section, rest_map, coarse_nodes(rest_map, breaks))
+    nodes = divided_by_turns(robot, section, rest_map, coarse_nodes(rest_map, breaks))
+    mesh = Mesh.of(robot, section, rest_map, nodes)
     c = np.ones(mesh.nodes.size + 2)
     if friction:  # r is about the time
         mesh = mesh.with_friction(robot, c)
     refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
     rows, _ = rows_of(mesh, limits)
     c = minimize(mesh.objective, rows, _begun(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
-    finer = Mesh.of(robot, section, rest_map, fine_nodes(mesh, c, rest_map, breaks, smooth))
+    nodes = fine_nodes(mesh, c, rest_map, breaks, smooth)
+    finer = Mesh.of(robot, section, rest_map, divided_by_turns(robot, section, rest_map, nodes))
     c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
     if friction:
         finer = finer.with_friction(robot, c)
@@ -108,9 +114,13 @@ def _begun(rows: Rows, c: FloatArray) -> FloatArray:
 
 def _shrunk(rows: Rows, c: FloatArray, factor: float) -> FloatArray:
     """Slower, until all rows have slack."""
-    while not rows.allow(c):
+    for _ in range(_MOST_SHRINKING):
+        if rows.allow(c):
+            return c
         c = factor * c
-    return c
+    raise TrajectoryError(
+        'no speed along the path was found, however low: are limits in SI units?'
+    )
 
 
 def _samples(
