@@ -28,8 +28,9 @@ _BRIEFEST = 1e-6
 # Intervals grow by this from one to the next at most: the motion is a spline of them, and one
 # beside a far shorter one would have to describe what happens in both.
 _GROWTH = 8.0
-# Weight changes with the angle: joints turn by this at most within an interval, rad.
-_TURN = 1.0
+# Weight changes with the angle: joints turn by this at most within an interval, rad; in the coarse
+# mesh, whose intervals are some times as long as those of the fine one, and in that.
+COARSE_TURN, FINE_TURN = 2.0, 1.0
 # Of guesses of a speed, each nearer to what is possible.
 _MOST_TRIALS = 100
 
@@ -129,7 +130,7 @@ def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) ->
 
 
 def divided_by_turns(
-    robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray
+    robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray, most: float
 ) -> FloatArray:
     """Return nodes, (N + 1,), with more where joints turn far from one to the next.
 
@@ -138,20 +139,21 @@ def divided_by_turns(
         section: of the path.
         rest_map: of the section.
         nodes: where intervals meet, r.
+        most: that a joint may turn in an interval, rad.
+
+    Returns:
+        The nodes themselves where these are enough.
     """
     turning = [joint_kind(kind).unit('position') == 'rad' for kind in robot.model.joint_types]
-    if not any(turning):
-        return nodes
     s = rest_map(nodes)[0]
     q = section.derivatives(s, section.piece_at(s))[0][:, turning]
-    many = np.ceil(np.abs(np.diff(q, axis=0)).max(axis=1) / _TURN).astype(int)
-    if many.max() < 2:
+    ways = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0)
+    if ways.max() <= most:
         return nodes
-    parts = [
-        np.linspace(nodes[k], nodes[k + 1], max(count, 1), endpoint=False)
-        for k, count in enumerate(many.tolist())
-    ]
-    return _graded(np.concatenate((*parts, nodes[-1:])))
+    many = np.maximum(np.ceil(ways / most), 1.0).astype(int)
+    at = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    inside = np.repeat(nodes[:-1], many) + at * np.repeat(np.diff(nodes) / many, many)
+    return _graded(np.append(inside, nodes[-1]))
 
 
 def _graded(nodes: FloatArray) -> FloatArray:

@@ -19,6 +19,8 @@ from kron_dynamics.control.reference.retiming_rows import (
     tightened,
 )
 from kron_dynamics.control.reference.section_meshes import (
+    COARSE_TURN,
+    FINE_TURN,
     coarse_nodes,
     divided_by_turns,
     fine_nodes,
@@ -55,25 +57,7 @@ def quickest(
     """
     smooth = bool(np.isfinite(limits.effort_rate).any())
     gap = _FINE_GAP_RATES if smooth else _FINE_GAP
-    rest_map = rest_map_of(robot, section, limits)
-    inner = section.breaks[1:-1]
-    breaks = np.concatenate(
-        ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
-    )
-    nodes = divided_by_turns(robot, section, rest_map, coarse_nodes(rest_map, breaks))
-    mesh = Mesh.of(robot, section, rest_map, nodes)
-    c = np.ones(mesh.nodes.size + 2)
-    if friction:  # r is about the time
-        mesh = mesh.with_friction(robot, c)
-    refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
-    rows, _ = rows_of(mesh, limits)
-    c = minimize(mesh.objective, rows, _begun(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
-    nodes = fine_nodes(mesh, c, rest_map, breaks, smooth)
-    finer = Mesh.of(robot, section, rest_map, divided_by_turns(robot, section, rest_map, nodes))
-    c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
-    if friction:
-        finer = finer.with_friction(robot, c)
-    refuse_standing(robot, section, finer.places, finer.terms.weight, limits.effort)
+    finer, c, breaks = _searched_mesh(robot, section, limits, friction, smooth)
     rows, about = rows_of(finer, limits)
     kept = near_bounds(rows, c, about)
     best, slowing, duals = None, np.inf, None
@@ -101,6 +85,36 @@ def quickest(
         slowing = best.slowing(limits, best.peaks(limits))
         best = best.slowed(slowing)
     return best, best.times[np.searchsorted(finer.nodes, breaks)]
+
+
+def _searched_mesh(
+    robot: Robot, section: PathSection, limits: Limits, friction: bool, smooth: bool
+) -> tuple[Mesh, FloatArray, FloatArray]:
+    """A mesh that is fine where a coarse one shows need, what to begin with, and its breaks."""
+    rest_map = rest_map_of(robot, section, limits)
+    inner = section.breaks[1:-1]
+    breaks = np.concatenate(
+        ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
+    )
+    few = coarse_nodes(rest_map, breaks)
+    nodes = divided_by_turns(robot, section, rest_map, few, COARSE_TURN)
+    turns = nodes is not few
+    mesh = Mesh.of(robot, section, rest_map, nodes)
+    c = np.ones(mesh.nodes.size + 2)
+    if friction:  # r is about the time
+        mesh = mesh.with_friction(robot, c)
+    refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
+    rows, _ = rows_of(mesh, limits)
+    c = minimize(mesh.objective, rows, _begun(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
+    nodes = fine_nodes(mesh, c, rest_map, breaks, smooth)
+    if turns:
+        nodes = divided_by_turns(robot, section, rest_map, nodes, FINE_TURN)
+    finer = Mesh.of(robot, section, rest_map, nodes)
+    c = np.append(np.interp(finer.centers, mesh.centers, c[:-1]), 1.0)
+    if friction:
+        finer = finer.with_friction(robot, c)
+    refuse_standing(robot, section, finer.places, finer.terms.weight, limits.effort)
+    return finer, c, breaks
 
 
 def _begun(rows: Rows, c: FloatArray) -> FloatArray:
