@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.joint_log import JointLog, columns_by_joint
-from kron_dynamics.bag.reader import AccelerationMessage, JointStateMessage
+from kron_dynamics.bag.joint_states import JointStates
+from kron_dynamics.bag.reader import AccelerationMessage
 from kron_dynamics.bag.samples import DroppedSamples, IntArray, Samples, merge_samples
 from kron_dynamics.typing import FloatArray
 
@@ -34,7 +35,7 @@ class Companion:
 
 def collect_commands(
     topic: str,
-    messages: Sequence[JointStateMessage],
+    states: JointStates,
     log: JointLog,
     joint_names: Sequence[str],
 ) -> Companion:
@@ -42,15 +43,14 @@ def collect_commands(
 
     Args:
         topic: name of their topic.
-        messages: messages in the order of recording.
+        states: what its messages say.
         log: the joint states whose clock they follow.
         joint_names: the model's joints, in coordinate order.
     """
     dropped = DroppedSamples()
-    columns = columns_by_joint(messages, joint_names, dropped)
-    stamps = [message.stamp for message in messages]
-    epochs = _epochs([message.log_time for message in messages], log)
-    times = _times(stamps, [message.log_time for message in messages], log)
+    columns = columns_by_joint(states, joint_names, dropped)
+    epochs = _epochs(states.log_time, log)
+    times = _times(states.stamp, states.log_time, log)
     return Companion(
         topic,
         tuple(
@@ -79,10 +79,10 @@ def collect_accelerations(
     finite = np.isfinite(table).all(axis=1)
     if not finite.all():
         dropped.non_finite['acceleration'] = int(np.sum(~finite))
-    epochs = _epochs([message.log_time for message in messages], log)
-    times = _times(
-        [message.stamp for message in messages], [message.log_time for message in messages], log
-    )
+    log_time = np.array([message.log_time for message in messages], dtype=np.int64)
+    stamp = np.array([message.stamp for message in messages], dtype=np.int64)
+    epochs = _epochs(log_time, log)
+    times = _times(stamp, log_time, log)
     pieces = [(np.flatnonzero(finite), table[finite])]
     return Companion(
         topic,
@@ -94,13 +94,13 @@ def collect_accelerations(
     )
 
 
-def _epochs(log_times: Sequence[int], log: JointLog) -> IntArray:
+def _epochs(log_time: IntArray, log: JointLog) -> IntArray:
     """Return in which clock epoch of the joint states each message was recorded."""
-    found = np.searchsorted(log.epoch_starts, np.array(log_times, dtype=np.int64), side='right')
+    found = np.searchsorted(log.epoch_starts, log_time, side='right')
     return np.maximum(found - 1, 0)
 
 
-def _times(stamps: Sequence[int], log_times: Sequence[int], log: JointLog) -> FloatArray:
+def _times(stamp: IntArray, log_time: IntArray, log: JointLog) -> FloatArray:
     """Return times in s on the joint states' clock."""
-    chosen = np.array(stamps if log.stamped else log_times, dtype=np.int64)
+    chosen = stamp if log.stamped else log_time
     return np.asarray((chosen - log.origin) * 1e-9)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.reader import JointStateMessage
+from kron_dynamics.bag.joint_states import JointStates, JointTable
 from kron_dynamics.bag.samples import (
     DroppedSamples,
     IntArray,
@@ -77,7 +77,7 @@ class JointLog:
 
 def build_joint_log(
     topic: str,
-    messages: Sequence[JointStateMessage],
+    states: JointStates,
     joint_names: Sequence[str],
     unlimited: Collection[str] = (),
 ) -> JointLog:
@@ -85,7 +85,7 @@ def build_joint_log(
 
     Args:
         topic: name used in errors.
-        messages: messages in the order of recording.
+        states: what its messages say.
         joint_names: the model's joints, in coordinate order.
         unlimited: those that turn without end; drivers may report them modulo one turn.
 
@@ -93,8 +93,8 @@ def build_joint_log(
         BagError: a joint has no position in any message.
     """
     dropped = DroppedSamples()
-    stamped = any(message.stamp != 0 for message in messages)
-    stamps = np.array([m.stamp if stamped else m.log_time for m in messages], dtype=np.int64)
+    stamped = bool(states.stamp.any())
+    stamps = states.stamp if stamped else states.log_time
     epochs = clock_epochs(stamps)
     dropped.restarts = int(epochs[-1]) if len(epochs) else 0
     dropped.out_of_order = sum(
@@ -103,10 +103,10 @@ def build_joint_log(
     )
     origin = int(stamps.min()) if len(stamps) else 0
     times: FloatArray = (stamps - origin) * np.float64(1e-9)
-    columns = columns_by_joint(messages, joint_names, dropped)
+    columns = columns_by_joint(states, joint_names, dropped)
     for joint in joint_names:
         if not columns.get((joint, 'position')):
-            seen = sorted({name for message in messages for name in message.names})
+            seen = sorted(states.names)
             raise BagError(
                 f"topic '{topic}' has no position of joint '{joint}'; it has {', '.join(seen)}"
                 if seen
@@ -122,10 +122,8 @@ def build_joint_log(
             samples = series[joint, 'position']
             series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
         segments += _split_into_segments(series, joint_names, epoch, dropped)
-    starts = np.array([m.log_time for m in messages], dtype=np.int64)[
-        np.searchsorted(epochs, np.arange(dropped.restarts + 1))
-    ]
-    return JointLog(tuple(segments), dropped, len(messages), origin, starts, stamped)
+    starts = states.log_time[np.searchsorted(epochs, np.arange(dropped.restarts + 1))]
+    return JointLog(tuple(segments), dropped, len(states), origin, starts, stamped)
 
 
 def clock_epochs(stamps: IntArray) -> IntArray:
@@ -153,51 +151,43 @@ def clock_epochs(stamps: IntArray) -> IntArray:
 
 
 def columns_by_joint(
-    messages: Sequence[JointStateMessage], joint_names: Sequence[str], dropped: DroppedSamples
+    states: JointStates, joint_names: Sequence[str], dropped: DroppedSamples
 ) -> dict[tuple[str, str], list[Piece]]:
     """Return, by joint and quantity, the values in messages and the indices of those messages.
 
     Args:
-        messages: messages in the order of recording.
+        states: the messages of a topic.
         joint_names: joints wanted.
         dropped: where messages and samples that cannot be used are counted.
     """
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = {}
-    for index, message in enumerate(messages):
-        present = _present_quantities(message)
-        if present is None:
-            dropped.malformed += 1
-        else:
-            groups.setdefault((message.names, present), []).append(index)
-    wanted = set(joint_names)
-    dropped.unused_joints = tuple(sorted({n for names, _ in groups for n in names} - wanted))
+    consistent = [table for table in states.tables if _is_consistent(table)]
+    dropped.malformed += len(states) - sum(len(table.index) for table in consistent)
+    named = {name for table in consistent for name in table.names}
+    dropped.unused_joints = tuple(sorted(named - set(joint_names)))
     columns: dict[tuple[str, str], list[Piece]] = {}
-    for (names, present), indices in groups.items():
-        where = np.array(indices, dtype=np.int64)
-        for quantity in present:
-            table = np.stack([getattr(messages[index], quantity) for index in indices])
-            for column, joint in enumerate(names):
+    for table in consistent:
+        for quantity in QUANTITIES:
+            wanted = table.joints_with(quantity) & set(joint_names)
+            for column, joint in enumerate(table.names):
                 if joint not in wanted:
                     continue
-                finite = np.isfinite(table[:, column])
+                values = getattr(table, quantity)[:, column]
+                finite = np.isfinite(values)
                 if not finite.all():
                     key = f'{joint} {quantity}'
                     count = dropped.non_finite.get(key, 0) + int(np.sum(~finite))
                     dropped.non_finite[key] = count
                 if finite.any():
-                    piece = (where[finite], table[finite, column])
+                    piece = (table.index[finite], values[finite])
                     columns.setdefault((joint, quantity), []).append(piece)
     return columns
 
 
-def _present_quantities(message: JointStateMessage) -> tuple[str, ...] | None:
-    """Return which arrays a message fills, or None if it contradicts itself."""
-    if len(set(message.names)) != len(message.names):
-        return None
-    sizes = {quantity: len(getattr(message, quantity)) for quantity in QUANTITIES}
-    if any(size not in (0, len(message.names)) for size in sizes.values()):
-        return None
-    return tuple(quantity for quantity, size in sizes.items() if size)
+def _is_consistent(table: JointTable) -> bool:
+    """Return whether messages name each joint once, and fill each array wholly or not at all."""
+    count = len(table.names)
+    widths = {getattr(table, quantity).shape[1] for quantity in QUANTITIES}
+    return len(set(table.names)) == count and widths <= {0, count}
 
 
 def _split_into_segments(

@@ -10,17 +10,22 @@ come from the reading library and a bag without embedded definitions reads the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kron_dynamics.bag.cut_mcap import CutFile, is_cut_off
+from kron_dynamics.bag.joint_state_decoding import JointStateDecoder
+from kron_dynamics.bag.joint_states import JointStates
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
-    from rosbags.rosbag2 import Reader
+    from kron_dynamics.bag.mcap_storage import BagReader
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ACCELERATION = 'geometry_msgs/msg/AccelStamped'
@@ -28,27 +33,6 @@ TEXT = 'std_msgs/msg/String'
 # Names of the topics of such texts that are read.
 DESCRIPTIONS = ('robot_description', 'robot_constraints')
 STORAGE_SUFFIXES = ('.mcap', '.db3')
-
-
-@dataclass(frozen=True)
-class JointStateMessage:
-    """One sensor_msgs/JointState.
-
-    Attributes:
-        log_time: time of recording, in ns.
-        stamp: time in the header, in ns.
-        names: joint names, as sent.
-        position: positions, shape (len(names),) or (0,), in rad or m.
-        velocity: velocities, shape (len(names),) or (0,), in rad/s or m/s.
-        effort: efforts, shape (len(names),) or (0,), in N m or N.
-    """
-
-    log_time: int
-    stamp: int
-    names: tuple[str, ...]
-    position: FloatArray
-    velocity: FloatArray
-    effort: FloatArray
 
 
 @dataclass(frozen=True)
@@ -70,12 +54,12 @@ class AccelerationMessage:
 
 @dataclass(frozen=True)
 class BagContents:
-    """What :func:`read_bag` found; every list is in the order of recording.
+    """What :func:`read_bag` found; everything is in the order of recording.
 
     Attributes:
         path: where the bag is.
         message_counts: messages of each topic of the bag, decoded or not.
-        joint_states: decoded messages of each JointState topic.
+        joint_states: what the messages of each JointState topic say.
         accelerations: decoded messages of each AccelStamped topic.
         robot_descriptions: distinct texts of each ``robot_description`` topic.
         robot_constraints: distinct texts of each ``robot_constraints`` topic.
@@ -85,7 +69,7 @@ class BagContents:
 
     path: Path
     message_counts: dict[str, int] = field(default_factory=dict)
-    joint_states: dict[str, list[JointStateMessage]] = field(default_factory=dict)
+    joint_states: dict[str, JointStates] = field(default_factory=dict)
     accelerations: dict[str, list[AccelerationMessage]] = field(default_factory=dict)
     robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
     robot_constraints: dict[str, list[str]] = field(default_factory=dict)
@@ -103,8 +87,25 @@ def read_bag(path: str | Path) -> BagContents:
         BagError: there is no bag, it is damaged, or the library ``rosbags`` is missing.
     """
     contents = BagContents(Path(path))
-    for storage in _storages(contents):
-        _read_storage(storage, contents)
+    decoders: dict[str, JointStateDecoder] = {}
+    storages = _storages(contents)
+    unread = []
+    for storage in storages:
+        try:
+            _read_storage(storage, contents, decoders)
+        except BagError as error:
+            unread.append(error)
+            contents.notes.append(f"'{storage.name}' is left out from where it fails: {error}")
+    if unread and len(unread) == len(storages):
+        raise unread[0]
+    found: dict[str, JointStates] = {}
+    for topic, decoder in decoders.items():
+        states, undecodable = decoder.finish()
+        if len(states):
+            found[topic] = states
+        if undecodable:
+            contents.undecodable[topic] = undecodable
+    contents.joint_states.update(sorted(found.items(), key=lambda item: item[1].log_time[0]))
     return contents
 
 
@@ -120,78 +121,106 @@ def _storages(contents: BagContents) -> list[Path]:
                 f'{" or ".join(STORAGE_SUFFIXES)}'
             )
         return [path]
+    files = [entry for entry in path.iterdir() if entry.suffix in STORAGE_SUFFIXES]
+    files.sort(key=lambda file: (len(file.name), file.name))  # they end in _0, _1, ..., _10
     if (path / 'metadata.yaml').exists():
-        return [path]
-    files = sorted(entry for entry in path.iterdir() if entry.suffix in STORAGE_SUFFIXES)
+        # Those of a bag that was copied in part are read one by one: rosbags opens all or none.
+        return files if any(is_cut_off(file) for file in files) else [path]
     if not files:
         raise BagError(f"'{path}' holds neither metadata.yaml nor a .mcap or .db3 file")
     contents.notes.append('metadata.yaml is missing (recorder not closed?): read file by file')
     return files
 
 
-def _read_storage(path: Path, contents: BagContents) -> None:
+def _read_storage(
+    path: Path, contents: BagContents, decoders: dict[str, JointStateDecoder]
+) -> None:
     try:
-        from rosbags.rosbag2 import Reader
+        from rosbags.rosbag2 import Reader as _
         from rosbags.typesys import Stores, get_typestore
+
+        from kron_dynamics.bag.mcap_storage import BagReader
     except ImportError as error:
         raise BagError(
             "reading a bag needs the Python package 'rosbags' (pip install rosbags)"
         ) from error
     store = get_typestore(Stores.LATEST)
     try:
-        with Reader(path) as reader:
-            _decode_messages(reader, store, contents)
+        if path.is_file() and is_cut_off(path):
+            cut = CutFile(path)
+            left = sum(connection.msgcount for connection in cut.connections)
+            lost = f', without {cut.lost_chunks} damaged chunks' if cut.lost_chunks else ''
+            contents.notes.append(
+                f"'{path.name}' is cut off (recorder not closed?): "
+                f'its first {left} messages are read{lost}'
+            )
+            _decode_messages(cut, store, contents, decoders)
+        else:
+            with BagReader(path) as reader:
+                _decode_messages(reader, store, contents, decoders)
     # The storage layers below raise whatever their format library raises (sqlite, zstd, yaml,
     # KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
     except Exception as error:
         raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
 
 
-def _decode_messages(reader: Reader, store: Any, contents: BagContents) -> None:
+def _decode_messages(
+    reader: BagReader | CutFile,
+    store: Any,
+    contents: BagContents,
+    decoders: dict[str, JointStateDecoder],
+) -> None:
     from rosbags.serde import SerdeError
 
-    wanted = []
-    for connection in reader.connections:
+    def decode(data: bytes, kind: str) -> Any:
+        try:
+            return store.deserialize_cdr(data, kind)
+        except SerdeError:
+            return None
+
+    connections: Any = reader.connections
+    adders = {}
+    for connection in connections:
         topic, kind = connection.topic, connection.msgtype
         count = contents.message_counts.get(topic, 0)
         contents.message_counts[topic] = count + connection.msgcount
-        is_description = kind == TEXT and topic.rsplit('/', 1)[-1] in DESCRIPTIONS
-        if kind in (JOINT_STATE, ACCELERATION) or is_description:
-            wanted.append(connection)
-    if not wanted:
+        if kind == JOINT_STATE:
+            decoder = decoders.setdefault(topic, JointStateDecoder(partial(decode, kind=kind)))
+            adders[connection.id] = decoder.add
+        elif kind == ACCELERATION or (kind == TEXT and topic.rsplit('/', 1)[-1] in DESCRIPTIONS):
+            adders[connection.id] = partial(
+                _add_decoded, contents, topic, partial(decode, kind=kind)
+            )
+    if not adders:
         return
-    for connection, log_time, data in reader.messages(connections=wanted):
-        topic = connection.topic
-        try:
-            message = store.deserialize_cdr(data, connection.msgtype)
-        except SerdeError:
-            contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1
-            continue
-        if connection.msgtype == JOINT_STATE:
-            contents.joint_states.setdefault(topic, []).append(_joint_state(message, log_time))
-        elif connection.msgtype == ACCELERATION:
-            contents.accelerations.setdefault(topic, []).append(_acceleration(message, log_time))
-        else:
-            constraints = topic.endswith('/robot_constraints')
-            known = contents.robot_constraints if constraints else contents.robot_descriptions
-            texts = known.setdefault(topic, [])
-            if message.data not in texts:
-                texts.append(message.data)
+    wanted = [connection for connection in connections if connection.id in adders]
+    for connection, log_time, data in reader.messages(wanted):
+        adders[connection.id](log_time, data)
+
+
+def _add_decoded(
+    contents: BagContents,
+    topic: str,
+    decode: Callable[[bytes], Any],
+    log_time: int,
+    data: bytes,
+) -> None:
+    """Put an acceleration or a text into the contents."""
+    message = decode(data)
+    if message is None:
+        contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1
+    elif hasattr(message, 'accel'):
+        contents.accelerations.setdefault(topic, []).append(_acceleration(message, log_time))
+    else:
+        constraints = topic.endswith('/robot_constraints')
+        known = contents.robot_constraints if constraints else contents.robot_descriptions
+        texts = known.setdefault(topic, [])
+        if message.data not in texts:
+            texts.append(message.data)
 
 
 def _stamp(header: Any) -> int:
     return int(header.stamp.sec) * 1_000_000_000 + int(header.stamp.nanosec)
-
-
-def _joint_state(message: Any, log_time: int) -> JointStateMessage:
-    return JointStateMessage(
-        log_time,
-        _stamp(message.header),
-        tuple(message.name),
-        np.asarray(message.position, dtype=float),
-        np.asarray(message.velocity, dtype=float),
-        np.asarray(message.effort, dtype=float),
-    )
 
 
 def _acceleration(message: Any, log_time: int) -> AccelerationMessage:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kron_dynamics.bag.auxiliary_series import Companion, collect_accelerations, collect_commands
 from kron_dynamics.bag.joint_log import JointLog, build_joint_log
-from kron_dynamics.bag.reader import BagContents, JointStateMessage
+from kron_dynamics.bag.reader import BagContents
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
@@ -76,7 +76,7 @@ def find_runs(
 def _covering_topics(contents: BagContents, model: RobotModel, among: Sequence[str]) -> list[str]:
     missing = {
         topic: sorted(
-            set(model.joint_names) - _joints_with(contents.joint_states[topic], 'position')
+            set(model.joint_names) - contents.joint_states[topic].joints_with('position')
         )
         for topic in among
     }
@@ -92,11 +92,6 @@ def _covering_topics(contents: BagContents, model: RobotModel, among: Sequence[s
     return covering
 
 
-def _joints_with(messages: Iterable[JointStateMessage], quantity: str) -> set[str]:
-    sizes = {(m.names, len(getattr(m, quantity))) for m in messages}
-    return {name for names, size in sizes if size == len(names) for name in names}
-
-
 def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
     pairs = zip(model.joint_names, model.joint_types, strict=True)
     unlimited = [name for name, kind in pairs if joint_kind(kind).is_endless]
@@ -106,8 +101,8 @@ def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)
     if command_topic is not None:
-        messages = contents.joint_states[command_topic]
-        commands = collect_commands(command_topic, messages, log, model.joint_names)
+        states = contents.joint_states[command_topic]
+        commands = collect_commands(command_topic, states, log, model.joint_names)
         commands.dropped.undecodable = contents.undecodable.get(command_topic, 0)
     acceleration_topic = _acceleration_topic(contents, model, topic, notes)
     if acceleration_topic is not None:
@@ -141,9 +136,9 @@ def _beside(
     own = _namespace(topic)
     nested = {
         _namespace(other)
-        for other, messages in contents.joint_states.items()
+        for other, states in contents.joint_states.items()
         if _namespace(other).startswith(own)
-        and _joints_with(messages, 'position') & set(model.joint_names)
+        and states.joints_with('position') & set(model.joint_names)
     } - {own}
     return [
         other for other in topics if other.startswith(own) and not other.startswith(tuple(nested))
@@ -157,8 +152,8 @@ def _command_topic(
     found = [
         other
         for other in _beside(contents.joint_states, topic, contents, model)
-        if not _joints_with(contents.joint_states[other], 'position')
-        and _joints_with(contents.joint_states[other], 'effort') & set(model.joint_names)
+        if not contents.joint_states[other].joints_with('position')
+        and contents.joint_states[other].joints_with('effort') & set(model.joint_names)
     ]
     return _only(found, 'command_state', 'commanded efforts', notes)
 

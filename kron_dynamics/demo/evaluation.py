@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kron_dynamics.bag import BagContents
-from kron_dynamics.bag.reader import JointStateMessage
-from kron_dynamics.control import Trajectory, reorder
+from kron_dynamics.bag.joint_states import JointStates
+from kron_dynamics.control import Trajectory
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import FloatArray
 
@@ -85,24 +84,22 @@ def evaluate(
         for message in contents.accelerations.get(f'/{law}/dynamics_node/tip_acceleration', [])
         if start <= message.stamp * 1e-9 <= end
     ]
-    if not states:
+    if not len(states):
         raise BagError(f"no joint states on '{topics['states']}' during the motion")
-    order = reorder(states[0].names, trajectory.joint_names)
-    time = np.array([message.stamp * 1e-9 - start for message in states])
+    time = np.asarray(states.stamp * 1e-9 - start)
     span = end - start
     return LawResult(
         law=law,
         time=time,
-        position=np.array([message.position for message in states])[:, order],
+        position=states.values(trajectory.joint_names, 'position'),
         reference=np.array([trajectory.sample(t)[0] for t in time]),
-        effort=np.array([message.effort for message in states])[:, order],
+        effort=states.values(trajectory.joint_names, 'effort'),
         state_rate=len(states) / span,
         command_rate=len(commands) / span,
         acceleration_rate=len(accelerations) / span,
     )
 
 
-def _between(
-    messages: Sequence[JointStateMessage], start: float, end: float
-) -> list[JointStateMessage]:
-    return [message for message in messages if start <= message.stamp * 1e-9 <= end]
+def _between(states: JointStates, start: float, end: float) -> JointStates:
+    time = states.stamp * 1e-9
+    return states.taken((start <= time) & (time <= end))

@@ -67,29 +67,26 @@ def evaluate_luffing(
         BagError: the bag lacks the run.
     """
     topic = f'/{name}/joint_states'
-    states = [
-        state
-        for state in contents.joint_states.get(topic, [])
-        if 0.0 <= state.stamp * 1e-9 - start <= wanted.duration
-    ]
-    if not states:
+    recorded = contents.joint_states.get(topic)
+    if recorded is None:
+        raise BagError(f"no joint states on '{topic}' in {contents.path}")
+    since = recorded.stamp * 1e-9 - start
+    states = recorded.taken((since >= 0.0) & (since <= wanted.duration))
+    if not len(states):
         raise BagError(f"no joint states on '{topic}' during the motion")
-    time = np.array([state.stamp * 1e-9 - start for state in states])
-    names = states[0].names
-    luff, driven = names.index(LUFF), names.index(CYLINDER if closed is not None else LUFF)
+    time = np.asarray(states.stamp * 1e-9 - start)
+    driven = CYLINDER if closed is not None else LUFF
     column = wanted.joint_names.index(LUFF)
     opening = None
     if closed is not None:
-        order = [names.index(joint) for joint in closed.joint_names]
-        opening = max(
-            float(np.abs(closed.residual(state.position[order])).max()) for state in states
-        )
+        positions = states.values(closed.joint_names, 'position')
+        opening = max(float(np.abs(closed.residual(q)).max()) for q in positions)
     return LuffingResult(
         name,
         time,
-        np.array([state.position[luff] for state in states]),
+        states.values([LUFF], 'position')[:, 0],
         np.array([wanted.sample(t)[0][column] for t in time]),
-        np.array([state.effort[driven] for state in states]),
+        states.values([driven], 'effort')[:, 0],
         opening,
     )
 

@@ -139,13 +139,13 @@ def _series(
     contents: BagContents, topic: str, quantity: str, start: float, until: float
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Times since the start, and a quantity by name, until a time."""
-    messages = [
-        message
-        for message in contents.joint_states.get(topic, ())
-        if 0.0 <= message.stamp * 1e-9 - start <= until
-    ]
-    if not messages:
-        raise BagError(f"no messages on '{topic}' during the motion in {contents.path}")
-    times = np.array([message.stamp * 1e-9 - start for message in messages])
-    values = np.array([getattr(message, quantity) for message in messages])
-    return times, dict(zip(messages[0].names, values.T, strict=True))
+    missing = f"no messages on '{topic}' during the motion in {contents.path}"
+    recorded = contents.joint_states.get(topic)
+    if recorded is None:
+        raise BagError(missing)
+    since = recorded.stamp * 1e-9 - start
+    states = recorded.taken((since >= 0.0) & (since <= until))
+    if not len(states):
+        raise BagError(missing)
+    times = np.asarray(states.stamp * 1e-9 - start)
+    return times, dict(zip(states.names, states.values(states.names, quantity).T, strict=True))

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialized joint states to arrays: rclpy takes longer to make a message of them than the law.
 
-A publisher sends the same names and lengths again and again. So where a message has the size of
-an earlier one, and its bytes around stamp and numbers are the same, the numbers stand in the same
-places. Any other message is read by rclpy, once, and its places are found and remembered.
+Any message whose places are not known yet is read by rclpy, once, and its places are remembered.
 """
 
 from __future__ import annotations
@@ -16,9 +14,8 @@ from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-_XCDR1 = b'\x00\x01'  # little endian, as every RMW writes it on such a computer
-_HEADER = 4  # bytes before the content: representation and options
-_STAMP = slice(_HEADER, _HEADER + 8)
+from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
+
 _SECONDS = struct.Struct('<iI')
 # Publishers remembered by the sizes of what they send; one that never repeats itself must not
 # fill memory.
@@ -43,17 +40,15 @@ class JointSample(NamedTuple):
     stamp: Time
 
 
-class _Layout(NamedTuple):
-    """Where the numbers stand in messages of one size.
+class _Known(NamedTuple):
+    """A layout, with what takes its numbers.
 
     Attributes:
-        names: of the joints.
-        same: slices of a message, and what is there in every message like it.
+        layout: where they stand.
         numbers: format and offset of position, velocity and effort.
     """
 
-    names: tuple[str, ...]
-    same: tuple[tuple[slice, bytes], ...]
+    layout: JointStateLayout
     numbers: tuple[tuple[struct.Struct, int], ...]
 
 
@@ -62,7 +57,7 @@ class JointStateReader:
 
     def __init__(self) -> None:
         """Make a reader that knows no publisher yet."""
-        self._layouts: dict[int, _Layout] = {}
+        self._layouts: dict[int, _Known] = {}
 
     def read(self, data: bytes) -> JointSample:
         """Return what a message says.
@@ -70,49 +65,27 @@ class JointStateReader:
         Raises:
             Exception: rclpy cannot make a message of the bytes.
         """
-        layout = self._layouts.get(len(data))
-        if layout is None or any(data[where] != what for where, what in layout.same):
+        known = self._layouts.get(len(data))
+        if known is None or any(data[where] != what for where, what in known.layout.same):
             return self._read_by_rclpy(data)
         position, velocity, effort = (
-            numbers.unpack_from(data, offset) for numbers, offset in layout.numbers
+            numbers.unpack_from(data, offset) for numbers, offset in known.numbers
         )
-        sec, nanosec = _SECONDS.unpack_from(data, _HEADER)
+        sec, nanosec = _SECONDS.unpack_from(data, STAMP.start)
         return JointSample(
-            layout.names, position, velocity, effort, Time(sec=sec, nanosec=nanosec)
+            known.layout.names, position, velocity, effort, Time(sec=sec, nanosec=nanosec)
         )
 
     def _read_by_rclpy(self, data: bytes) -> JointSample:
         message = deserialize_message(data, JointState)
         names = tuple(message.name)
-        if data[:2] == _XCDR1:
+        layout = joint_state_layout(data)
+        if layout is not None and layout.names == names:
             if len(self._layouts) >= _REMEMBERED:
                 self._layouts.clear()
-            self._layouts[len(data)] = _layout(data, message, names)
+            numbers = ((struct.Struct(f'<{count}d'), at) for count, at in layout.numbers)
+            self._layouts[len(data)] = _Known(layout, tuple(numbers))
         position, velocity, effort = map(
             tuple, (message.position, message.velocity, message.effort)
         )
         return JointSample(names, position, velocity, effort, message.header.stamp)
-
-
-def _layout(data: bytes, message: JointState, names: tuple[str, ...]) -> _Layout:
-    """Where the numbers of a message stand that rclpy has read."""
-
-    def after_text(at: int, text: str) -> int:
-        return (at + 3) // 4 * 4 + 4 + len(text.encode()) + 1
-
-    # Places count from the end of the representation's header.
-    at = after_text(8, message.header.frame_id)
-    at = (at + 3) // 4 * 4 + 4
-    for name in names:
-        at = after_text(at, name)
-    begin, same, numbers = _STAMP.stop, [(slice(0, 2), _XCDR1)], []
-    for values in (message.position, message.velocity, message.effort):
-        at = (at + 3) // 4 * 4 + 4
-        end = at + _HEADER
-        same.append((slice(begin, end), data[begin:end]))
-        if values:
-            at = (at + 7) // 8 * 8
-        numbers.append((struct.Struct(f'<{len(values)}d'), at + _HEADER))
-        at += 8 * len(values)
-        begin = at + _HEADER
-    return _Layout(names, tuple(same), tuple(numbers))

@@ -1,0 +1,72 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records of MCAP files, and those in a chunk."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator
+
+from kron_dynamics.exceptions import BagError
+
+MAGIC = b'\x89MCAP0\r\n'
+# Kinds of records; files that were not written in full may end with zeros.
+NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x00, 0x03, 0x04, 0x05, 0x06, 0x0F
+SHORT, TWO_SHORTS, _LENGTH = struct.Struct('<H'), struct.Struct('<HH'), struct.Struct('<I')
+RECORD = struct.Struct('<BQ')  # kind and length
+MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, time of recording, of publishing
+_CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of its records
+FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
+
+
+def messages_of_chunk(content: bytes, wanted: Collection[int]) -> Iterator[FoundMessage]:
+    """Return the messages of some channels among the records of a chunk.
+
+    Raises:
+        BagError: a record is no record.
+    """
+    record, head = RECORD.unpack_from, MESSAGE_HEAD.unpack_from
+    at, end = 0, len(content)
+    while at < end:
+        kind, size = record(content, at)
+        start = at + RECORD.size
+        at = start + size
+        if at > end or (kind == MESSAGE and size < MESSAGE_HEAD.size):
+            raise BagError(f'a chunk has a record of {size} bytes, more or less than there can be')
+        if kind == MESSAGE:
+            channel, _, time, _ = head(content, start)
+            if channel in wanted:
+                yield time, channel, content[start + MESSAGE_HEAD.size : at]
+
+
+def chunk_content(chunk: bytes) -> bytes:
+    """Return the records of a chunk."""
+    _, _, size, checksum = _CHUNK_HEAD.unpack_from(chunk)
+    compression = text_at(chunk, _CHUNK_HEAD.size)
+    at = _CHUNK_HEAD.size + 4 + len(compression) + 8
+    from rosbags.rosbag2.storage_mcap import decompress
+
+    return decompress(chunk[at:], compression, size, checksum)
+
+
+def partial_content(chunk: bytes) -> bytes:
+    """Return the records of a chunk that is cut off.
+
+    Raises:
+        BagError: it is compressed.
+    """
+    compression = text_at(chunk, _CHUNK_HEAD.size)
+    if compression:
+        raise BagError(f'what is left of a chunk cannot be had from {compression}')
+    return chunk[_CHUNK_HEAD.size + 4 + 8 :]
+
+
+def text_at(data: bytes, at: int) -> str:
+    """Return a text that begins somewhere with its length."""
+    (length,) = _LENGTH.unpack_from(data, at)
+    return data[at + 4 : at + 4 + length].decode()
+
+
+def recording_time(found: FoundMessage) -> int:
+    """Return when a message was recorded, in ns."""
+    return found[0]
