@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.samples import BoolArray, IntArray
+from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import FloatArray
 
 
@@ -95,7 +96,15 @@ class JointStates:
         Args:
             joint_names: the k joints.
             quantity: 'position', 'velocity' or 'effort'.
+
+        Raises:
+            BagError: a joint has none in any message.
         """
+        recorded = self.joints_with(quantity)
+        for joint in joint_names:
+            if joint not in recorded:
+                named = ', '.join(sorted(recorded)) or 'no joint'
+                raise BagError(f"no {quantity} of joint '{joint}': recorded is that of {named}")
         found = np.full((len(self), len(joint_names)), np.nan)
         for table in self.tables:
             known = table.joints_with(quantity)

@@ -7,17 +7,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kron_dynamics.bag.joint_log import build_joint_log, clock_epochs
-from kron_dynamics.bag.reader import JointStateMessage
+from joint_messages import Message, tables_of
+
+from kron_dynamics.bag import joint_log
+from kron_dynamics.bag.joint_log import clock_epochs
 from kron_dynamics.exceptions import BagError
 
 SECOND = 1_000_000_000
 
 
+def build_joint_log(topic, messages, joint_names):
+    return joint_log.build_joint_log(topic, tables_of(messages), joint_names)
+
+
 def message(time, names, position=(), velocity=(), effort=(), log_time=None):
     stamp = round(time * SECOND)
     arrays = (np.array(values, dtype=float) for values in (position, velocity, effort))
-    return JointStateMessage(stamp if log_time is None else log_time, stamp, tuple(names), *arrays)
+    return Message(stamp if log_time is None else log_time, stamp, tuple(names), *arrays)
 
 
 def steady(count=50, start=10.0, names=('a', 'b'), step=0.1):
@@ -102,7 +108,7 @@ def test_late_messages_are_sorted_in_and_counted():
 def test_clock_jumping_back_starts_a_new_segment():
     messages = steady(30, start=10.0) + steady(40, start=2.0)
     messages = [
-        JointStateMessage(k, m.stamp, m.names, m.position, m.velocity, m.effort)
+        Message(k, m.stamp, m.names, m.position, m.velocity, m.effort)
         for k, m in enumerate(messages)
     ]
     log = build_joint_log('/js', messages, ('a', 'b'))
@@ -152,7 +158,7 @@ def test_messages_without_stamps_use_the_time_of_recording():
 def test_nanoseconds_survive_large_stamps():
     start = 1_700_000_000 * SECOND
     messages = [
-        JointStateMessage(
+        Message(
             0, start + k * 10_000_001, ('a',), np.array([1.0 * k]), *([np.empty(0)] * 2)
         )
         for k in range(10)

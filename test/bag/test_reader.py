@@ -10,6 +10,8 @@ import sys
 import numpy as np
 import pytest
 
+from joint_messages import messages_of
+
 from kron_dynamics.bag.reader import read_bag
 from kron_dynamics.exceptions import BagError
 
@@ -21,7 +23,7 @@ def test_joint_states_come_back_as_sent(make_bag, storage):
     with make_bag(storage=storage) as bag:
         bag.joint_state('/joint_states', 1.5, ['b', 'a'], [1, 2], [3, 4], [5, 6])
         bag.joint_state('/joint_states', 1.6, ['a'], [7])
-    first, second = read_bag(bag.path).joint_states['/joint_states']
+    first, second = messages_of(read_bag(bag.path).joint_states['/joint_states'])
     assert first.stamp == 1_500_000_000
     assert first.names == ('b', 'a')
     np.testing.assert_array_equal(
@@ -38,10 +40,8 @@ def test_bare_file_reads_like_its_directory(make_bag, arm_motion, storage, suffi
     bare = bag.path / f'bag{suffix}'
     from_file = read_bag(bare).joint_states['/joint_states']
     from_directory = read_bag(bag.path).joint_states['/joint_states']
-    assert [m.stamp for m in from_file] == [m.stamp for m in from_directory]
-    np.testing.assert_array_equal(
-        [m.effort for m in from_file], [m.effort for m in from_directory]
-    )
+    np.testing.assert_array_equal(from_file.stamp, from_directory.stamp)
+    np.testing.assert_array_equal(from_file.tables[0].effort, from_directory.tables[0].effort)
 
 
 def test_directory_without_metadata_is_read_file_by_file_and_says_so(make_bag):
@@ -111,16 +111,16 @@ def test_empty_directory_is_refused(tmp_path):
         read_bag(tmp_path)
 
 
-@pytest.mark.parametrize('keep', [0, 5, 60, 0.5, 0.99])
-def test_truncated_mcap_is_one_clear_error(make_bag, arm_motion, keep):
+@pytest.mark.parametrize('keep', [0, 5, 60, 400])
+def test_mcap_cut_off_before_its_first_message_is_one_clear_error(make_bag, arm_motion, keep):
     with make_bag() as bag:
         bag.motion('/joint_states', arm_motion(duration=0.5))
     file = bag.path / 'bag.mcap'
-    data = file.read_bytes()
-    file.write_bytes(data[: keep if isinstance(keep, int) else int(keep * len(data))])
-    with pytest.raises(BagError, match='cannot read bag') as caught:
-        read_bag(file)
-    assert '\n' not in str(caught.value)
+    file.write_bytes(file.read_bytes()[:keep])
+    for path in (file, bag.path):
+        with pytest.raises(BagError, match='cannot read bag') as caught:
+            read_bag(path)
+        assert '\n' not in str(caught.value)
 
 
 def test_database_without_messages_table_is_one_clear_error(tmp_path):

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from joint_messages import Message, tables_of
+
 from kron_dynamics.bag import BagContents
-from kron_dynamics.bag.reader import AccelerationMessage, JointStateMessage
+from kron_dynamics.bag.reader import AccelerationMessage
 from kron_dynamics.control import Trajectory
 from kron_dynamics.demo import evaluate
 from kron_dynamics.exceptions import BagError
@@ -40,7 +42,7 @@ def record(trajectory):
         def state(time):
             q, qd, _ = trajectory.sample(time - START)
             values = (q - ERROR)[order], qd[order], np.array([5.0, 7.0])[order]
-            return JointStateMessage(0, round(time * 1e9), names, *values)
+            return Message(0, round(time * 1e9), names, *values)
 
         def acceleration(time):
             return AccelerationMessage(0, round(time * 1e9), 'rail', np.zeros(6))
@@ -52,7 +54,9 @@ def record(trajectory):
         }
         return BagContents(
             Path('bag'),
-            joint_states={topic: m for topic, m in states.items() if topic not in without},
+            joint_states={
+                topic: tables_of(m) for topic, m in states.items() if topic not in without
+            },
             accelerations={
                 '/pd/dynamics_node/tip_acceleration': [
                     acceleration(t) for t in times(accelerations)

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from joint_messages import Message, tables_of
+
 from kron_dynamics.bag import BagContents
-from kron_dynamics.bag.reader import JointStateMessage
 from kron_dynamics.demo import Motion, evaluate_vibration, held_periods
 from kron_dynamics.demo.vibration_report import (
     plot_vibration,
@@ -43,10 +44,12 @@ def record(name, sideways, vertical, *, rate=RATE, until=30.0, modes=('boom/v1',
     times = np.arange(-5.0, until, 1.0 / rate)
 
     def states(names, position, velocity):
-        return [
-            JointStateMessage(0, round((START + t) * 1e9), names, q, qd, np.zeros(0))
-            for t, q, qd in zip(times, position, velocity, strict=True)
-        ]
+        return tables_of(
+            [
+                Message(0, round((START + t) * 1e9), names, q, qd, np.zeros(0))
+                for t, q, qd in zip(times, position, velocity, strict=True)
+            ]
+        )
 
     known = {'boom/v1': sideways(times), 'boom/w1': SAG + vertical(times)}
     bending = np.array([known[mode] for mode in modes]).T

@@ -232,9 +232,8 @@ def test_two_in_one_domain_keep_apart_and_interrupted_leave_no_process_behind(be
         assert not [pid for pid in nodes[number] if Path(f'/proc/{pid}').exists()]
         # What was recorded so far can be read, and nothing of the other one is among it.
         recorded = read_bag(folders[number] / 'bag').joint_states['/computed_torque/joint_states']
-        assert recorded
-        times = np.array([message.stamp for message in recorded])
-        assert (np.diff(times) > 0).all()
+        assert len(recorded)
+        assert (np.diff(recorded.stamp) > 0).all()
         assert f'/demo_{processes[number].pid}/computed_torque/clock' in topics
     assert '/clock' not in topics
 
@@ -245,10 +244,10 @@ def test_the_true_bending_is_in_the_bag(vibration):
     recorded = read_bag(folder / 'bag').joint_states
     for run in ('unshaped', 'shaped'):
         truth = recorded[f'/{run}/simulator_node/modal_states']
-        assert {message.names for message in truth} == {('boom/v1', 'boom/w1')}
-        stamps = {message.stamp for message in recorded[f'/{run}/joint_states']}
-        assert len(stamps & {message.stamp for message in truth}) > 0.99 * len(truth) > 1000
-        assert recorded[f'/{run}/dynamics_node/deflection']
+        assert [table.names for table in truth.tables] == [('boom/v1', 'boom/w1')]
+        known = np.isin(truth.stamp, recorded[f'/{run}/joint_states'].stamp)
+        assert known.sum() > 0.99 * len(truth) > 1000
+        assert len(recorded[f'/{run}/dynamics_node/deflection'])
 
 
 @pytest.mark.long

@@ -32,7 +32,7 @@ def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
     recorder.catch_up(lambda: rclpy.spin_once(node, timeout_sec=0.05))
     recorder.close()
     states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
-    assert [state.position[0] for state in states] == list(range(COUNT))
+    assert states.values(['j'], 'position')[:, 0].tolist() == list(range(COUNT))
     for each in (node, sender):
         each.destroy_node()
 
