@@ -161,6 +161,13 @@ chooses its grid points itself; where its efforts leave the limits between these
 count all the same.""",
     ),
     13: (
+        'Bags',
+        """
+`read_bag` of one file that was just written: stamps, positions, velocities and efforts as arrays.
+The peer deserializes each message of the same file to an object and builds no arrays. The numbers
+are seen to be the same.""",
+    ),
+    14: (
         'Operations',
         """
 Additions, multiplications, divisions, sines and cosines of one state, by kernel; `frame` is the

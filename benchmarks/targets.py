@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks import (
+    bag_reading,
     batches,
     calls,
     constrained,
@@ -359,6 +360,21 @@ def _retiming() -> list[Row]:
     return rows
 
 
+def _bags() -> list[Row]:
+    what = f'{bag_reading.MESSAGES:,} joint states of 7 joints in {{}}, against rosbags one by one'
+    return [
+        Row(
+            f'bag/{storage}',
+            13,
+            what.format(name),
+            'none',
+            partial(bag_reading.reading, storage),
+            at_least=bound,
+        )
+        for storage, name, bound in (('MCAP', 'MCAP', 5.0), ('SQLITE3', 'SQLite', None))
+    ]
+
+
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -375,4 +391,5 @@ ROWS: tuple[Row, ...] = (
     *_services(),
     *_constrained(),
     *_retiming(),
+    *_bags(),
 )

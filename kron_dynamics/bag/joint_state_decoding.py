@@ -26,7 +26,7 @@ _Bytes = npt.NDArray[np.uint8]
 class _Part(NamedTuple):
     """Decoded messages of one layout; arrays as of :class:`JointTable`, stamps in ns."""
 
-    index: IntArray
+    places: IntArray
     stamp: IntArray
     values: tuple[FloatArray, ...]
 
@@ -66,12 +66,10 @@ class JointStateDecoder:
         stamp = np.zeros(len(self._log_times), dtype=np.int64)
         tables = []
         for (names, *_), parts in self._parts.items():
-            index = np.concatenate([part.index for part in parts])
+            index = np.concatenate([part.places for part in parts])
             stamp[index] = np.concatenate([part.stamp for part in parts])
             order = np.argsort(index)
-            values = (
-                np.concatenate([part.values[k] for part in parts])[order] for k in range(3)
-            )
+            values = (np.concatenate([part.values[k] for part in parts])[order] for k in range(3))
             tables.append(JointTable(names, index[order], *values))
         log_time = np.array(self._log_times, dtype=np.int64)
         tables.sort(key=lambda table: int(table.index[0]))
@@ -102,7 +100,7 @@ class JointStateDecoder:
             taken = left[alike]
             self._keep(layout.names, _part(rows[taken], layout, index[taken]))
             left = left[~alike]
-        for k in left:
+        for k in left.tolist():
             self._decode_one(messages[k], index[k : k + 1])
 
     def _decode_one(self, data: bytes, index: IntArray) -> None:

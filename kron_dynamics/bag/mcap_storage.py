@@ -8,10 +8,11 @@ long as decoding; here the records of a chunk are found in its bytes, in the sam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection, Generator, Iterator
+from typing import TYPE_CHECKING
 
-from rosbags.rosbag2.reader import DirectoryReader, Reader
+from rosbags.rosbag2 import Reader
+from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader
 
 from kron_dynamics.bag.mcap_records import (
@@ -22,13 +23,19 @@ from kron_dynamics.bag.mcap_records import (
     recording_time,
 )
 
+if TYPE_CHECKING:
+    from rosbags.interfaces import Connection
+
 
 class ChunkReader(McapReader):
     """Reads the messages of a chunk together."""
 
     def messages(
-        self, connections: Collection[Any], start: int | None = None, stop: int | None = None
-    ) -> Iterator[tuple[Any, int, bytes]]:
+        self,
+        connections: Collection[Connection],
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Generator[tuple[Connection, int, bytes], None, None]:
         """Return an iterator of connection, time of recording (ns) and bytes, as its base does."""
         if not self.chunks or start is not None or stop is not None:
             yield from super().messages(connections, start, stop)

@@ -136,7 +136,6 @@ def _read_storage(
     path: Path, contents: BagContents, decoders: dict[str, JointStateDecoder]
 ) -> None:
     try:
-        from rosbags.rosbag2 import Reader as _
         from rosbags.typesys import Stores, get_typestore
 
         from kron_dynamics.bag.mcap_storage import BagReader

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from joint_messages import Message, tables_of
 
 from kron_dynamics.bag import joint_log
@@ -158,9 +157,7 @@ def test_messages_without_stamps_use_the_time_of_recording():
 def test_nanoseconds_survive_large_stamps():
     start = 1_700_000_000 * SECOND
     messages = [
-        Message(
-            0, start + k * 10_000_001, ('a',), np.array([1.0 * k]), *([np.empty(0)] * 2)
-        )
+        Message(0, start + k * 10_000_001, ('a',), np.array([1.0 * k]), *([np.empty(0)] * 2))
         for k in range(10)
     ]
     (segment,) = build_joint_log('/js', messages, ('a',)).segments

@@ -76,8 +76,11 @@ def assert_as_rosbags(stream):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(CONTENT, st.sampled_from(['<', '<', '<', '>', 'cut', 'more', 'flip'])),
-             min_size=1, max_size=5),
+    st.lists(
+        st.tuples(CONTENT, st.sampled_from(['<', '<', '<', '>', 'cut', 'more', 'flip'])),
+        min_size=1,
+        max_size=5,
+    ),
     st.randoms(use_true_random=False),
 )
 def test_any_stream_is_decoded_as_by_rosbags(contents, random):

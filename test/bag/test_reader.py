@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-
 from joint_messages import messages_of
 
 from kron_dynamics.bag.reader import read_bag
@@ -144,5 +143,6 @@ def test_missing_library_is_named(make_bag, monkeypatch):
     with make_bag() as bag:
         bag.text('/robot_description', '<robot/>')
     monkeypatch.setitem(sys.modules, 'rosbags.rosbag2', None)
+    monkeypatch.delitem(sys.modules, 'kron_dynamics.bag.mcap_storage', raising=False)
     with pytest.raises(BagError, match='pip install rosbags'):
         read_bag(bag.path)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from joint_messages import Message, tables_of
 
 from kron_dynamics.bag import BagContents
