@@ -41,7 +41,7 @@ setup(
         'lxml',
         'matplotlib',
         'numpy',
-        'rosbags',
+        'rosbags >= 0.11',
         'scipy',
         'sympy',
         'urdf-parser-py',

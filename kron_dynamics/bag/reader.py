@@ -141,7 +141,8 @@ def _read_storage(
         from kron_dynamics.bag.mcap_storage import BagReader
     except ImportError as error:
         raise BagError(
-            "reading a bag needs the Python package 'rosbags' (pip install rosbags)"
+            "reading a bag needs the Python package 'rosbags', 0.11 or later (pip install "
+            f"'rosbags >= 0.11'): {error}"
         ) from error
     store = get_typestore(Stores.LATEST)
     try:

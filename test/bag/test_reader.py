@@ -144,5 +144,5 @@ def test_missing_library_is_named(make_bag, monkeypatch):
         bag.text('/robot_description', '<robot/>')
     monkeypatch.setitem(sys.modules, 'rosbags.rosbag2', None)
     monkeypatch.delitem(sys.modules, 'kron_dynamics.bag.mcap_storage', raising=False)
-    with pytest.raises(BagError, match='pip install rosbags'):
+    with pytest.raises(BagError, match=r"pip install 'rosbags >= 0.11'"):
         read_bag(bag.path)
