@@ -142,7 +142,7 @@ def divided_by_turns(
         most: that a joint may turn in an interval, rad.
 
     Returns:
-        The nodes themselves where these are enough.
+        shape (M + 1,), r; the nodes themselves where these are enough.
     """
     turning = [joint_kind(kind).unit('position') == 'rad' for kind in robot.model.joint_types]
     s = rest_map(nodes)[0]
