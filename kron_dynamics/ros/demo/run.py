@@ -151,15 +151,16 @@ class DemoRun:
         """
         first: JointState | None = None
         deadline = time.monotonic() + _START_TIMEOUT
-        while not self._active:
+        # Discovery has no order: diagnostics may come before joint states, and references may not
+        # be heard yet.
+        while first is None or not self._active or not self._reference.get_subscription_count():
             self._spin()
             first = first or self._state
             if time.monotonic() > deadline:
                 raise DemoError(
                     f'dynamics_node ({self.name}) is not active after {_START_TIMEOUT:g} s: '
-                    f'{self._fault or "no diagnostics received"}'
+                    f'{self._fault or "no diagnostics or no joint states received"}'
                 )
-        assert first is not None
         names = self.model.joint_names
         order = [list(first.name).index(name) for name in names]
         return np.asarray(first.position)[order]
