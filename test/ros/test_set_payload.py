@@ -79,10 +79,12 @@ class Loaded:
 
     def rest(self):
         """Wait for a machine at rest; return how far it is off its start, shape (n,)."""
-        begun = seconds(self.states[-1].header.stamp) if self.states else 0.0
+        # The node may be active before states are heard here, and few of them show no motion.
+        self.client.wait_for(lambda: self.states, 'a joint state')
+        begun = seconds(self.states[-1].header.stamp)
 
         def resting():
-            if not self.states or seconds(self.states[-1].header.stamp) < begun + 3.0:
+            if seconds(self.states[-1].header.stamp) < begun + 3.0:
                 return None
             recent = [np.array(state.position) for state in list(self.states)[-50:]]
             return recent if np.ptp(recent, axis=0).max() < 2e-5 else None
