@@ -89,7 +89,11 @@ def smoothness(replay: Replay) -> Smoothness:
         replay: the recomputed run.
     """
     model, segments = replay.robot.model, replay.segments
-    sources, unknown = replay.effort_sources, [float('nan')] * len(segments)
+    unknown = [float('nan')] * len(segments)
+    recorded = [
+        recorded_efforts(replay.run, segment, replay.effort_sources)
+        for segment in replay.run.log.segments
+    ]
     joints = []
     for k, (name, item) in enumerate(zip(model.joint_names, replay.filters, strict=True)):
         kind, one, width = joint_kind(model.joint_types[k]), slice(k, k + 1), 2.0 * item.half_width
@@ -111,12 +115,7 @@ def smoothness(replay: Replay) -> Smoothness:
                     [float(part.effort_noise[k]) for part in segments],
                     width,
                 ),
-                _largest_step(
-                    [
-                        recorded_efforts(replay.run, segment, sources)[k]
-                        for segment in replay.run.log.segments
-                    ]
-                ),
+                _largest_step([efforts[k] for efforts in recorded]),
             )
         )
     widest = 2.0 * max(item.half_width for item in replay.filters)

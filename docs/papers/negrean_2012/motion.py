@@ -172,6 +172,11 @@ def _angular(arm: Arm) -> list[Check]:
             'jerk',
         ),
     )
+    return _checks(forms, sums, program, exact)
+
+
+def _checks(forms: Any, sums: Any, program: Any, exact: Any) -> list[Check]:
+    """Of (number, form, name): its sum and what the program gives, with what is exact."""
     return [
         Check(
             number,
@@ -227,18 +232,7 @@ def _linear(arm: Arm) -> list[Check]:
             'jerk',
         ),
     )
-    return [
-        Check(
-            number,
-            form,
-            f'`kinematics.screw_{name}`',
-            POSES,
-            largest(total - right) + largest(own - right),
-        )
-        for (number, form, name), total, own, right in zip(
-            forms, sums, program, exact, strict=True
-        )
-    ]
+    return _checks(forms, sums, program, exact)
 
 
 def own_axes(arm: Arm) -> tuple[Any, Any, Any]:
