@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 from shared.claims import Check, Misprint
 from shared.tables import check_table, error_text, mind_table, misprint_table, page_of, table
+from shared.vectors import Row
 
 from . import (
     angles,
@@ -116,7 +117,7 @@ def _arcs(values: Sequence[Any]) -> str:
     )
 
 
-def _vectors(rows: Iterable[vectors.Row]) -> str:
+def _vectors(rows: Iterable[Row]) -> str:
     titles = ('vector', 'equations', 'entries', 'error')
     cells = [
         (row.name, row.equations, ', '.join(f'`{x}`' for x in row.compared), error_text(row.error))

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from shared.claims import Bound, relative
+from shared.claims import relative
+from shared.vectors import Row, cases
 
 from kron_dynamics.kinematics import (
     Screw,
@@ -25,30 +24,6 @@ from kron_dynamics.kinematics import (
     screw_velocity,
 )
 from kron_dynamics.model import load_model
-
-VECTORS = Path(__file__).resolve().parents[3] / 'test' / 'vectors' / 'public_vectors.json'
-
-
-class Row(NamedTuple):
-    """A vector of which the program reproduces some entries.
-
-    Attributes:
-        name: of the vector.
-        equations: of the paper.
-        compared: entries, the largest error of which is given.
-        error: over the largest number of an entry, or 1.
-    """
-
-    name: str
-    equations: str
-    compared: tuple[str, ...]
-    error: Bound
-
-
-def cases(*kinds: str) -> list[Any]:
-    """Return the vectors of some kinds."""
-    known = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-    return [case for case in known if case['kind'] in kinds]
 
 
 def rows() -> list[Row]:

@@ -11,6 +11,7 @@ import sympy
 from shared.claims import Misprint, reading, relative
 from shared.derivatives import rate, slope
 from shared.exact import largest, rationals
+from shared.vectors import cases
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
@@ -24,7 +25,7 @@ from .loop import Loop
 from .places import Bodies
 from .quaternions import Wrist
 from .tree import LINKS, State
-from .vectors import SLEIGH, FourBar, cases
+from .vectors import SLEIGH, FourBar
 
 # Of a field whose derivatives are rational: g = -2 c/R^4, the slope of a potential -1/R^2.
 CENTER = rationals('1/3', '-1/2', '-2')

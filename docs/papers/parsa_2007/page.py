@@ -10,6 +10,7 @@ from typing import Any
 import sympy
 from shared.claims import Misprint
 from shared.tables import check_table, error_text, mind_table, misprint_table, page_of, table
+from shared.vectors import Row
 
 from . import loops, machines, mind, mind_more, misprints, quaternions, trees, vectors, words
 from .loop import FREE, Loop
@@ -86,7 +87,7 @@ def _angles(values: Sequence[Any]) -> str:
     )
 
 
-def _vectors(rows: Iterable[vectors.Row]) -> str:
+def _vectors(rows: Iterable[Row]) -> str:
     titles = ('vector', 'equations', 'entries', 'error')
     return table(
         titles,

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from shared.claims import Bound, relative
+from shared.claims import relative
+from shared.vectors import Row, cases
 
 import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
@@ -18,7 +17,6 @@ from kron_dynamics.dynamics import CentralField, Wrench
 from kron_dynamics.elementary import cos, sin
 from kron_dynamics.model import load_model
 
-VECTORS = Path(__file__).resolve().parents[3] / 'test' / 'vectors' / 'public_vectors.json'
 SLEIGH = """
 <robot name="sleigh"><link name="ground"/><link name="along"/><link name="across"/>
   <joint name="x" type="prismatic"><parent link="ground"/><child link="along"/>
@@ -30,28 +28,6 @@ SLEIGH = """
   <link name="sleigh"><inertial><origin xyz="{a} 0 0"/><mass value="{m}"/>
     <inertia ixx="{I}" iyy="{I}" izz="{I}" ixy="0" ixz="0" iyz="0"/></inertial></link>
 </robot>"""
-
-
-class Row(NamedTuple):
-    """A vector of which the program reproduces some entries.
-
-    Attributes:
-        name: of the vector.
-        equations: of the paper.
-        compared: entries, the largest error of which is given.
-        error: over the largest number of an entry, or 1.
-    """
-
-    name: str
-    equations: str
-    compared: tuple[str, ...]
-    error: Bound
-
-
-def cases(kind: str) -> list[Any]:
-    """Return the vectors of a kind."""
-    known = json.loads(VECTORS.read_text(encoding='utf-8'))['cases']
-    return [case for case in known if case['kind'] == kind]
 
 
 def rows() -> list[Row]:
