@@ -27,10 +27,10 @@ except ImportError:
 _REPEATS = 5
 
 
-def time_of_plan(name: str, rounds: int) -> Outcome:
-    """Whole calls with limits of effort rates; the spread is over the plans."""
+def time_of_plan(rated: bool, name: str, rounds: int) -> Outcome:
+    """Whole calls, with limits of effort rates or without; the spread is over the plans."""
     robot = ours.robot(name)
-    limits, spent = effort_rate_limits(name, robot), []
+    limits, spent = effort_rate_limits(name, robot) if rated else None, []
     with pinned():
         for points in _plans(name):
             times = []
@@ -60,13 +60,34 @@ def longer_than_toppra(name: str, _rounds: int) -> Outcome:
     Raises:
         MeasurementError: there is no toppra.
     """
+    return Outcome(Spread.of(_excess(name, False)))
+
+
+def longest_beside_toppra(between: bool, name: str, _rounds: int) -> Outcome:
+    """Return the greatest of these excesses, %.
+
+    Args:
+        between: whether toppra is to keep limits between its grid points.
+        name: of the robot.
+        _rounds: all plans are compared once.
+
+    Raises:
+        MeasurementError: there is no toppra.
+    """
+    most = max(_excess(name, between))
+    return Outcome(Spread(most, most, most))
+
+
+def most_used_by_toppra(name: str, _rounds: int) -> Outcome:
+    """The greatest share of an effort limit in the motions of toppra, %.
+
+    Raises:
+        MeasurementError: there is no toppra.
+    """
     if toppra is None:
         raise MeasurementError('no toppra')
-    excess = [
-        100.0 * (found.duration / _toppra_duration(name, points) - 1.0)
-        for found, points in zip(_retimed(name, False), _plans(name), strict=True)
-    ]
-    return Outcome(Spread.of(excess))
+    most = 100.0 * max(_toppra(name, seed, False)[1] for seed in range(PLANS[name]))
+    return Outcome(Spread(most, most, most))
 
 
 def most_used(name: str, _rounds: int) -> Outcome:
@@ -95,12 +116,26 @@ def _retimed(name: str, rated: bool) -> tuple[RetimedTrajectory, ...]:
     return tuple(retime(robot, points, effort_rate_limit=limits) for points in _plans(name))
 
 
-def _toppra_duration(name: str, points: FloatArray) -> float:
-    """Of the same spline with the same limits, its own choice of grid points."""
-    robot = ours.robot(name)
+def _excess(name: str, between: bool) -> list[float]:
+    if toppra is None:
+        raise MeasurementError('no toppra')
+    return [
+        100.0 * (found.duration / _toppra(name, seed, between)[0] - 1.0)
+        for seed, found in enumerate(_retimed(name, False))
+    ]
+
+
+@functools.cache
+def _toppra(name: str, seed: int, between: bool) -> tuple[float, float]:
+    """Duration, s, and greatest share of an effort limit of toppra's motion.
+
+    Along the same spline with the same limits, at its own choice of grid points.
+    """
+    robot, points = ours.robot(name), _plans(name)[seed]
     model = robot.model
     (section,) = sections_of_waypoints(points, (), model.velocity_limit)
     path = toppra.SplineInterpolator(section.breaks, points, bc_type='natural')
+    scheme = constraint.DiscretizationType
     limits = [
         constraint.JointVelocityConstraint(
             np.column_stack((-model.velocity_limit, model.velocity_limit))
@@ -109,10 +144,13 @@ def _toppra_duration(name: str, points: FloatArray) -> float:
             robot.inverse_dynamics,
             np.column_stack((-model.effort_limit, model.effort_limit)),
             np.zeros(robot.n),
+            discretization_scheme=scheme.Interpolation if between else scheme.Collocation,
         ),
     ]
     instance = algorithm.TOPPRA(limits, path, parametrizer='ParametrizeConstAccel')
     found = instance.compute_trajectory()
     if found is None:
         raise MeasurementError('toppra finds no motion')
-    return float(found.duration)
+    times = np.linspace(0.0, found.duration, 20001)[1:-1]
+    efforts = robot.inverse_dynamics(*(found(times, order) for order in range(3)))
+    return float(found.duration), float((np.abs(efforts) / model.effort_limit).max())

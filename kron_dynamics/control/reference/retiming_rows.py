@@ -38,8 +38,8 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IntArray]:
         of all joints.
     """
     terms = PathTerms(*(values[::2] for values in mesh.terms))
-    efforts, acting = _relative((terms.inertia, terms.bend, terms.weight), limits.effort)
-    rates, moving = _relative((terms.first, terms.second), limits.acceleration)
+    efforts, acting = relative_terms((terms.inertia, terms.bend, terms.weight), limits.effort)
+    rates, moving = relative_terms((terms.first, terms.second), limits.acceleration)
     alpha, beta = (np.hstack((efforts[k], rates[k])) for k in (0, 1))
     steady = (mesh.before * beta - mesh.slope * alpha, mesh.after * beta + mesh.slope * alpha)
     rate_rows, rate_constant, places, driven = _rate_rows(mesh, limits)
@@ -63,10 +63,10 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IntArray]:
     return Rows(coefficients, constant, places, which), np.array(about, dtype=np.intp).T
 
 
-def _relative(
+def relative_terms(
     terms: tuple[FloatArray, ...], limit: FloatArray
 ) -> tuple[list[FloatArray], IntArray]:
-    """Terms of the joints that have a limit, divided by it, and which joints these are."""
+    """Return terms, shape (K, n), of joints with a limit, divided by it, and which these are."""
     limited = np.flatnonzero(np.isfinite(limit))
     return [values[:, limited] / limit[limited] for values in terms], limited
 
@@ -93,7 +93,9 @@ def _rate_rows(mesh: Mesh, limits: Limits) -> tuple[FloatArray, FloatArray, Floa
     """
     count, before, after, slope = mesh.sizes.size, mesh.before, mesh.after, mesh.slope
     terms = mesh.terms
-    (a, b, g), driven = _relative((terms.inertia, terms.bend, terms.weight), limits.effort_rate)
+    (a, b, g), driven = relative_terms(
+        (terms.inertia, terms.bend, terms.weight), limits.effort_rate
+    )
     m, h = driven.size, mesh.sizes[:, np.newaxis]
     rows, constant = np.zeros((3, count + 1, 2 * m)), np.zeros((count + 1, 2 * m))
     places = np.zeros((3, count + 1, 2))

@@ -17,8 +17,9 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 # Intervals of the first, coarse mesh; of the second one, and for each piece of the path, without
-# and with limits of effort rates.
+# and with limits of effort rates; of a path with many pieces each further one needs as few.
 _COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 160, 44, 40, 8
+_MANY = 10
 # Shares of the intervals: of a coarse mesh in each zone of a rest; of a fine one by the time that
 # they take, by the change of u, and in each zone.
 _ZONE_SHARE = 0.3
@@ -113,8 +114,11 @@ def fine_nodes(
     first, last = rest_map.zones
     for zone in (middle < first, middle > rest_map.duration - last):
         shares[zone] += _REST_SHARE * mesh.sizes[zone] / mesh.sizes[zone].sum()
-    once, each = (_FINE_RATES, _EACH_RATES) if smooth else (_FINE, _EACH)
-    return _nodes(breaks, mesh.nodes, shares, once + each * (breaks.size - 1))
+    pieces = breaks.size - 1
+    count = _FINE_RATES + _EACH_RATES * pieces
+    if not smooth:
+        count = _FINE + _EACH_RATES * pieces + (_EACH - _EACH_RATES) * min(pieces, _MANY)
+    return _nodes(breaks, mesh.nodes, shares, count)
 
 
 def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) -> FloatArray:

@@ -7,10 +7,12 @@ from __future__ import annotations
 import numpy as np
 
 from kron_dynamics.control.reference.interior_point import Rows, minimize
+from kron_dynamics.control.reference.mesh_motion import MeshMotion
 from kron_dynamics.control.reference.motion_peaks import MotionSamples
 from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.path_sections import PathSection
 from kron_dynamics.control.reference.path_terms import Limits
+from kron_dynamics.control.reference.rest_map import RestMap
 from kron_dynamics.control.reference.retiming_refusals import refuse_standing, unmet_limit
 from kron_dynamics.control.reference.retiming_rows import (
     chosen_rows,
@@ -26,6 +28,7 @@ from kron_dynamics.control.reference.section_meshes import (
     fine_nodes,
     rest_map_of,
 )
+from kron_dynamics.control.reference.sharpening import Sharpened, sharpened
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -41,7 +44,6 @@ _MOST_SHRINKING = 2000
 _SLOWEST = 2.0
 # Of guesses, each nearer to what is possible.
 _MOST_TRIALS = 100
-_PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
 def quickest(
@@ -57,19 +59,27 @@ def quickest(
     """
     smooth = bool(np.isfinite(limits.effort_rate).any())
     gap = _FINE_GAP_RATES if smooth else _FINE_GAP
-    finer, c, breaks = _searched_mesh(robot, section, limits, friction, smooth)
+    rest_map = rest_map_of(robot, section, limits)
+    finer, c, breaks = _searched_mesh(robot, section, rest_map, limits, friction, smooth)
+    sharp = None
+    if not smooth and not friction:
+        sharp = sharpened(robot, section, rest_map, limits, (finer, finer.motion(c)[0]))
+        if sharp is not None and sharp.exact:
+            return _with_breaks(sharp, breaks)
     rows, about = rows_of(finer, limits)
     kept = near_bounds(rows, c, about)
+    motion = MeshMotion(finer, *finer.motion(c))
     best, slowing, duals = None, np.inf, None
     for _ in range(_ATTEMPTS):
         chosen = chosen_rows(rows, kept)
         c = 0.98 * _shrunk(chosen, c, 0.9)
         c, duals = minimize(finer.objective, chosen, c, duals, gap=gap, most=_FINE_STEPS)
-        samples = _samples(robot, finer, c, section.ends, smooth, friction)
+        found = MeshMotion(finer, *finer.motion(c))
+        samples = found.samples(robot, section.ends, smooth=smooth, friction=friction)
         peaks = samples.peaks(limits)
         slower = samples.slowing(limits, peaks)
         if best is None or slower * samples.duration < slowing * best.duration:
-            best, slowing = samples, slower
+            motion, best, slowing = found, samples, slower
         if slower <= (_SLOWER_RATES if smooth else _SLOWER):
             break
         rows = tightened(rows, about, peaks)
@@ -80,6 +90,12 @@ def quickest(
     if not slowing <= _SLOWEST:
         raise unmet_limit(robot, section, finer.places[1::2], best.peaks(limits))
     best = best.slowed(slowing)
+    if not smooth and not friction:
+        guide = MeshMotion(finer, motion.x / slowing**2, motion.u / slowing**2)
+        guided = sharpened(robot, section, rest_map, limits, (finer, guide.x), guide)
+        all_found = [each for each in (sharp, guided) if each is not None]
+        all_found.append(Sharpened(finer, best, slowing))
+        return _with_breaks(min(all_found, key=lambda each: each.samples.duration), breaks)
     while friction and slowing > 1.0:  # it has changed with the speed
         best = MotionSamples.of(robot, best.times, best.states, friction)
         slowing = best.slowing(limits, best.peaks(limits))
@@ -87,11 +103,20 @@ def quickest(
     return best, best.times[np.searchsorted(finer.nodes, breaks)]
 
 
+def _with_breaks(found: Sharpened, breaks: FloatArray) -> tuple[MotionSamples, FloatArray]:
+    """A motion, and when it is at the breaks, r."""
+    return found.samples, found.samples.times[np.searchsorted(found.mesh.nodes, breaks)]
+
+
 def _searched_mesh(
-    robot: Robot, section: PathSection, limits: Limits, friction: bool, smooth: bool
+    robot: Robot,
+    section: PathSection,
+    rest_map: RestMap,
+    limits: Limits,
+    friction: bool,
+    smooth: bool,
 ) -> tuple[Mesh, FloatArray, FloatArray]:
     """A mesh that is fine where a coarse one shows need, what to begin with, and its breaks."""
-    rest_map = rest_map_of(robot, section, limits)
     inner = section.breaks[1:-1]
     breaks = np.concatenate(
         ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
@@ -135,23 +160,3 @@ def _shrunk(rows: Rows, c: FloatArray, factor: float) -> FloatArray:
     raise TrajectoryError(
         'no speed along the path was found, however low: are limits in SI units?'
     )
-
-
-def _samples(
-    robot: Robot, mesh: Mesh, c: FloatArray, ends: FloatArray, smooth: bool, friction: bool
-) -> MotionSamples:
-    x, u = mesh.motion(c)
-    z = 0.5 * (_PLACES + 1.0)
-    # x within the intervals, from u at both ends
-    rise = 2.0 * u[:-1, np.newaxis] + z * np.diff(u)[:, np.newaxis]
-    inside = x[:-1, np.newaxis] + mesh.sizes[:, np.newaxis] * z * rise
-    steps = 0.5 * mesh.sizes * (_WEIGHTS / np.sqrt(inside)).sum(axis=1)
-    q, first, second = (values[::2] for values in mesh.terms[:3])
-    q = q.copy()
-    v = first * np.sqrt(x)[:, np.newaxis]
-    v[[0, -1]] = 0.0
-    q[[0, -1]] = ends
-    a = second * x[:, np.newaxis] + first * u[:, np.newaxis]
-    if smooth:
-        a[[0, -1]] = 0.0
-    return MotionSamples.of(robot, np.concatenate(([0.0], np.cumsum(steps))), (q, v, a), friction)

@@ -113,9 +113,9 @@ def test_motion_is_nearly_as_quick_as_a_dense_search_finds(name, seed):
 def test_motion_without_effort_rate_limits_is_nearly_as_quick_too(name, seed):
     robot, _, found, limits = plan(name, seed, rated=False)
     bound = quickest_duration(
-        robot, found.trajectory, robot.model.effort_limit, limits, divisions=2
+        robot, found.trajectory, robot.model.effort_limit, limits, divisions=1
     )
-    assert 0.999 < found.duration / bound < 1.006
+    assert 0.999 < found.duration / bound < 1.0005
 
 
 @every_plan
@@ -131,11 +131,56 @@ def test_waypoints_are_passed_and_ends_are_rests_without_a_step(name, seed, asse
     assert times[-1] == found.duration
 
 
-@pytest.mark.parametrize('distance', [1e-6, 0.5, 8.0])
-def test_cart_takes_the_time_of_two_constant_efforts(distance):
+@every_plan
+def test_some_limit_is_reached_at_nearly_any_time_without_effort_rate_limits(name, seed):
+    robot, _, found, _ = plan(name, seed, rated=False)
+    times = np.linspace(0.0, found.duration, 20001)[1:-1]
+    _, qd, _ = found.trajectory.samples(times)
+    model = robot.model
+    shares = np.hstack(
+        (
+            np.abs(qd) / model.velocity_limit,
+            np.abs(efforts(robot, found.trajectory, times)) / model.effort_limit,
+        )
+    )
+    assert (shares.max(axis=1) > 1.0 - 2e-3).mean() > 0.96
+
+
+@pytest.mark.parametrize(
+    ('name', 'seed'),
+    some_of(
+        [(name, seed) for name in PLANS for seed in range(120)],
+        [('stacker', 31), ('ur5', 9), ('panda', 90), ('panda', 100)],
+    ),
+)
+def test_some_limit_is_used_up_also_where_velocity_limits_meet_and_efforts_leave_one_motion(
+    name, seed
+):
+    # Sharp corners of velocity limits, contacts with the maximum velocity curve, and places where
+    # an effort does not depend on the acceleration: transitions are all that is left of them.
+    robot = machine(name)
+    found = retime(robot, waypoints(robot, seed))
+    times = np.linspace(0.0, found.duration, 20001)[1:-1]
+    _, qd, _ = found.trajectory.samples(times)
+    speeds = np.abs(qd) / robot.model.velocity_limit
+    drives = np.abs(efforts(robot, found.trajectory, times)) / robot.model.effort_limit
+    most = np.hstack((speeds, drives)).max(axis=1)
+    assert most.max() <= 1.0
+    assert (most > 1.0 - 1e-3).mean() > 0.9975
+
+
+@pytest.mark.parametrize(('distance', 'share'), [(1e-6, 1e-3), (0.5, 2e-6), (8.0, 2e-7)])
+def test_cart_takes_the_time_of_two_constant_efforts(distance, share):
     found = retime(cart(), [[1.0], [1.0 + distance]])
-    assert 1.0 <= found.duration / (2.0 * np.sqrt(distance * 2.0 / 6.0)) < 1.0005
+    assert 1.0 <= found.duration / (2.0 * np.sqrt(distance * 2.0 / 6.0)) < 1.0 + share
     assert found.reached[2, 0] > 0.98
+
+
+@pytest.mark.parametrize('way', [[0.0, 5.0], [5.0, 2.5, 0.0], [0.0, 1.0, 2.0, 4.9, 5.0]])
+def test_cart_takes_the_time_of_three_phases_with_a_velocity_limit(way):
+    found = retime(cart(velocity=2.0), np.array(way)[:, None])
+    # 2 m/s at 3 m/s^2 and back: half of that time is lost against 5 m at 2 m/s.
+    assert 1.0 <= found.duration / (5.0 / 2.0 + 2.0 / 3.0) < 1.0 + 1e-6
 
 
 @pytest.mark.parametrize('distance', [1e-6, 0.5, 8.0])
@@ -166,7 +211,7 @@ def test_lift_has_what_its_weight_leaves():
     found = retime(robot, [[0.0], [2.0]])
     # Up with what is left, then down with weight and effort: v^2 (1/up + 1/down) = 2 * 2 m.
     speed = np.sqrt(4.0 / (1.0 / up + 1.0 / down))
-    assert 1.0 <= found.duration / (speed / up + speed / down) < 1.001
+    assert 1.0 <= found.duration / (speed / up + speed / down) < 1.0 + 2e-6
 
 
 @pytest.mark.parametrize('rate', [None, [100.0]])

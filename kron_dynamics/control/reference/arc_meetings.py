@@ -1,0 +1,116 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where arcs of the quickest motion meet, bend and leave the ceiling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.control.reference.extremal_arcs import (
+    BACKWARD,
+    CEILING,
+    FORWARD,
+    MIXED,
+    ROUNDING,
+    Arcs,
+    BoolArray,
+    IntArray,
+)
+from kron_dynamics.control.reference.mesh_motion import hermite
+from kron_dynamics.typing import FloatArray
+
+# Steps of u at a node that count, relative to the greatest u.
+_STEP = 1e-6
+# Curves are compared at so many places of an interval.
+_PLACES = np.linspace(0.0, 1.0, 129)
+# Of a limit, taken without u: there it matters that u changes nothing.
+_NEAR = 0.9
+
+
+def corners(arcs: Arcs) -> FloatArray:
+    """Return places inside of intervals where u steps from one arc to another, r, shape (c,)."""
+    mixed = np.flatnonzero(arcs.kind == MIXED)
+    curves, found = _curves(arcs, mixed), []
+    lowest = curves.argmin(axis=0)  # (m, places)
+    for j, i in np.argwhere(lowest[:, 1:] != lowest[:, :-1]).tolist():
+        before, after = curves[lowest[j, i], j], curves[lowest[j, i + 1], j]
+        gap, k = after[i : i + 2] - before[i : i + 2], mixed[j]
+        # Curves that begin or end at the same node meet there anyway.
+        if i in (0, _PLACES.size - 2) and abs(gap[int(i > 0)]) <= 100.0 * ROUNDING * arcs.x[k]:
+            continue
+        share = _PLACES[i] + gap[0] / (gap[0] - gap[1]) * _PLACES[1]
+        found.append(float(arcs.mesh.nodes[k] + arcs.mesh.sizes[k] * share))
+    return np.sort(found)
+
+
+def _curves(arcs: Arcs, k: IntArray) -> FloatArray:
+    """X along intervals k of arcs from both ends and of the ceilings there; inf for none.
+
+    Returns:
+        shape (4, m, places).
+    """
+    ends = np.stack((k, k + 1))
+    parts = [arcs.from_one_end(k, forward) for forward in (True, False)]
+    for end in ends:
+        parts.append(
+            (arcs.ceilings[ends, arcs.lowest[end]], arcs.ceiling_slopes[ends, arcs.lowest[end]])
+        )
+    x, u = (np.stack(values, axis=1)[..., np.newaxis] for values in zip(*parts, strict=True))
+    usable = np.isfinite(x).all(axis=0) & np.isfinite(u).all(axis=0)
+    with np.errstate(invalid='ignore'):
+        found = hermite(x, u, arcs.mesh.sizes[k, np.newaxis], _PLACES)[0]
+    return np.where(usable, found, np.inf)
+
+
+def stepping_nodes(u: FloatArray) -> BoolArray:
+    """Return at which inner nodes, (N - 1,), u, shape (N, 2), steps, also to or from NaN."""
+    step = np.abs(u[1:, 0] - u[:-1, 1])
+    found: BoolArray = ~(step <= _STEP * np.nanmax(np.abs(u)))
+    return found
+
+
+def kinks(arcs: Arcs) -> FloatArray:
+    """Return where an arc goes on by another limit or leaves the ceiling, r, shape (c,)."""
+    x, ceiling = arcs.x, arcs.ceiling
+    found = [_standstills(arcs)]
+    inside = np.arange(arcs.kind.size)
+    inside_only = (inside > 0) & (inside < inside[-1])
+    on = x >= ceiling[0] * (1.0 - ROUNDING)
+    same = arcs.lowest[1:] == arcs.lowest[:-1]
+    for kind, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
+        bounds = sign * arcs.rows.steepest(x)[0 if kind == FORWARD else 1]
+        row = bounds.argmin(axis=1)
+        k = np.flatnonzero((arcs.kind == kind) & inside_only & (row[1:] != row[:-1]))
+        found.append(
+            _crossing(
+                arcs,
+                k,
+                bounds[k, row[k + 1]] - bounds[k, row[k]],
+                bounds[k + 1, row[k + 1]] - bounds[k + 1, row[k]],
+            )
+        )
+        # Where the ceiling is about to be steeper than the machine can follow.
+        with np.errstate(invalid='ignore'):
+            room = sign * (arcs.bounds(ceiling[0])[0 if kind == FORWARD else 1] - ceiling[1])
+        here, there = (slice(-1), slice(1, None))[:: 1 if kind == FORWARD else -1]
+        follows = (arcs.kind == kind) | (arcs.kind == CEILING)
+        leaves = follows & on[here] & same & (room[here] > 0.0) & (room[there] < 0.0)
+        k = np.flatnonzero(leaves)
+        found.append(_crossing(arcs, k, room[k], room[k + 1]))
+    return np.concatenate(found)
+
+
+def _standstills(arcs: Arcs) -> FloatArray:
+    """Where a limit that matters does not depend on u, r."""
+    a, b, room = (values[::2] for values in arcs.rows)
+    near = b * arcs.x[:, np.newaxis] > _NEAR * room
+    k, row = np.nonzero((a[1:] * a[:-1] < 0.0) & near[1:] & near[:-1])
+    return _crossing(arcs, k, a[k, row], a[k + 1, row])
+
+
+def _crossing(arcs: Arcs, k: IntArray, before: FloatArray, after: FloatArray) -> FloatArray:
+    """Where values at both ends of intervals k are 0 between them, r."""
+    usable = np.isfinite(before) & np.isfinite(after) & (before * after < 0.0)
+    k, before, after = k[usable], before[usable], after[usable]
+    found: FloatArray = arcs.mesh.nodes[k] + arcs.mesh.sizes[k] * before / (before - after)
+    return found
