@@ -248,6 +248,9 @@ class LinearizedModel:
     def frequencies(self) -> FloatArray:
         """Return the natural frequencies without damping, shape (n,), rad/s, ascending.
 
+        Of all coordinates, so the joints are free: `part` holds them. Of links that bend about
+        the q that was given: `equilibrium` finds the one that bears the weight.
+
         From ``det(K - w^2 M) = 0`` with the symmetric part of K: those of the machine that is
         held by stiffness alone. Where stiffness drives a deviation apart, w^2 < 0, there is no
         frequency: the entry is negative, minus the rate of growth in 1/s. Whether the motion as

@@ -160,7 +160,7 @@ class PayloadKernels(KernelCollection):
         while True:
             carriers = self._loading.carriers
             others = [known for known in wanted if not known.has_inertia]
-            made = [_with_payload(known, carriers) for known in loaded.values()]
+            made = [with_payload(known, carriers) for known in loaded.values()]
             super().prepare([*others, *made], batches)
             with self._lock:
                 if self._loading.carriers == carriers:
@@ -170,13 +170,13 @@ class PayloadKernels(KernelCollection):
     def _calls_for(self, carriers: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
         """Compile all that there is for some carriers."""
         known = dict(self._specifications)
-        super().prepare([_with_payload(each, carriers) for each in known.values()])
+        super().prepare([with_payload(each, carriers) for each in known.values()])
         return self._made(known, carriers)
 
     def _made(
         self, known: Mapping[str, KernelSpecification], carriers: tuple[str, ...]
     ) -> dict[str, Callable[..., Any]]:
-        names = {name: _with_payload(each, carriers).name for name, each in known.items()}
+        names = {name: with_payload(each, carriers).name for name, each in known.items()}
         return {name: self._kernels[made].call for name, made in names.items()}
 
 
@@ -192,8 +192,13 @@ def _restored(
     return kernels
 
 
-def _with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> KernelSpecification:
-    """The same with one more argument: what the carriers carry, where there are any."""
+def with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> KernelSpecification:
+    """Return the same with one more argument: what the carriers carry, where there are any.
+
+    Args:
+        known: of a kernel that depends on inertia.
+        carriers: links whose frames are those of their bodies, different ones.
+    """
     if not carriers:
         return known
     function = known.function

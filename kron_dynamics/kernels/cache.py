@@ -120,12 +120,12 @@ def fetch(
     """
     found: dict[str, Found] = {}
 
-    def check() -> None:
-        if changed := changed_meanwhile(origins):
+    def check(anew: bool = True) -> None:
+        if changed := changed_meanwhile(origins, anew=anew):
             raise OSError(f'{changed} has changed since this process started')
 
     try:
-        check()
+        check(anew=False)  # the keys are of what was read, whatever has changed since
         _fetch_in(cache_directory, found, keys, build, load, lock, check)
     except OSError as refused:
         reason = refused

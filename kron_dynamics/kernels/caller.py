@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import logging
-import sysconfig
 import threading
 import time
 from collections.abc import Sequence
@@ -68,8 +67,7 @@ def _extension(given_up: threading.Event) -> Any:
     if command is None:
         raise KernelBuildError('there is no C compiler')
     source = read_beside(__file__, 'caller.c')
-    includes = _include_folders()
-    made_for = (str(sysconfig.get_config_var('SOABI')), np.__version__, processor_identity())
+    made_for = (importlib.machinery.EXTENSION_SUFFIXES[0], np.__version__, processor_identity())
     key = cache_key(*(_MODULE, *made_for, compiler_identity(command), source), origins=(__name__,))
     modules: list[Any] = []
 
@@ -79,7 +77,7 @@ def _extension(given_up: threading.Event) -> Any:
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
         told = signature_source(_FUNCTION, key)
-        compile_library(command, source + told, library, includes, given_up)
+        compile_library(command, source + told, library, _include_folders(), given_up)
         _load(library, key)
         return {key: Built(library, _MODULE, 0, (), time.perf_counter() - started)}
 
@@ -89,6 +87,8 @@ def _extension(given_up: threading.Event) -> Any:
 
 def _include_folders() -> list[Path]:
     """Where Python.h and numpy/arrayobject.h are: the first is a package of its own on Debian."""
+    import sysconfig  # reads all settings of Python; a start that finds its kernels does without
+
     folders = [Path(sysconfig.get_path(name)) for name in ('include', 'platinclude')]
     folders.append(Path(np.get_include()))
     for header in ('Python.h', 'numpy/arrayobject.h'):

@@ -67,7 +67,9 @@ class Compiled(Generic[P, R]):
     @functools.cached_property
     def _result_type(self) -> type[Any] | None:
         # The names in annotations may be defined after the class: not to be read any earlier.
-        returned = inspect.signature(self._body, eval_str=True).return_annotation
+        returned: Any = self._body.__annotations__.get('return')
+        if isinstance(returned, str):
+            returned = eval(returned, self._body.__globals__)
         return returned if hasattr(returned, '_fields') else None
 
     def specification(self, instance: Any) -> KernelSpecification:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from kron_dynamics.kernels.loops.emit import HEADER, loop_kernel
+from kron_dynamics.kernels.loops.emit import LOOP_PRELUDE, loop_kernel
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
@@ -37,7 +37,7 @@ def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
     parts = [prelude()]
     parts += [_kernel(straight, k, serving.get(k)) for k in order]
     if loops:
-        parts += [HEADER, *(loop_kernel(symbol(k), trace) for k, trace in loops.items())]
+        parts += [LOOP_PRELUDE, *(loop_kernel(symbol(k), trace) for k, trace in loops.items())]
     return '\n'.join(parts)
 
 
@@ -93,19 +93,11 @@ def cost(traces: Sequence[Trace | LoopTrace]) -> int:
 
 def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
     name, trace = symbol(k), traces[k]
-    if provider is None:
-        one = list(_one_state(trace))
-    else:
-        given, rest = traces[provider], trace.after(traces[provider])
-        assert rest is not None  # that is how it was chosen
-        read = ', '.join(f'x{a}' for a in range(len(given.sizes)))
-        one = [
-            f'double given[{len(given.outputs[0])}];',
-            f'{symbol(provider)}_one({read}, given);',
-        ]
-        one += _one_state(rest)
+    one = one_state(trace)
+    if provider is not None:
+        one = with_results_of(traces[provider], f'{symbol(provider)}_one', trace)
     lines = [
-        f'static {"inline" if provider is None else ""} void {name}_one({_parameters(trace)}) {{',
+        f'static {"inline" if provider is None else ""} void {name}_one({parameters(trace)}) {{',
         *one,
         '}',
         f'void {name}({_COUNT_IN_OUT}) {{',
@@ -113,6 +105,18 @@ def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
         '}',
     ]
     return '\n'.join(lines) + '\n'
+
+
+def with_results_of(
+    provider: Trace, function: str, trace: Trace, real: str = 'double'
+) -> Iterator[str]:
+    """Yield statements that compute a trace after a call of the function of another one."""
+    rest = trace.after(provider)
+    assert rest is not None  # that is how it was chosen
+    read = ', '.join(f'x{a}' for a in range(len(provider.sizes)))
+    yield f'{real} given[{len(provider.outputs[0])}];'
+    yield f'{function}({read}, given);'
+    yield from one_state(rest, real)
 
 
 def _lanes_kernel(name: str, trace: Trace) -> str:
@@ -129,7 +133,7 @@ def _lanes_kernel(name: str, trace: Trace) -> str:
             f'memcpy(out[{r}] + k * {width}, v{r}, (count - k) * {width} * sizeof(double));'
         )
     lines = [
-        f'static void {name}_many({_parameters(trace)}) {{',
+        f'static void {name}_many({parameters(trace)}) {{',
         *_one_state_per_lane(trace),
         '}',
         f'void {name}({_COUNT_IN_OUT}) {{',
@@ -144,9 +148,10 @@ def _lanes_kernel(name: str, trace: Trace) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _parameters(trace: Trace) -> str:
-    arguments = [f'const double *restrict x{a}' for a in range(len(trace.sizes))]
-    return ', '.join(arguments + [f'double *restrict y{r}' for r in range(len(trace.outputs))])
+def parameters(trace: Trace, real: str = 'double') -> str:
+    """Return the parameters of a function of one state: arguments x0, x1, results y0, y1."""
+    arguments = [f'const {real} *restrict x{a}' for a in range(len(trace.sizes))]
+    return ', '.join(arguments + [f'{real} *restrict y{r}' for r in range(len(trace.outputs))])
 
 
 def _rows(trace: Trace) -> str:
@@ -156,29 +161,32 @@ def _rows(trace: Trace) -> str:
     return ', '.join(arguments + results)
 
 
-def _one_state(trace: Trace) -> Iterator[str]:
+def one_state(trace: Trace, real: str = 'double') -> Iterator[str]:
+    """Yield statements that read one state's arguments x0, x1 and write its results y0, y1."""
     element, position = 'x{a}[{b}]', dict[int, int]()
+    taken = {node[:2] for node in trace.nodes}
     for stage, (before, angles) in enumerate(_stages(trace)):
-        yield from _statements(trace, before, 'double', element, position)
+        yield from _statements(trace, before, real, element, position)
         first = len(position)
         position |= {angle: first + k for k, angle in enumerate(angles)}
         if len(angles) < WIDE_ANGLES:
             for angle in angles:
                 k = position[angle]
-                yield f'double s{k}, c{k};'
-                yield f'sincos_one({_operand(trace, angle)}, &s{k}, &c{k});'
+                yield f'{real} s{k}, c{k};'
+                yield f'sincos_one({_operand(trace, angle, real)}, &s{k}, &c{k});'
         else:
             count, of = len(angles), stage
-            values = ', '.join(_operand(trace, angle) for angle in angles)
-            yield f'const double angles{of}[] = {{{values}}};'
-            yield f'double sines{of}[{count}], cosines{of}[{count}];'
+            values = ', '.join(_operand(trace, angle, real) for angle in angles)
+            yield f'const {real} angles{of}[{count}] = {{{values}}};'
+            yield f'{real} sines{of}[{count}], cosines{of}[{count}];'
             yield f'sincos_all(angles{of}, sines{of}, cosines{of}, {count});'
-            for i in range(count):
-                k = first + i
-                yield f'const double s{k} = sines{of}[{i}], c{k} = cosines{of}[{i}];'
+            for i, angle in enumerate(angles):
+                for function, table in (('sin', 'sines'), ('cos', 'cosines')):
+                    if (function, angle) in taken:
+                        yield f'const {real} {function[0]}{first + i} = {table}{of}[{i}];'
     for r, numbers in enumerate(trace.outputs):
         for k, number in enumerate(numbers):
-            yield f'y{r}[{k}] = {_operand(trace, number)};'
+            yield f'y{r}[{k}] = {_operand(trace, number, real)};'
 
 
 def _one_state_per_lane(trace: Trace) -> Iterator[str]:
@@ -225,15 +233,15 @@ def _stages(trace: Trace) -> list[tuple[list[int], list[int]]]:
     return [*stages, (rest, [])]
 
 
-def _operand(trace: Trace, number: int) -> str:
+def _operand(trace: Trace, number: int, real: str = 'double') -> str:
     operation, value, _ = trace.nodes[number]
-    return literal(value) if operation == 'const' else f't{number}'
+    return literal(value, real) if operation == 'const' else f't{number}'
 
 
 def _statements(
     trace: Trace, numbers: Sequence[int], real: str, element: str, position: Mapping[int, int]
 ) -> Iterator[str]:
-    """One declaration a node.
+    """One declaration a node, of type `real`: 'double', 'float' or 'wide'.
 
     `element` formats the read of an argument's element; `position` has the numbers of angles.
     """
@@ -246,13 +254,13 @@ def _statements(
         elif operation == 'given':
             text = f'given[{a}]'
         elif operation == 'neg':
-            text = f'-{_operand(trace, a)}'
+            text = f'-{_operand(trace, a, real)}'
         elif operation == 'tanh':
-            text = f'tanh_{real}({_operand(trace, a)})'
+            text = f'tanh_{real}({_operand(trace, a, real)})'
         elif operation in ('sin', 'cos'):
             text = f'{operation[0]}{position[a]}'
         else:
-            text = f'{_operand(trace, a)} {operation} {_operand(trace, b)}'
+            text = f'{_operand(trace, a, real)} {operation} {_operand(trace, b, real)}'
             if real == 'wide' and all(trace.nodes[k][0] == 'const' for k in (a, b)):
                 text = f'WIDE({text})'  # a constant divided by zero: all others are folded
         yield f'const {real} t{number} = {text};'

@@ -1,16 +1,11 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What every kernel stands on: vectors of LANES doubles, one state per SIMD lane (GNU C's vector
- * extension, of gcc and clang), sine and cosine for both, and the way between rows and lanes.
+ * What every generated function stands on: IEEE arithmetic, sine and cosine of one angle and of
+ * several at once. C99 and C++; with gcc and clang several angles are a vector of theirs.
  */
-#if defined(__GNUC__) && !defined(__clang__)
-/* Dead stores: there are none, and looking for them takes a fifth of the compiler's time. */
-#pragma GCC optimize("no-dse", "no-tree-dse")
-#endif
-
-#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
-#error "kernels need IEEE arithmetic: check the options in $CC, such as -ffast-math"
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
 #endif
 
 #include <float.h>
@@ -22,20 +17,17 @@
 /* Another double, constants of another type, or registers of another precision. */
 typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 
-#if defined(__AVX512F__)
-#define LANES 8
-#define GATHER(x, n) \
-  {(x)[0], (x)[(n)], (x)[2 * (n)], (x)[3 * (n)], (x)[4 * (n)], (x)[5 * (n)], (x)[6 * (n)], (x)[7 * (n)]}
-#elif defined(__AVX__)
-#define LANES 4
-#define GATHER(x, n) {(x)[0], (x)[(n)], (x)[2 * (n)], (x)[3 * (n)]}
+#if defined(__GNUC__)
+#define HELPER static inline __attribute__((unused))
+/* Apart, so that the code around stays small. */
+#define SELDOM static __attribute__((noinline, cold, unused))
 #else
-#define LANES 2
-#define GATHER(x, n) {(x)[0], (x)[(n)]}
+#define HELPER static inline
+#define SELDOM static
 #endif
-
-typedef double wide __attribute__((vector_size(8 * LANES)));
-typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
+#if defined(__cplusplus)
+#define restrict __restrict
+#endif
 
 /* Beyond this the argument's reduction, three parts of pi/2 of 33, 33 and 53 bits, is not exact:
  * the number of quarter turns must leave the first two products without rounding. */
@@ -45,7 +37,7 @@ typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
  * 1e-9 of a zero); NaN for NaN. The number of quarter turns stands in the last bits of
  * x / (pi/2) + 1.5 * 2^52; polynomials of fdlibm. */
 #define DEFINE_SINCOS(name, real, bits)                                                           \
-  static inline void name(const real x, real *sine, real *cosine) {                               \
+  HELPER void name(const real x, real *sine, real *cosine) {                                      \
     const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;                     \
     const real turns = shifted - 6755399441055744.0;                                              \
     const real r = ((x - turns * 1.57079632673412561417e+00) -                                    \
@@ -71,15 +63,37 @@ typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
   }
 
 DEFINE_SINCOS(sincos_near, double, uint64_t)
-DEFINE_SINCOS(sincos_near_wide, wide, wide_bits)
-
-/* Apart, so that the code around stays small. */
-#define SELDOM static __attribute__((noinline, cold))
 
 SELDOM void sincos_far(double x, double *sine, double *cosine) {
   *sine = sin(x);
   *cosine = cos(x);
 }
+
+HELPER void sincos_one(double x, double *sine, double *cosine) {
+  if (fabs(x) <= NEAR) {
+    sincos_near(x, sine, cosine);
+  } else {
+    sincos_far(x, sine, cosine);
+  }
+}
+
+#define tanh_double tanh
+
+#if defined(__GNUC__)
+/* Doubles in a vector register. */
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+
+typedef double wide __attribute__((vector_size(8 * LANES)));
+typedef int64_t wide_bits __attribute__((vector_size(8 * LANES)));
+typedef uint64_t wide_words __attribute__((vector_size(8 * LANES)));
+
+DEFINE_SINCOS(sincos_near_wide, wide, wide_words)
 
 SELDOM void sincos_far_wide(const wide *x, wide *sine, wide *cosine) {
   for (int k = 0; k < LANES; ++k) {
@@ -88,15 +102,7 @@ SELDOM void sincos_far_wide(const wide *x, wide *sine, wide *cosine) {
   }
 }
 
-static inline void sincos_one(double x, double *sine, double *cosine) {
-  if (fabs(x) <= NEAR) {
-    sincos_near(x, sine, cosine);
-  } else {
-    sincos_far(x, sine, cosine);
-  }
-}
-
-static inline void sincos_wide(wide x, wide *sine, wide *cosine) {
+HELPER void sincos_wide(wide x, wide *sine, wide *cosine) {
   const wide_bits is_near = (x <= NEAR) & (x >= -NEAR);
   int64_t all = -1;
   for (int k = 0; k < LANES; ++k) all &= is_near[k];
@@ -107,21 +113,8 @@ static inline void sincos_wide(wide x, wide *sine, wide *cosine) {
   }
 }
 
-#define tanh_double tanh
-
-static inline wide tanh_wide(wide x) {
-  for (int k = 0; k < LANES; ++k) x[k] = tanh(x[k]);
-  return x;
-}
-
-/* Vectors are named by constants, or they are memory. */
-#define UNROLL _Pragma("GCC unroll 8")
-
-/* The same number in every lane. */
-#define WIDE(x) ((x) + (wide){0})
-
 /* Sines and cosines of several angles at once. */
-static inline void sincos_all(const double *angles, double *sines, double *cosines, int count) {
+HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
   for (int k = 0; k < count; k += LANES) {
     wide x = {0}, s, c;
     for (int l = 0; l < LANES && k + l < count; ++l) x[l] = angles[k + l];
@@ -132,87 +125,8 @@ static inline void sincos_all(const double *angles, double *sines, double *cosin
     }
   }
 }
-
-#if defined(__clang__) || __GNUC__ >= 12
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (wide_bits){__VA_ARGS__})
+HELPER void sincos_all(const double *angles, double *sines, double *cosines, int count) {
+  for (int k = 0; k < count; ++k) sincos_one(angles[k], sines + k, cosines + k);
+}
 #endif
-
-/* A square of LANES x LANES numbers, rows in t, turned about its diagonal: its off-diagonal
- * quarters change places, then theirs, down to single numbers. */
-static inline void transpose(wide *t) {
-#if LANES == 8
-  UNROLL
-  for (int i = 0; i < 4; ++i) {
-    const wide a = t[i], b = t[i + 4];
-    t[i] = SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
-    t[i + 4] = SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-  UNROLL
-  for (int k = 0; k < 4; ++k) {
-    const int i = k + (k & 2); /* 0, 1, 4, 5 */
-    const wide a = t[i], b = t[i + 2];
-    t[i] = SHUFFLE(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-    t[i + 2] = SHUFFLE(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-  }
-  UNROLL
-  for (int i = 0; i < 8; i += 2) {
-    const wide a = t[i], b = t[i + 1];
-    t[i] = SHUFFLE(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
-    t[i + 1] = SHUFFLE(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-#elif LANES == 4
-  UNROLL
-  for (int i = 0; i < 2; ++i) {
-    const wide a = t[i], b = t[i + 2];
-    t[i] = SHUFFLE(a, b, 0, 1, 4, 5);
-    t[i + 2] = SHUFFLE(a, b, 2, 3, 6, 7);
-  }
-  UNROLL
-  for (int i = 0; i < 4; i += 2) {
-    const wide a = t[i], b = t[i + 1];
-    t[i] = SHUFFLE(a, b, 0, 4, 2, 6);
-    t[i + 1] = SHUFFLE(a, b, 1, 5, 3, 7);
-  }
-#else
-  const wide a = t[0], b = t[1];
-  t[0] = SHUFFLE(a, b, 0, 2);
-  t[1] = SHUFFLE(a, b, 1, 3);
-#endif
-}
-
-/* Results of LANES states, one result a vector, as one row a state; at least LANES of them. The
- * last square overlaps the one before it where the width is no multiple. */
-static __attribute__((noinline)) void scatter_squares(
-    const wide *y, double *restrict out, int width) {
-  for (int start = 0; start < width; start += LANES) {
-    const int k = start + LANES <= width ? start : width - LANES;
-    wide t[LANES];
-    UNROLL
-    for (int l = 0; l < LANES; ++l) t[l] = y[k + l];
-    transpose(t);
-    UNROLL
-    for (int l = 0; l < LANES; ++l) memcpy(out + l * width + k, t + l, sizeof t[l]);
-  }
-}
-
-/* The same for any number of results. */
-static inline void scatter(const wide *y, double *restrict out, int width) {
-  if (width >= LANES) {
-    scatter_squares(y, out, width);
-  } else {
-    UNROLL
-    for (int l = 0; l < LANES; ++l)
-      for (int k = 0; k < width; ++k) out[l * width + k] = y[k][l];
-  }
-}
-
-/* Rows k to count - 1, fewer than LANES, and the last of them again until there are LANES. */
-static inline void fill_up(
-    const double *rows, double *filled, int size, ptrdiff_t k, ptrdiff_t count) {
-  for (int l = 0; l < LANES; ++l) {
-    const ptrdiff_t row = k + l < count ? k + l : count - 1;
-    for (int j = 0; j < size; ++j) filled[l * size + j] = rows[row * size + j];
-  }
-}

@@ -188,18 +188,19 @@ def forget_changed() -> None:
             function.cache_clear()
 
 
-def changed_meanwhile(origins: Iterable[Origin]) -> str | None:
+def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | None:
     """Return a source that has changed since this process imported it, None if there is none.
 
     What is in memory, and so what is recorded, may be neither the old text nor the new one.
 
     Args:
         origins: as of `sources_digest`; this package's own files count anyhow.
+        anew: look at the files again; False takes them as they were read for the digest.
     """
     theirs = {_file_of(o if isinstance(o, str) else o.__module__) for o in origins}
-    for file in _seen:
+    for file, then in _seen.items():
         if file in theirs or file.startswith(_ROOT):
-            if not 0 < _changed_at(file) <= _IMPORTED:
+            if not 0 < (_changed_at(file) if anew else then) <= _IMPORTED:
                 return file
     return None
 

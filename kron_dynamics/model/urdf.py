@@ -16,7 +16,6 @@ from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
-from kron_dynamics.model.sdf_robot import sdf_robot
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
@@ -63,6 +62,8 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
     findings = Findings() if findings is None else findings
     root = parse_xml(text, findings)
     if root.tag == 'sdf':
+        from kron_dynamics.model.sdf_robot import sdf_robot  # few descriptions need it
+
         root = sdf_robot(root, findings)
     name = root.get('name')
     if not name:

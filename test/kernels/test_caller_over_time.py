@@ -9,6 +9,7 @@ import hashlib
 import logging
 import os
 import sys
+import sysconfig
 import threading
 import time
 import tracemalloc
@@ -127,7 +128,8 @@ def fresh() -> Iterator[None]:
 
 
 def hide_headers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(caller.sysconfig, 'get_path', lambda name: str(tmp_path))
+    monkeypatch.setenv('KRON_DYNAMICS_CACHE', str(tmp_path / 'cache'))
+    monkeypatch.setattr(sysconfig, 'get_path', lambda name: str(tmp_path))
 
 
 def break_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,15 +12,16 @@ from kron_dynamics.kernels.loops.indices import Counter, Entry, Index, Number, N
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Place, Statement, Store
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal
-from kron_dynamics.kernels.trace import operands
+from kron_dynamics.kernels.trace import Node, operands
 
 
 class Tables:
     """The static tables of a kernel by their names: numbers of the model and of its tree."""
 
-    def __init__(self, prefix: str) -> None:
-        """Start without any; their names begin with the prefix."""
+    def __init__(self, prefix: str, real: str = 'double') -> None:
+        """Start without any; names begin with the prefix, numbers are of type `real`."""
         self._prefix = prefix
+        self._real = real
         self._constants: dict[Memory, str] = {}
         self._numbers: dict[Numbers, str] = {}
 
@@ -35,8 +36,8 @@ class Tables:
     def declarations(self) -> Iterator[str]:
         """Yield a declaration for each that was asked for."""
         for memory, name in self._constants.items():
-            values = ', '.join(literal(value) for value in memory.constants or ())
-            yield f'static const double {name}[] = {{{values}}};'
+            values = ', '.join(literal(value, self._real) for value in memory.constants or ())
+            yield f'static const {self._real} {name}[] = {{{values}}};'
         for table, name in self._numbers.items():
             values = ', '.join(map(str, table.values.flat))
             yield f'static const int {name}[] = {{{values}}};'
@@ -46,7 +47,7 @@ class Code:
     """The statements of a trace in one type of number.
 
     Attributes:
-        real: the type, 'double' or 'wide'.
+        real: the type, 'double', 'float' or 'wide'.
         work: memories beside arguments and results, once the lines have been made.
     """
 
@@ -54,6 +55,8 @@ class Code:
         """Prepare to write a trace; its static tables are shared with other code."""
         self.real = real
         self.work: list[Memory] = []
+        # Of what is the same in all lanes, too.
+        self._scalar = 'double' if real == 'wide' else real
         self._trace = trace
         self._nodes = trace.nodes
         self._tables = tables
@@ -84,12 +87,16 @@ class Code:
         return self._names[memory]
 
     def _statements(
-        self, body: Sequence[Statement], sines: dict[int, str], only: Collection[int] | None = None
+        self,
+        body: Sequence[Statement],
+        sines: dict[int, str],
+        only: Collection[int] | None = None,
+        without: Collection[int] = (),
     ) -> Iterator[str]:
         """Lines of a block; `sines` says where sines of angles stand: `s7` is that of node 7."""
         for statement in body:
             if isinstance(statement, int):
-                if only is None or statement in only:
+                if statement not in without and (only is None or statement in only):
                     yield from self._node(statement, sines)
             elif only is not None:
                 continue
@@ -118,15 +125,16 @@ class Code:
         angles, before = self._angles(loop)
         for angle in angles:
             # All angles of the loop first, then their sines and cosines as vectors.
-            yield f'double a{angle}[{stop}], u{angle}[{stop}], v{angle}[{stop}];'
+            yield f'{self.real} a{angle}[{stop}], u{angle}[{stop}], v{angle}[{stop}];'
             yield head
             yield from self._statements(loop.body, {}, before)
             yield f'a{angle}[{i}] = {self._operand(angle)};\n}}'
             yield f'sincos_all(a{angle}, u{angle}, v{angle}, {stop});'
-        if self.real == 'double' and is_independent(loop, self._nodes):
+        if self.real != 'wide' and is_independent(loop, self._nodes):
             yield 'ANY_ORDER'
         yield head
-        yield from self._statements(loop.body, {angle: i for angle in angles})
+        without = before - _read(loop.body, self._nodes, angles, before)
+        yield from self._statements(loop.body, {angle: i for angle in angles}, without=without)
         yield '}'
 
     def _angles(self, loop: Loop) -> tuple[list[int], set[int]]:
@@ -149,7 +157,7 @@ class Code:
 
     def _node(self, number: int, sines: dict[int, str]) -> Iterator[str]:
         operation, a, b = self._nodes[number]
-        real = 'double' if number in self._same_in_all_states else self.real
+        real = self._scalar if number in self._same_in_all_states else self.real
         if operation == 'load':
             text = self._element(a, b)
         elif operation == 'neg':
@@ -159,12 +167,12 @@ class Code:
         elif operation in ('sin', 'cos'):
             if a not in sines:
                 sines[a] = ''
-                kind = 'one' if real == 'double' else 'wide'
+                kind = 'wide' if real == 'wide' else 'one'
                 yield f'{real} s{a}, c{a};'
                 yield f'sincos_{kind}({self._operand(a)}, &s{a}, &c{a});'
             elif sines[a]:
                 letter = 'u' if operation == 'sin' else 'v'
-                yield f'const double t{number} = {letter}{a}[{sines[a]}];'
+                yield f'const {real} t{number} = {letter}{a}[{sines[a]}];'
                 return
             text = f'{operation[0]}{a}'
         else:
@@ -173,7 +181,7 @@ class Code:
 
     def _operand(self, number: int) -> str:
         operation, value, _ = self._nodes[number]
-        return literal(value) if operation == 'const' else f't{number}'
+        return literal(value, self._scalar) if operation == 'const' else f't{number}'
 
     def _element(self, memory: Memory, place: Place) -> str:
         return f'{self.name(memory)}[{self._position(place, memory.shape)}]'
@@ -202,3 +210,24 @@ class Code:
         if number.scale != 1:
             text = f'{text} * {number.scale}'
         return f'{text} + {number.offset}' if number.offset else text
+
+
+def _read(
+    body: Sequence[Statement], nodes: Sequence[Node], taken: Collection[int], before: set[int]
+) -> set[int]:
+    """Nodes that a block reads when sines of some angles have been taken already.
+
+    `before` are the nodes that these angles depend on: where nothing else reads one, it reads
+    nothing either.
+    """
+    read: set[int] = set()
+    for statement in reversed(body):
+        if isinstance(statement, Loop):
+            read |= _read(statement.body, nodes, taken, set())
+        elif isinstance(statement, Store):
+            read.add(statement.node)
+        elif isinstance(statement, int) and (statement not in before or statement in read):
+            operation, a, _ = nodes[statement]
+            if operation != 'load' and not (operation in ('sin', 'cos') and a in taken):
+                read.update(operands(nodes[statement]))
+    return read

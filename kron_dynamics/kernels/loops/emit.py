@@ -21,21 +21,28 @@ _STACK = 65536
 # Numbers of a state up to which one state per SIMD lane pays: eight of them fill 1 MB of cache.
 _LANES_PAY = 16384
 # The loops of one state are worth what gcc does to loops from -O3 on.
-HEADER = """
-#include <stdlib.h>
-#define APART __attribute__((noinline)) static void
+LOOP_MACROS = """
 #if defined(__clang__)
-#define LOOPS APART
+/* Whatever it makes of a loop is right. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define FASTER
 #define ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define LOOPS __attribute__((optimize("O3"))) APART
+#elif defined(__GNUC__)
+#define FASTER __attribute__((optimize("O3")))
 #define ANY_ORDER _Pragma("GCC ivdep")
+#else
+#define FASTER
+#define ANY_ORDER
 #endif
 """
+LOOP_PRELUDE = f"""
+#include <stdlib.h>
+#define APART __attribute__((noinline)) static void
+{LOOP_MACROS}"""
 
 
 def loop_kernel(name: str, trace: LoopTrace) -> str:
-    """Return the function of one trace, to stand behind the prelude and `HEADER`.
+    """Return the function of one trace, to stand behind the prelude and `LOOP_PRELUDE`.
 
     Results are NaN where there is no memory left to compute them in.
     """
@@ -54,16 +61,9 @@ void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{
 
 def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
     """A function for one state, and what calls it for state k and those behind it."""
-    code = Code(trace, tables, 'double')
-    lines = list(code.lines())
-    work = sorted(code.work, key=_size)
-    filled = accumulate(8 * _size(memory) for memory in work)
-    on_stack = work[: sum(bytes_ <= _STACK for bytes_ in filled)]
-    on_heap = work[len(on_stack) :]
-    lines[:0] = [f'double {code.name(memory)}[{_size(memory)}];' for memory in on_stack]
-    function = _function(f'LOOPS {name}_one', trace, code, on_heap, lines)
+    function, on_heap = function_of_one_state(f'FASTER APART {name}_one', trace, tables, _STACK)
     arguments = [f'in[{a}] + k * {size}' for a, size in enumerate(trace.sizes)]
-    places, total = _places(map(_size, on_heap))
+    places, total = _places(map(memory_size, on_heap))
     call = f'{name}_one({", ".join([*arguments, *_rows(trace), *places])});'
     if not on_heap:
         return function, f'  for (; k < count; ++k) {call}\n'
@@ -87,12 +87,35 @@ def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
     )
 
 
+def function_of_one_state(
+    head: str, trace: LoopTrace, tables: Tables, stack: int, real: str = 'double'
+) -> tuple[str, list[Memory]]:
+    """Return a function for one state, and the memories that it is to be given.
+
+    Args:
+        head: what stands before its parameters: arguments x0, x1, results y0, y1 and memories.
+        trace: what it computes.
+        tables: that it reads.
+        stack: bytes that its memories may take; those beyond are parameters.
+        real: the type of numbers.
+    """
+    code = Code(trace, tables, real)
+    lines = list(code.lines())
+    size = 4 if real == 'float' else 8
+    work = sorted(code.work, key=memory_size)
+    filled = accumulate(size * memory_size(memory) for memory in work)
+    on_stack = work[: sum(bytes_ <= stack for bytes_ in filled)]
+    given = work[len(on_stack) :]
+    lines[:0] = [f'{real} {code.name(memory)}[{memory_size(memory)}];' for memory in on_stack]
+    return _function(head, trace, code, given, lines), given
+
+
 def _one_state_per_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
     """The same for LANES states from state k on, where that pays and there is memory for it."""
     code = Code(trace, tables, 'wide')
     lines = list(code.lines())
     widths = [prod(shape) for shape in trace.shapes]
-    places, total = _places([*trace.sizes, *widths, *map(_size, code.work)])
+    places, total = _places([*trace.sizes, *widths, *map(memory_size, code.work)])
     if total > _LANES_PAY:
         return '', ''
     gather = '\n'.join(
@@ -144,5 +167,6 @@ def _places(sizes: Iterable[int]) -> tuple[list[str], int]:
     return [f'w + {start}' for start in starts], end
 
 
-def _size(memory: Memory) -> int:
+def memory_size(memory: Memory) -> int:
+    """Return how many numbers a memory holds."""
     return prod(memory.shape)

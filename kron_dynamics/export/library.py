@@ -1,0 +1,156 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot's functions as the files of a C library, a C++ wrapper and a CMake package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kron_dynamics import __version__
+from kron_dynamics.arguments import instance
+from kron_dynamics.carrying import carrier_of
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.export.c_header import CONSTANTS, header
+from kron_dynamics.export.identifiers import checked_prefix, identifier
+from kron_dynamics.export.quantities import Function, chosen_quantities, recorded
+from kron_dynamics.kernels.functions import foundation
+from kron_dynamics.messages import clipped, shown
+from kron_dynamics.model import RobotModel
+from kron_dynamics.robot import Robot
+
+Real = Literal['double', 'float']
+MANIFEST = 'kron_dynamics_export.json'
+
+
+@dataclass(frozen=True)
+class Library:
+    """What is exported.
+
+    Attributes:
+        prefix: that every name in C begins with.
+        model: the robot.
+        functions: what it has, in the order in which they were asked for.
+        carriers: links at whose frames payloads are arguments, with the links that were asked
+            for and are fixed to them.
+        real: type of numbers.
+        foundation: C text that the functions stand on.
+        digest: of all that the functions are; header and source both have it.
+    """
+
+    prefix: str
+    model: RobotModel
+    functions: tuple[Function, ...]
+    carriers: Mapping[str, tuple[str, ...]]
+    real: Real
+    foundation: str
+    digest: str
+
+    @property
+    def package(self) -> str:
+        """Name of the CMake and ROS package."""
+        return f'{self.prefix}_dynamics'
+
+    @property
+    def workspace(self) -> int:
+        """Numbers of memory that serve every function."""
+        return max(function.code.workspace for function in self.functions)
+
+    @property
+    def stack(self) -> int:
+        """Bytes of the stack that every function can do with."""
+        return max(function.code.stack for function in self.functions)
+
+    def files(self) -> dict[str, str]:
+        """Return the texts of all files by their paths in the folder; the same every time."""
+        from kron_dynamics.export.c_source import source
+        from kron_dynamics.export.eigen_header import eigen_header, wrapper_test
+        from kron_dynamics.export.package_files import package_files
+        from kron_dynamics.export.self_test import self_test
+
+        place = f'include/{self.package}/{self.prefix}'
+        found = {
+            f'{place}.h': header(self),
+            f'{place}.hpp': eigen_header(self),
+            f'src/{self.prefix}.c': source(self),
+            'test/self_test.c': self_test(self),
+            'test/wrapper_test.cpp': wrapper_test(self),
+            **package_files(self),
+        }
+        return {**found, MANIFEST: self._manifest(found)}
+
+    def _manifest(self, files: dict[str, str]) -> str:
+        """What this is, and what was written: files that were changed since are not replaced."""
+        about = {
+            'exported_by': f'kron_dynamics {__version__}',
+            'robot': self.model.name,
+            'fingerprint': self.model.fingerprint,
+            'export': self.digest,
+            'real': self.real,
+            'functions': [f'{self.prefix}_{function.name}' for function in self.functions],
+            'files': {
+                name: hashlib.sha256(text.encode()).hexdigest()
+                for name, text in sorted(files.items())
+            },
+        }
+        return json.dumps(about, indent=2) + '\n'
+
+
+def export_library(
+    robot: Robot,
+    *,
+    prefix: str | None = None,
+    frames: Sequence[str] = (),
+    quantities: Sequence[str] = (),
+    payload_links: Sequence[str] = (),
+    real: Real = 'double',
+) -> Library:
+    """Return a robot's functions as a C library, to be written by `write_export`.
+
+    Args:
+        robot: what is exported; nothing is compiled.
+        prefix: that every name begins with; None takes the robot's name made an identifier.
+        frames: links whose kinematics, and control steps, are exported.
+        quantities: methods of `Robot` and `RobotFrame` by name; none means the usual ones.
+        payload_links: what may carry payloads: the functions that depend on inertia get one more
+            argument, ten inertial parameters for each body that these are fixed to.
+        real: type of all numbers, 'double' or 'float'.
+
+    Raises:
+        ArgumentTypeError: an argument is of another kind.
+        ParameterError: there is no such quantity or type, or the prefix cannot be one.
+        UnknownFrameError: the robot has no such link.
+        ModelError: the robot has no coordinates, or a payload's link does not move or bends.
+        InvalidInertiaError: a quantity needs the inverse of M, which has none.
+        KernelBuildError: a number of the model is too large for the type.
+    """
+    instance(robot, Robot, 'robot', 'a Robot')
+    if real not in ('double', 'float'):
+        raise ParameterError(f"real is {shown(real)}, expected 'double' or 'float'")
+    model = robot.model
+    if model.n == 0:
+        raise ModelError(f"robot '{clipped(model.name)}' has no coordinates: nothing to export")
+    prefix = identifier(model.name) if prefix is None else checked_prefix(prefix)
+    links = tuple(dict.fromkeys(frames))
+    for link in links:
+        robot.frame(link)
+    carriers: dict[str, tuple[str, ...]] = {}
+    for link in dict.fromkeys(payload_links):
+        carrier = carrier_of(model, link)
+        carriers[carrier] = (*carriers.get(carrier, ()), link)
+    chosen = chosen_quantities(quantities, links)
+    functions, traces = recorded(
+        robot, chosen, links, tuple(carriers), prefix, real, usual=not quantities
+    )
+    text = foundation(traces, real)
+    digest = hashlib.sha256()
+    for part in (__version__, prefix, model.fingerprint, repr(carriers), text):
+        digest.update(part.encode() + b'\0')
+    for _, attribute, _ in CONSTANTS:
+        digest.update(repr(getattr(model, attribute).tolist()).encode())
+    for function in functions:
+        digest.update(f'{function.name}\0{function.link}\0{function.code.text}\0'.encode())
+    return Library(prefix, model, tuple(functions), carriers, real, text, digest.hexdigest()[:16])

@@ -1,0 +1,197 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which functions a library has: quantities of a robot and of its links, recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kron_dynamics.arguments import instance
+from kron_dynamics.exceptions import InvalidInertiaError, ParameterError
+from kron_dynamics.export.identifiers import different_identifiers
+from kron_dynamics.frame import RobotFrame
+from kron_dynamics.kernels.compiled import Compiled, compiled_methods
+from kron_dynamics.kernels.functions import CFunction, c_functions
+from kron_dynamics.kernels.loops.trace import LoopTrace
+from kron_dynamics.kernels.specification import KernelSpecification
+from kron_dynamics.kernels.trace import Graph, Trace
+from kron_dynamics.messages import listed, shown
+from kron_dynamics.payload_kernels import with_payload
+from kron_dynamics.robot import Robot
+
+OF_ROBOT = compiled_methods(Robot)
+OF_FRAME = compiled_methods(RobotFrame)
+# What is exported where nothing is named.
+USUAL_OF_ROBOT = (
+    'mass_matrix',
+    'bias_forces',
+    'gravity_vector',
+    'inverse_dynamics',
+    'forward_dynamics',
+    'joint_friction',
+)
+# With a quantity of frames these would be quantities of the robot.
+_TAKEN = frozenset(
+    name.removesuffix(f'_{quantity}')
+    for name in OF_ROBOT
+    for quantity in OF_FRAME
+    if name.endswith(f'_{quantity}')
+)
+USUAL_OF_FRAME = ('pose', 'jacobian', 'velocity', 'control_step')
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a library.
+
+    Attributes:
+        name: in C, without the library's prefix.
+        quantity: the method of `Robot` or `RobotFrame` that it is.
+        link: whose frame it is about, None for the robot.
+        description: what it returns, a sentence.
+        specification: the equation, with its arguments.
+        results: name and shape of each.
+        operations: arithmetic operations, sines and cosines of a call.
+        code: its text in C.
+    """
+
+    name: str
+    quantity: str
+    link: str | None
+    description: str
+    specification: KernelSpecification
+    results: tuple[tuple[str, tuple[int, ...]], ...]
+    operations: int
+    code: CFunction
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    name: str
+    quantity: str
+    link: str | None
+    method: Compiled[Any, Any]
+    specification: KernelSpecification
+
+
+def chosen_quantities(
+    names: Sequence[str], links: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the quantities of the robot, and those of each frame, that are to be exported.
+
+    Args:
+        names: methods of `Robot` and `RobotFrame`; none means the usual ones.
+        links: whose frames are asked for.
+
+    Raises:
+        ParameterError: there is no such quantity, or one of a link and no link.
+    """
+    if not names:
+        return USUAL_OF_ROBOT, USUAL_OF_FRAME if links else ()
+    for name in names:
+        instance(name, str, 'quantity', 'the name of a quantity')
+        if name not in OF_ROBOT and name not in OF_FRAME:
+            raise ParameterError(
+                f'quantity {shown(name)} does not exist, expected one of the robot: '
+                f'{listed(OF_ROBOT)}; or of a frame: {listed(OF_FRAME)}'
+            )
+    of_frame = tuple(dict.fromkeys(name for name in names if name in OF_FRAME))
+    if of_frame and not links:
+        raise ParameterError(f"quantity '{of_frame[0]}' is that of a link, and no frame is named")
+    return tuple(dict.fromkeys(name for name in names if name in OF_ROBOT)), of_frame
+
+
+def recorded(
+    robot: Robot,
+    quantities: tuple[Sequence[str], Sequence[str]],
+    links: Sequence[str],
+    carriers: Sequence[str],
+    prefix: str,
+    real: str,
+    usual: bool,
+) -> tuple[list[Function], list[Trace | LoopTrace]]:
+    """Return the functions of a library and their traces.
+
+    Args:
+        robot: what they are about.
+        quantities: of the robot, and of each link.
+        links: whose frames they are about.
+        carriers: links at whose frames payloads are arguments.
+        prefix: of their names in C.
+        real: type of numbers, 'double' or 'float'.
+        usual: whether what the robot has no answer to is left out instead of refused.
+
+    Raises:
+        InvalidInertiaError: a quantity needs the inverse of M, which has none.
+        KernelBuildError: a number of the model is too large for the type.
+    """
+    wanted = list(_wanted(robot, quantities, links, carriers, usual))
+    graph = Graph()
+    traces: dict[str, Trace | LoopTrace] = {
+        f'{prefix}_{each.name}': each.specification.record_for_compiler(robot.model, graph)
+        for each in wanted
+    }
+    code = c_functions(traces, real)
+    by_name = {f'{prefix}_{each.name}': each for each in wanted}
+    functions = []
+    for name, function in code.items():
+        each, trace = by_name[name], traces[name]
+        fields = getattr(each.specification.result_type, '_fields', ('result',))
+        functions.append(
+            Function(
+                each.name,
+                each.quantity,
+                each.link,
+                _sentence(each.method),
+                each.specification,
+                tuple(zip(fields, trace.shapes, strict=True)),
+                trace.operations,
+                function,
+            )
+        )
+    return functions, [traces[name] for name in code]
+
+
+def _wanted(
+    robot: Robot,
+    quantities: tuple[Sequence[str], Sequence[str]],
+    links: Sequence[str],
+    carriers: Sequence[str],
+    usual: bool,
+) -> Iterator[_Wanted]:
+    of_robot, of_frame = quantities
+    for quantity in of_robot:
+        method = OF_ROBOT[quantity]
+        if method.inverts_mass and robot.singular_mass is not None:
+            if usual:
+                continue
+            raise InvalidInertiaError(robot.singular_mass)
+        yield _with_payloads(quantity, quantity, None, method, robot, carriers)
+    for link, identifier in zip(links, different_identifiers(links, _TAKEN), strict=True):
+        for quantity in of_frame:
+            name, method = f'{identifier}_{quantity}', OF_FRAME[quantity]
+            yield _with_payloads(name, quantity, link, method, robot.frame(link), carriers)
+
+
+def _with_payloads(
+    name: str,
+    quantity: str,
+    link: str | None,
+    method: Compiled[Any, Any],
+    owner: Any,
+    carriers: Sequence[str],
+) -> _Wanted:
+    specification = method.specification(owner)
+    if specification.has_inertia:
+        specification = with_payload(specification, tuple(carriers))
+    return _Wanted(name, quantity, link, method, specification)
+
+
+def _sentence(method: Compiled[Any, Any]) -> str:
+    """The first paragraph of its docstring on one line, without what it is in the literature."""
+    first = (method.__doc__ or '').split('\n\n')[0]
+    words = ' '.join(first.split()).replace('``', '').removeprefix('Return ')
+    return re.sub(r' \[[A-Z]\] .*', '', words)

@@ -1,0 +1,161 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The self-test of an exported library: numbers of the equations, stored, and a program.
+
+The numbers come from the equations on floats in Python, not from recorded or compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, log10, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kron_dynamics.export.c_header import LICENCE, arguments, comment
+from kron_dynamics.export.quantities import Function
+from kron_dynamics.kernels.sources import read_beside
+from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.export.library import Library
+
+_ABOUT = """\
+Calls every function and compares with stored numbers: what the equations give in Python. Exit
+code 0 where all agree. Tolerances are shares of the largest number.
+"""
+_STATES = 5
+_SEED = 1
+# Numbers stored for one function: of long chains fewer states are.
+_MOST = 4000
+# Digits that are stored: the last ones are those of one machine's sine.
+_DIGITS = 13
+# What rounding makes of a result: of its largest number, and of what a changed argument changes.
+_ROUNDING = {'double': 2e-12, 'float': 2e-4}
+_CHANGED = {'double': 2e-13, 'float': 2e-5}
+_STEP = 1e-6
+
+
+def self_test(library: Library) -> str:
+    """Return the text of a program that calls every function and compares."""
+    rng = np.random.default_rng(_SEED)
+    blocks, calls = [], []
+    for function in library.functions:
+        block, call = _case(library, function, rng)
+        blocks.append(block)
+        calls.append(call)
+    frame = read_beside(__file__, 'templates/self_test.c')
+    _, _, text = frame.partition('\n\n')
+    for key, value in (
+        ('package', library.package),
+        ('prefix', library.prefix),
+        ('upper', library.prefix.upper()),
+        ('real', library.real),
+        ('numbers', ''.join(blocks)),
+        ('calls', ''.join(calls)),
+    ):
+        text = text.replace(f'@{key}@', value)
+    about = comment(_ABOUT.splitlines())
+    return f'{LICENCE} *\n{about}{text}'
+
+
+def states(library: Library, function: Function, count: int, seed: int) -> list[FloatArray]:
+    """Return arguments of a function for some states, shape (count, length) each.
+
+    Positions are within their ranges, payloads those of bodies, other numbers about one.
+    """
+    return _states(library, function, count, np.random.default_rng(seed))
+
+
+def _states(
+    library: Library, function: Function, count: int, rng: np.random.Generator
+) -> list[FloatArray]:
+    model, tables = library.model, []
+    for name, length in arguments(library, function):
+        table = rng.uniform(-1.0, 1.0, (count, length))
+        if name == 'q':
+            lower, upper = model.position_lower, model.position_upper
+            known = np.isfinite(lower) & np.isfinite(upper)
+            middle, half = (lower[known] + upper[known]) / 2, (upper[known] - lower[known]) / 2
+            table[:, known] = middle + 0.9 * table[:, known] * half
+        elif name == 'payload':
+            # Of a ball of one radius, its mass at the link's origin.
+            table[:] = np.tile([1.0, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1], length // 10)
+            table *= rng.uniform(0.5, 1.5, (count, 1))
+        if library.real == 'float':
+            table = table.astype(np.float32).astype(float)
+        tables.append(table)
+    return tables
+
+
+def expected(library: Library, function: Function, rows: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return what the equations give for one state, shape (elements,) each."""
+    with np.errstate(all='ignore'):
+        returned: Any = function.specification.function(library.model, *rows)
+    results = returned if len(function.results) > 1 else (returned,)
+    return [np.asarray(result, dtype=float).ravel() for result in results]
+
+
+def _case(library: Library, function: Function, rng: np.random.Generator) -> tuple[str, str]:
+    """Tables of a function's arguments and results, and the statements that use them."""
+    numbers = sum(prod(shape) for _, shape in function.results)
+    count = max(1, min(_STATES, _MOST // max(numbers, 1)))
+    tables = _states(library, function, count, rng)
+    rows = [[table[k] for table in tables] for k in range(count)]
+    values = [expected(library, function, row) for row in rows]
+    moved = [expected(library, function, [x * (1 + _STEP) for x in row]) for row in rows]
+    name, lines = function.name, []
+    for (argument, _), table in zip(arguments(library, function), tables, strict=True):
+        lines.append(_table(f'{name}_{argument}', table, library.real, 17))
+    tolerances = []
+    for r, (result, _) in enumerate(function.results):
+        table = np.array([value[r] for value in values])
+        other = np.array([value[r] for value in moved])
+        largest = float(np.abs(table).max(initial=0.0))
+        slope = float(np.abs(other - table).max(initial=0.0)) / _STEP
+        changed = _CHANGED[library.real] * slope / largest if largest > 0.0 else 0.0
+        tolerances.append(_one_digit(_ROUNDING[library.real] + changed))
+        lines.append(_table(f'{name}_{result}_is', table, 'double', _DIGITS))
+    return ''.join(lines), _call(library, function, count, tolerances)
+
+
+def _call(library: Library, function: Function, count: int, tolerances: Sequence[float]) -> str:
+    name, real = function.name, library.real
+    sizes = [max(1, prod(shape)) for _, shape in function.results]
+    text = ''.join(
+        f'    static {real} {result}[{size}];\n'
+        for (result, _), size in zip(function.results, sizes, strict=True)
+    )
+    text += f'    for (int k = 0; k < {count}; ++k) {{\n'
+    words = [f'{name}_{a} + {length} * k' for a, length in arguments(library, function)]
+    words += [result for result, _ in function.results]
+    words += ['workspace'] if function.code.workspace else []
+    text += f'      {library.prefix}_{name}({", ".join(words)});\n'
+    for (result, _), size, tolerance in zip(function.results, sizes, tolerances, strict=True):
+        label = name if len(function.results) == 1 else f'{name} {result}'
+        text += (
+            f'      compare("{label}", {result}, {name}_{result}_is, {size}, {count}, k, '
+            f'{tolerance!r});\n'
+        )
+    return f'  {{\n{text}    }}\n  }}\n'
+
+
+def _table(name: str, table: FloatArray, real: str, digits: int) -> str:
+    flat = table.ravel() if table.size else np.zeros(1)
+    suffix = 'f' if real == 'float' else ''
+    words = [f'{_decimal(value, digits)}{suffix}' for value in flat.tolist()]
+    lines = [', '.join(words[k : k + 5]) for k in range(0, len(words), 5)]
+    body = ',\n  '.join(lines)
+    return f'static const {real} {name}[] = {{\n  {body}}};\n'
+
+
+def _decimal(value: float, digits: int) -> str:
+    """A number with so many digits, as C reads it; no negative zero."""
+    return repr(float(f'{value:.{digits}g}') + 0.0)
+
+
+def _one_digit(value: float) -> float:
+    """The next number above with one digit."""
+    power = floor(log10(value))
+    return float(f'{ceil(value / 10.0**power)}e{power}')

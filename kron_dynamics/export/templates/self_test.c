@@ -1,0 +1,45 @@
+// Copyright 2026 The kron_dynamics Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <math.h>
+#include <stdio.h>
+
+#include "@package@/@prefix@.h"
+
+@numbers@
+#if @upper@_WORKSPACE
+static @real@ workspace[@upper@_WORKSPACE];
+#endif
+static int wrong = 0;
+static double worst = 0.0;
+
+/* State k of some that are expected: the largest difference is a share of their largest number. */
+static void compare(const char *what, const @real@ *got, const double *expected, int size, int count,
+                    int k, double tolerance) {
+  double largest = 0.0, difference = 0.0;
+  for (int i = 0; i < size * count; ++i) largest = fmax(largest, fabs(expected[i]));
+  for (int i = 0; i < size; ++i) {
+    const double apart = fabs((double)got[i] - expected[size * k + i]);
+    if (apart <= difference) continue;
+    difference = apart;
+    if (isnan(difference)) break;
+  }
+  const double share = difference > 0.0 ? difference / largest : difference;
+  if (!(share <= tolerance)) {
+    printf("%s: state %d is off by %.3g, expected at most %.3g\n", what, k, share, tolerance);
+    wrong = 1;
+  }
+  worst = fmax(worst, share / tolerance);
+}
+
+int main(void) {
+  const int code = @prefix@_check(@upper@_FINGERPRINT, @upper@_EXPORT);
+  if (code != 0 || @prefix@_check("another model", @upper@_EXPORT) != 1 ||
+      @prefix@_check(@upper@_FINGERPRINT, "another export") != 2) {
+    printf("@prefix@: header and library do not belong together\n");
+    return 2;
+  }
+@calls@  printf("@prefix@ %s: %s, at most %.2g of what is tolerated\n", @prefix@_version(),
+         wrong ? "wrong" : "passed", worst);
+  return wrong;
+}

@@ -1,0 +1,97 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where exports are written: new folders, and over exports that nobody has changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.export import export_library, write_export
+from kron_dynamics.export.library import MANIFEST
+
+ROBOT = kd.load(Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf')
+LIBRARY = export_library(ROBOT, prefix='arm', quantities=['gravity_vector'])
+OTHER = export_library(ROBOT, prefix='arm', quantities=['mass_matrix'])
+RENAMED = export_library(ROBOT, prefix='leg', quantities=['gravity_vector'])
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob('*')
+        if path.is_file()
+    }
+
+
+def test_a_changed_model_takes_the_place_of_an_earlier_one(tmp_path):
+    write_export(LIBRARY, tmp_path / 'arm')
+    (tmp_path / 'arm' / 'build').mkdir()
+    (tmp_path / 'arm' / 'build' / 'made').write_text('by a compiler')
+
+    write_export(OTHER, tmp_path / 'arm')
+
+    expected = {name: text.encode() for name, text in OTHER.files().items()}
+    assert contents(tmp_path / 'arm') == {**expected, 'build/made': b'by a compiler'}
+
+
+def test_files_that_are_no_longer_needed_are_removed(tmp_path):
+    write_export(LIBRARY, tmp_path)
+    write_export(RENAMED, tmp_path)
+    assert set(contents(tmp_path)) == set(RENAMED.files())
+
+
+def refused(folder, match):
+    before = contents(folder)
+    with pytest.raises(ParameterError, match=match) as refusal:
+        write_export(OTHER, folder)
+    assert '\n' not in str(refusal.value)
+    assert contents(folder) == before
+
+
+def test_other_folders_are_left_alone(tmp_path):
+    (tmp_path / 'thesis.tex').write_text('years of work')
+    refused(tmp_path, 'holds other files')
+
+
+@pytest.mark.parametrize('name', [f'src/{LIBRARY.prefix}.c', 'CMakeLists.txt'])
+def test_an_edited_file_is_not_overwritten(name, tmp_path):
+    write_export(LIBRARY, tmp_path)
+    (tmp_path / name).write_text('edited')
+    refused(tmp_path, re.escape(f"'{name}', which was changed"))
+
+
+def test_a_file_in_the_way_is_not_overwritten(tmp_path):
+    write_export(RENAMED, tmp_path)
+    (tmp_path / 'src' / 'arm.c').write_text('mine')
+    refused(tmp_path, re.escape("'src/arm.c', which is not from an export"))
+
+
+def test_a_link_is_not_followed(tmp_path):
+    folder, elsewhere = tmp_path / 'arm', tmp_path / 'elsewhere.c'
+    write_export(LIBRARY, folder)
+    place = folder / 'src' / 'arm.c'
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    refused(folder, re.escape("'src/arm.c', which was changed"))
+
+
+@pytest.mark.parametrize(
+    'manifest',
+    ['', '[]', '{"files": 3}', json.dumps({'files': {'../elsewhere': '0'}})],
+)
+def test_a_manifest_that_is_none_is_refused(manifest, tmp_path):
+    (tmp_path / MANIFEST).write_text(manifest)
+    refused(tmp_path, 'not from an export')
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / 'arm').write_text('mine')
+    with pytest.raises(ParameterError, match='is a file'):
+        write_export(LIBRARY, tmp_path / 'arm')
+    assert (tmp_path / 'arm').read_text() == 'mine'

@@ -1,0 +1,265 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exported libraries: what they compute, what they are made of, what they take."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported import COMPILERS, SANITIZED, call, loaded, self_test, stack_use
+from long_runs import some_of
+from pinocchio_oracle import example_robots
+
+import kron_dynamics as kd
+from benchmarks.chain import chain_urdf
+from kron_dynamics.exceptions import InvalidInertiaError, ParameterError, UnknownFrameError
+from kron_dynamics.export import export_library, write_export
+from kron_dynamics.export.quantities import OF_FRAME, OF_ROBOT
+from kron_dynamics.export.self_test import expected, states
+
+PROJECT = Path(__file__).parents[2]
+ROBOTS = PROJECT / 'test' / 'robots'
+STACKER = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
+CYLINDER = PROJECT / 'urdf' / 'stacker_reclaimer_cylinder.urdf'
+PANDA = example_robots()['panda_description/urdf/panda.urdf']
+UR5 = example_robots()['ur_description/urdf/ur5_robot.urdf']
+BRANCHED, PLANAR = ROBOTS / 'branched.urdf', ROBOTS / 'planar_2r.urdf'
+# Text that would be code, the end of a comment or the end of a string, where names are not names.
+HOSTILE = '*/ #error &quot;; ??/ // \\ %s ä'
+MACHINES = {
+    'branched': lambda: kd.load(BRANCHED),
+    'stacker': lambda: kd.load(STACKER),
+    'ur5': lambda: kd.load(UR5),
+    'panda': lambda: kd.load(PANDA),
+    'chain30': lambda: kd.loads(chain_urdf(30)),
+    'boom': lambda: kd.load(
+        STACKER, flexible=PROJECT / 'config' / 'stacker_reclaimer_flexible.yaml'
+    ),
+    'cylinder': lambda: kd.load(
+        CYLINDER, constraints=PROJECT / 'config' / 'stacker_reclaimer_cylinder.yaml'
+    ),
+}
+
+
+@pytest.fixture(scope='module', autouse=True)
+def _cache(kernel_cache):
+    return kernel_cache
+
+
+def exported(robot, folder, **options):
+    library = export_library(robot, prefix='arm', **options)
+    write_export(library, folder)
+    return library
+
+
+@pytest.mark.parametrize(
+    ('name', 'count'),
+    some_of([('branched', 100), *((name, 1000) for name in MACHINES)], [('branched', 100)]),
+)
+def test_functions_give_the_numbers_of_the_kernels(name, count, tmp_path):
+    robot = MACHINES[name]()
+    library = exported(robot, tmp_path, frames=[robot.model.tip_link])
+    dll = loaded(library, tmp_path)
+    # Recorded in one order: that of the operands decides which product is rounded with its sum.
+    robot._kernels.prepare([function.specification for function in library.functions])
+    for function in library.functions:
+        owner = robot if function.link is None else robot.frame(function.link)
+        kernel = getattr(owner, function.quantity)
+        tables = states(library, function, count, seed=3)
+        # Rounding times the condition of M.
+        tolerance = 1e-14 if function.quantity == 'forward_dynamics' else 1e-15
+        for row in zip(*tables, strict=True):
+            results = kernel(*row)
+            results = results if isinstance(results, tuple) else (results,)
+            for got, right in zip(call(dll, library, function, row), results, strict=True):
+                assert np.abs(got - right).max() <= tolerance * np.abs(right).max()
+
+
+@pytest.mark.parametrize(
+    ('compiler', 'options'),
+    some_of(
+        [(compiler, way) for compiler in COMPILERS for way in (('-O2',), SANITIZED)],
+        [('gcc', SANITIZED), ('g++', ('-O2',))],
+    ),
+    ids=str,
+)
+@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+def test_self_test_passes_without_a_warning(name, compiler, options, tmp_path):
+    robot = MACHINES[name]()
+    library = exported(robot, tmp_path, frames=[robot.model.tip_link])
+    assert 'passed' in self_test(library, tmp_path, compiler, options)
+
+
+@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+def test_single_precision_is_as_good_as_single_numbers_are(name, tmp_path):
+    library = exported(MACHINES[name](), tmp_path, real='float')
+    for compiler in {'gcc', 'clang'} & set(COMPILERS):
+        options = ('-O2', '-Wdouble-promotion')
+        assert 'passed' in self_test(library, tmp_path, compiler, options)
+
+
+def test_self_test_sees_one_changed_number(tmp_path):
+    library = exported(kd.load(BRANCHED), tmp_path, quantities=['inverse_dynamics'])
+    path = tmp_path / 'src' / 'arm.c'
+    text = path.read_text()
+    (sign, *_) = re.findall(r'const double t\d+ = t\d+ (-) t\d+;', text)
+    changed = re.sub(rf'(const double t\d+ = t\d+) {sign} (t\d+;)', r'\1 + \2', text, count=1)
+    path.write_text(changed)
+    with pytest.raises(AssertionError, match='is off by'):
+        self_test(library, tmp_path, 'gcc', ())
+
+
+def test_names_of_a_description_are_no_code(tmp_path):
+    text = PLANAR.read_text()
+    joint = re.search(r'<joint name="(\w+)" type="(?!fixed)', text)[1]
+    link = kd.load(PLANAR).model.tip_link
+    robot = re.search(r'<robot name="(\w+)"', text)[1]
+    for name in (joint, link, robot):
+        text = re.sub(rf'"{name}"', f'"{HOSTILE}{name}"', text)
+    hostile = kd.loads(text)
+    library = export_library(hostile, frames=[hostile.model.tip_link])
+    write_export(library, tmp_path)
+    assert 'passed' in self_test(library, tmp_path, 'gcc', ())
+    names = (ctypes.c_char_p * hostile.n).in_dll(
+        loaded(library, tmp_path), f'{library.prefix}_joint_names'
+    )
+    assert [name.decode() for name in names] == list(hostile.joint_names)
+
+
+def test_the_same_robot_gives_the_same_bytes(tmp_path):
+    program = (
+        'import sys, kron_dynamics as kd; from kron_dynamics.export import *; '
+        'library = export_library(kd.load(sys.argv[1]), frames=[sys.argv[2]]); '
+        'write_export(library, sys.argv[3])'
+    )
+    link = kd.load(BRANCHED).model.tip_link
+    written = []
+    for seed in ('1', '2'):  # of the order of sets
+        folder = tmp_path / seed
+        subprocess.run(
+            [sys.executable, '-c', program, str(BRANCHED), link, str(folder)],
+            env={**os.environ, 'PYTHONHASHSEED': seed, 'PYTHONPATH': str(PROJECT)},
+            check=True,
+        )
+        written.append({name: (folder / name).read_bytes() for name in _names(folder)})
+    assert written[0] == written[1]
+    here = export_library(kd.load(BRANCHED), frames=[link]).files()
+    assert {name: text.encode() for name, text in here.items()} == written[0]
+
+
+def _names(folder: Path) -> list[str]:
+    return [str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file()]
+
+
+@pytest.mark.parametrize('level', ['-O0', '-O2'])
+@pytest.mark.parametrize('name', some_of(MACHINES, ['branched']))
+def test_the_stack_is_no_larger_than_told(name, level, tmp_path):
+    robot = MACHINES[name]()
+    library = exported(robot, tmp_path, frames=[robot.model.tip_link])
+    used = stack_use(library, tmp_path, level)
+    below = sum(size for place, size in used.items() if place.startswith('sincos'))
+    for function in library.functions:
+        own = [used.get(f'arm_{function.name}{part}', 0) for part in ('', '_in')]
+        # What is left is for the functions of the C library.
+        assert sum(own) + below <= function.code.stack - 512
+        assert own[0] > 0
+
+
+def test_what_links_carry_is_an_argument(tmp_path):
+    robot = kd.load(BRANCHED)
+    tip = robot.model.tip_link
+    quantities = ['inverse_dynamics', 'control_step']
+    library = exported(robot, tmp_path, frames=[tip], quantities=quantities, payload_links=[tip])
+    dll = loaded(library, tmp_path)
+    payload = (3.0, np.array([0.1, 0.0, 0.2]))
+    parameters = np.array([3.0, 0.3, 0.0, 0.6, 0.12, 0.0, -0.06, 0.15, 0.0, 0.03])
+    carrying = kd.load(BRANCHED, payload={tip: payload})
+    for function in library.functions:
+        given = [table[0] for table in states(library, function, 1, seed=2)]
+        given[-1] = parameters
+        owner = carrying if function.link is None else carrying.frame(tip)
+        right = getattr(owner, function.quantity).equation(*given[:-1])
+        right = right if isinstance(right, tuple) else (right,)
+        for got, theirs in zip(call(dll, library, function, given), right, strict=True):
+            np.testing.assert_allclose(got, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+
+
+def test_functions_call_each_other(tmp_path):
+    """C is C* and little more."""
+    quantities = ['velocity_free_coriolis_matrix', 'coriolis_matrix']
+    library = exported(kd.load(PANDA), tmp_path, quantities=quantities)
+    called, calling = library.functions
+    assert f'arm_{called.name}(x0, given);' in calling.code.text
+    assert calling.code.stack > called.code.stack
+    dll = loaded(library, tmp_path)
+    for row in zip(*states(library, calling, 5, seed=2), strict=True):
+        (right,) = expected(library, calling, row)
+        (got,) = call(dll, library, calling, row)
+        np.testing.assert_allclose(got.ravel(), right, rtol=0, atol=1e-12 * np.abs(right).max())
+
+
+def test_long_chains_get_their_memory_from_the_caller(tmp_path):
+    library = exported(kd.loads(chain_urdf(16)), tmp_path, quantities=['mass_matrix'])
+    (function,) = library.functions
+    assert function.code.workspace == library.workspace > 0
+    text = (tmp_path / 'src' / 'arm.c').read_text()
+    assert 'malloc' not in text and 'stdlib' not in text
+    assert 'passed' in self_test(library, tmp_path, 'gcc', SANITIZED)
+
+
+def test_header_and_model_are_told_from_others(tmp_path):
+    library = exported(kd.load(BRANCHED), tmp_path, quantities=['gravity_vector'])
+    check = loaded(library, tmp_path).arm_check
+    fingerprint, digest = library.model.fingerprint.encode(), library.digest.encode()
+    assert [check(fingerprint, digest), check(b'other', digest), check(fingerprint, b'')] == [
+        0,
+        1,
+        2,
+    ]
+    heavier = kd.load(BRANCHED, payload={library.model.tip_link: 1.0})
+    other = export_library(heavier, prefix='arm', quantities=['gravity_vector'])
+    assert other.model.fingerprint != library.model.fingerprint
+    more = export_library(kd.load(BRANCHED), prefix='arm')
+    assert more.digest != library.digest
+
+
+def test_what_is_not_there_is_refused_by_name():
+    robot = kd.load(BRANCHED)
+    tip = robot.model.tip_link
+    for options, error, match in (
+        ({'frames': ['nowhere']}, UnknownFrameError, f'nowhere.*{tip}'),
+        ({'quantities': ['speed']}, ParameterError, "'speed'.*mass_matrix.*jacobian"),
+        ({'quantities': ['jacobian']}, ParameterError, 'jacobian.*no frame is named'),
+        ({'payload_links': ['nowhere']}, UnknownFrameError, 'nowhere'),
+        ({'real': 'half'}, ParameterError, "'half'"),
+        ({'prefix': 'Arm'}, ParameterError, "'Arm'"),
+    ):
+        with pytest.raises(error, match=match):
+            export_library(robot, **options)
+
+
+def test_a_joint_that_moves_no_mass_has_no_forward_dynamics():
+    text = re.sub(r'<inertial>.*?</inertial>', '', BRANCHED.read_text(), flags=re.DOTALL)
+    with pytest.warns(kd.ModelWarning):
+        robot = kd.loads(text)
+    assert 'forward_dynamics' not in [f.name for f in export_library(robot).functions]
+    with pytest.raises(InvalidInertiaError):
+        export_library(robot, quantities=['forward_dynamics'])
+
+
+def test_every_quantity_can_be_exported():
+    robot = kd.load(PLANAR)
+    library = export_library(
+        robot, quantities=[*OF_ROBOT, *OF_FRAME], frames=[robot.model.tip_link]
+    )
+    assert len(library.functions) == len(OF_ROBOT) + len(OF_FRAME)
+    header = library.files()['include/planar_2r_dynamics/planar_2r.h']
+    for function in library.functions:
+        assert f'planar_2r_{function.name}(' in header

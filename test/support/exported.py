@@ -1,0 +1,89 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exported libraries, compiled and called."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.export import Library
+from kron_dynamics.export.quantities import Function
+from kron_dynamics.kernels.compiler import flags
+
+STRICT = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
+SANITIZED = ('-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
+COMPILERS = {
+    name: command
+    for name, command in {
+        'gcc': ('gcc', '-std=c11'),
+        'clang': ('clang', '-std=c11'),
+        'g++': ('g++', '-x', 'c++', '-std=c++17'),
+        'clang++': ('clang++', '-x', 'c++', '-std=c++17'),
+    }.items()
+    if shutil.which(command[0])
+}
+
+
+def run(*command: str | Path) -> str:
+    """Return what a command prints; its errors are the test's."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (done.stdout + done.stderr)[:4000]
+    return done.stdout
+
+
+def source(library: Library, folder: Path) -> Path:
+    return folder / 'src' / f'{library.prefix}.c'
+
+
+def self_test(library: Library, folder: Path, compiler: str, options: Sequence[str]) -> str:
+    """Compile a library with its self-test, run it, and return what it prints."""
+    program = folder / 'self_test'
+    files = (source(library, folder), folder / 'test' / 'self_test.c')
+    include = f'-I{folder / "include"}'
+    run(*COMPILERS[compiler], *STRICT, *options, include, *files, '-o', program, '-lm')
+    return run(program)
+
+
+def loaded(library: Library, folder: Path) -> ctypes.CDLL:
+    """Compile a library as kernels are, and load it."""
+    target = folder / 'exported.so'
+    options = [flag for flag in flags() if flag not in ('-std=c99', '-w')]
+    include = f'-I{folder / "include"}'
+    run('cc', '-std=c11', *options, include, source(library, folder), '-o', target, '-lm')
+    return ctypes.CDLL(str(target))
+
+
+def call(
+    dll: Any, library: Library, function: Function, arguments: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Call a function for one state; its results start as NaN, its workspace too."""
+    real = np.float32 if library.real == 'float' else np.float64
+    given = [np.ascontiguousarray(array, dtype=real) for array in arguments]
+    outs = [np.full(shape, np.nan, dtype=real) for _, shape in function.results]
+    work = (
+        [np.full(function.code.workspace, np.nan, dtype=real)] if function.code.workspace else []
+    )
+    address = dll[f'{library.prefix}_{function.name}']
+    address(*(ctypes.c_void_p(array.ctypes.data) for array in [*given, *outs, *work]))
+    return outs
+
+
+def stack_use(library: Library, folder: Path, *options: str) -> dict[str, int]:
+    """Bytes of the stack by the functions of a source, as gcc counts them."""
+    run(
+        *('gcc', '-std=c11', '-fstack-usage', *options, f'-I{folder / "include"}', '-c'),
+        *(source(library, folder), '-o', folder / 'use.o'),
+    )
+    used: dict[str, int] = {}
+    for line in (folder / 'use.su').read_text().splitlines():
+        place, size, kind = line.split('\t')
+        assert kind in ('static', 'dynamic,bounded'), line
+        used[place.rpartition(':')[2]] = int(size)
+    return used
