@@ -3,11 +3,11 @@
 """A recording against the model: what of the measured efforts the robot description explains.
 
 python compare_bag.py BAG [robot.urdf]
+
+What a load would explain of it: `kron_dynamics payload`.
 """
 
 import sys
-
-import numpy as np
 
 from kron_dynamics.bag import analyze_bag
 
@@ -23,12 +23,3 @@ for run in analyze_bag(sys.argv[1], urdf=urdf).runs:
             f'  {joint.name:<20} {100 * joint.ratio:6.2f} % unexplained of {joint.effort_rms:.4g} '
             f'{joint.unit}, offset {joint.residual_mean:.3g}; mostly {largest}'
         )
-    # Which constant load at the tip would explain the offsets best.
-    robot = run.replay.robot
-    tip = robot.frame(robot.model.tip_link)
-    q = np.concatenate([segment.position for segment in run.replay.segments])
-    lift = 9.80665 * tip.jacobian(q)[:, 2]  # efforts of 1 kg, (N, n)
-    residual = np.concatenate([segment.residual for segment in run.replay.segments])
-    known = np.isfinite(residual)
-    load = lift[known] @ residual[known] / (lift[known] @ lift[known])
-    print(f'  load at {robot.model.tip_link}: {load:.3g} kg')

@@ -3,15 +3,18 @@
 """Recorded motion against the model: bags in, residual efforts and accelerations out."""
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis, analyze_bag
-from kron_dynamics.bag.reader import BagContents, read_bag
+from kron_dynamics.bag.payload import BagPayload, bag_payload
+from kron_dynamics.bag.reading.reader import BagContents, read_bag
 from kron_dynamics.bag.results import JointResult, TipResult
 
 __all__ = [
     'BagAnalysis',
     'BagContents',
+    'BagPayload',
     'JointResult',
     'RunAnalysis',
     'TipResult',
     'analyze_bag',
+    'bag_payload',
     'read_bag',
 ]

@@ -4,25 +4,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
-from kron_dynamics.bag.reader import BagContents, read_bag
-from kron_dynamics.bag.recorded_robots import RecordedRobot, left_out, recorded_robots
-from kron_dynamics.bag.replay import Replay, replay_run
-from kron_dynamics.bag.results import JointResult, TipResult, joint_results, tip_results
-from kron_dynamics.bag.runs import Run, find_runs
+from kron_dynamics.bag.external_effort import (
+    ExternalResult,
+    external_efforts,
+    external_results,
+    recorded_effort_noise,
+)
+from kron_dynamics.bag.phases import Phase, phases
+from kron_dynamics.bag.reading.reader import BagContents, read_bag
+from kron_dynamics.bag.replaying.replay import Replay, replay_run
+from kron_dynamics.bag.results import (
+    DEFAULT_MAX_NOISE,
+    JointResult,
+    TipResult,
+    joint_results,
+    tip_results,
+)
+from kron_dynamics.bag.samples import Progress
+from kron_dynamics.bag.series.recorded_robots import RecordedRobot, left_out, recorded_robots
+from kron_dynamics.bag.series.runs import Run, find_runs
 from kron_dynamics.bag.smoothness import Smoothness, smoothness
+from kron_dynamics.bag.vibration.modal_content import modal_content
+from kron_dynamics.bag.vibration.modal_results import ModalContent
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.loading import load, loads
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
 
-DEFAULT_MAX_NOISE = 0.5
+FlexibleSource = str | Path | Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,10 @@ class RunAnalysis:
         joints: result of each joint, in coordinate order.
         tip: linear and angular result of the tip; empty if its acceleration is not recorded.
         smoothness: jerk, rates and steps of the efforts.
+        vibrations: of flexible links; None where all links are stiff.
+        bending: makes the robot of another description of its flexible links.
+        external: what others exert on each joint, by a momentum observer.
+        phases: when the machine moved, was at rest, held a load or dug.
     """
 
     replay: Replay
@@ -42,6 +64,10 @@ class RunAnalysis:
     joints: tuple[JointResult, ...]
     tip: tuple[TipResult, ...]
     smoothness: Smoothness
+    vibrations: ModalContent | None
+    bending: Callable[[FlexibleSource], Robot]
+    external: tuple[ExternalResult, ...]
+    phases: tuple[Phase, ...]
 
 
 @dataclass(frozen=True)
@@ -65,12 +91,16 @@ def analyze_bag(
     urdf: str | Path | None = None,
     robot_description: str | None = None,
     joint_states: Sequence[str] = (),
+    rename: Mapping[str, str] | None = None,
+    scale: Mapping[str, float | str] | None = None,
     frame: str | None = None,
+    flexible: str | Path | None = None,
     constraints: str | Path | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
     window: float | None = None,
     effort_delay: float | None = None,
     max_noise: float = DEFAULT_MAX_NOISE,
+    progress: Progress | None = None,
 ) -> BagAnalysis:
     """Return the efforts and tip accelerations of a bag's runs against the robot's model.
 
@@ -79,7 +109,12 @@ def analyze_bag(
         urdf: the robot's description; None takes that in the bag, of each robot its own.
         robot_description: topic of the description in the bag for all joint states.
         joint_states: topics to analyse; empty takes each that has all joints of the robot.
+        rename: joints of the model by their names in the bag; one ``*`` in both for a pattern.
+        scale: factors or units (deg, rev, rpm, mm, kN, mN) by joint of the model, by pattern, or
+            with a quantity, ``{'luff:effort': -1.0}``.
         frame: link whose acceleration is compared; None takes the robot's tip.
+        flexible: description of links that bend. Their modal coordinates are those that the
+            recorded motion of the joints excites, from rest at the start of each segment on.
         constraints: file of what closes the robot's loops, in place of what the bag has on
             ``robot_constraints``; joints without a drive are left out.
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
@@ -87,6 +122,7 @@ def analyze_bag(
         effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
             and applies it if it is about a sample.
         max_noise: share of a joint's effort above which its noise is said to dominate.
+        progress: is told what is being done, and how much of it is done.
 
     Raises:
         BagError: the bag cannot be read or lacks what is needed.
@@ -94,25 +130,66 @@ def analyze_bag(
         ParameterError: the window is too short for the data.
         UnknownFrameError: the robot has no such link.
     """
-    contents = read_bag(path)
+    contents = read_bag(path, rename=rename, scale=scale, progress=progress)
+    given = constraints, gravity, flexible
     if urdf is not None:
-        robot = load(urdf, constraints=constraints, gravity=gravity)
-        found = [(run, robot, str(urdf)) for run in find_runs(contents, robot.model, joint_states)]
+        found = _runs_of_file(contents, urdf, joint_states, *given)
     else:
-        found = _runs_of_recorded(contents, robot_description, joint_states, constraints, gravity)
-    runs = []
-    for run, robot, description in found:
-        replay = replay_run(robot, run, frame=frame, window=window, effort_delay=effort_delay)
-        runs.append(
-            RunAnalysis(
-                replay,
-                description,
-                joint_results(replay, max_noise),
-                tip_results(replay, max_noise),
-                smoothness(replay),
-            )
-        )
+        found = _runs_of_recorded(contents, robot_description, joint_states, *given)
+    replayed = partial(
+        replay_run, frame=frame, window=window, effort_delay=effort_delay, progress=progress
+    )
+    runs = [_analyzed(each, replayed(each.robot, each.run), max_noise) for each in found]
     return BagAnalysis(contents, max_noise, tuple(runs))
+
+
+class _Found(NamedTuple):
+    run: Run
+    robot: Robot
+    description: str
+    bending: Callable[[FlexibleSource], Robot]
+
+
+def _from_file(
+    urdf: str | Path,
+    constraints: str | Path | None,
+    gravity: ArrayLike,
+    flexible: FlexibleSource,
+) -> Robot:
+    return load(urdf, flexible=flexible, constraints=constraints, gravity=gravity)
+
+
+def _analyzed(found: _Found, replay: Replay, max_noise: float) -> RunAnalysis:
+    vibrations = None
+    if found.robot.model.is_flexible:
+        vibrations = modal_content(found.robot, found.run, replay.frame, replay.effort_sources)
+    external, noise = external_efforts(replay), recorded_effort_noise(replay)
+    return RunAnalysis(
+        replay,
+        found.description,
+        joint_results(replay, max_noise),
+        tip_results(replay, max_noise),
+        smoothness(replay),
+        vibrations,
+        found.bending,
+        external_results(replay, external, noise),
+        phases(replay, external, noise),
+    )
+
+
+def _runs_of_file(
+    contents: BagContents,
+    urdf: str | Path,
+    wanted: Sequence[str],
+    constraints: str | Path | None,
+    gravity: ArrayLike,
+    flexible: FlexibleSource,
+) -> list[_Found]:
+    """Runs of the robot that a file describes."""
+    bending = partial(_from_file, urdf, constraints, gravity)
+    robot = bending(flexible)
+    runs = find_runs(contents, robot.rigid.model, wanted)
+    return [_Found(run, robot, str(urdf), bending) for run in runs]
 
 
 def _runs_of_recorded(
@@ -121,25 +198,27 @@ def _runs_of_recorded(
     wanted: Sequence[str],
     constraints: str | Path | None,
     gravity: ArrayLike,
-) -> list[tuple[Run, Robot, str]]:
+    flexible: FlexibleSource,
+) -> list[_Found]:
     """Runs of the robots that a bag describes, with the robot and where it is described."""
     robots = recorded_robots(contents, topic)
     if not wanted:
         for other in left_out(contents, robots):
             contents.notes.append(f'{other} is not used: no robot description is above it')
-    runs = list[tuple[Run, Robot, str]]()
+    runs = list[_Found]()
     problems = []
     for recorded, topics in robots:
         chosen = [name for name in wanted if name in topics]
         if wanted and not chosen and (set(wanted) <= set(contents.joint_states)):
             continue
-        robot = _loaded(recorded, constraints, gravity)
+        bending = partial(_loaded, recorded, constraints, gravity)
+        robot = bending(flexible)
         try:
-            found = find_runs(contents, robot.model, chosen or wanted, topics or None)
+            found = find_runs(contents, robot.rigid.model, chosen or wanted, topics or None)
         except BagError as error:
             problems.append(error)
             continue
-        runs += [(run, robot, recorded.origin) for run in found]
+        runs += [_Found(run, robot, recorded.origin, bending) for run in found]
     if not runs and problems:
         raise problems[0]
     if not runs:
@@ -147,8 +226,19 @@ def _runs_of_recorded(
     return runs
 
 
-def _loaded(recorded: RecordedRobot, constraints: str | Path | None, gravity: ArrayLike) -> Robot:
+def _loaded(
+    recorded: RecordedRobot,
+    constraints: str | Path | None,
+    gravity: ArrayLike,
+    flexible: FlexibleSource,
+) -> Robot:
     closing: str | Path | Mapping[str, object] | None = constraints
     if constraints is None and recorded.constraints is not None:
         closing = yaml.safe_load(recorded.constraints)
-    return loads(recorded.urdf, constraints=closing, gravity=gravity, expand_xacro=False)
+    return loads(
+        recorded.urdf,
+        flexible=flexible,
+        constraints=closing,
+        gravity=gravity,
+        expand_xacro=False,
+    )

@@ -6,14 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from kron_dynamics.bag.replay import Replay
-from kron_dynamics.bag.samples import BoolArray
-from kron_dynamics.bag.segment_replay import TERMS, SegmentReplay
+from kron_dynamics.bag.replaying.replay import Replay
+from kron_dynamics.bag.replaying.run_sums import Moments, SegmentSums
+from kron_dynamics.bag.replaying.segment_replay import TERMS
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.typing import FloatArray
+
+DEFAULT_MAX_NOISE = 0.5
+_EFFORTS = ('recomputed', *TERMS)
+# A residual so many times the effort is no error of a model of this robot.
+_NOT_THE_ROBOT = 1.5
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,28 @@ class TipResult:
     noise_dominates: bool
 
 
+def contradicting_efforts(joints: Sequence[JointResult]) -> str | None:
+    """Return a sentence about efforts that cannot be those of the model; None if all can.
+
+    Args:
+        joints: results of a run.
+    """
+    found = [
+        f'{joint.name} ({joint.ratio:.3g} times)'
+        for joint in joints
+        if not joint.noise_dominates and joint.ratio > _NOT_THE_ROBOT
+    ]
+    if not found:
+        return None
+    return (
+        f'the residual is larger than the effort itself: {", ".join(found)}. Efforts in another '
+        'unit (currents?) or of the other sign (--scale JOINT:effort=FACTOR), positions in '
+        'another unit, another load or another robot?'
+    )
+
+
 def joint_results(
-    replay: Replay, max_noise: float, segments: Sequence[SegmentReplay] | None = None
+    replay: Replay, max_noise: float, segments: Sequence[int] | None = None
 ) -> tuple[JointResult, ...]:
     """Return the result of each joint, in coordinate order.
 
@@ -93,38 +118,35 @@ def joint_results(
         max_noise: share of a joint's effort above which its noise is said to dominate.
         segments: which of the run's segments to sum up; None takes all.
     """
-    segments = replay.segments if segments is None else segments
+    sums = _sums(replay, segments)
     model = replay.robot.model
+    recorded = _joined([part.recorded for part in sums])
+    residual = _joined([part.residual for part in sums])
+    efforts, others = (
+        {name: _joined([getattr(part, which)[name] for part in sums]) for name in _EFFORTS}
+        for which in ('efforts', 'other_efforts')
+    )
     results = []
     for k, name in enumerate(model.joint_names):
-        valid = [part.valid & np.isfinite(part.recorded[:, k]) for part in segments]
-        recorded = _column([part.recorded for part in segments], k, valid)
-        has_effort = bool(len(recorded))
-        if not has_effort:
-            valid = [part.valid for part in segments]
-        recomputed = _column([part.recomputed for part in segments], k, valid)
-        residual = _column([part.residual for part in segments], k, valid)
-        noise = pooled_noise(np.array([part.effort_noise[k] for part in segments]), segments)
-        effort_rms = rms(recorded)
-        scale = effort_rms if has_effort else rms(recomputed)
+        has_effort = bool(recorded.count[k])
+        found = efforts if has_effort else others
+        noise = pooled_noise([float(part.effort_noise[k]) for part in sums], sums)
+        scale = (recorded if has_effort else found['recomputed']).rms(k)
         results.append(
             JointResult(
                 name=name,
                 unit=joint_kind(model.joint_types[k]).unit('effort'),
                 source=replay.effort_sources[k],
-                sample_count=len(recomputed),
-                effort_rms=effort_rms,
-                effort_peak=peak(recorded),
-                recomputed_rms=rms(recomputed),
+                sample_count=int(found['recomputed'].count[k]),
+                effort_rms=recorded.rms(k),
+                effort_peak=recorded.largest(k),
+                recomputed_rms=found['recomputed'].rms(k),
                 noise=noise,
                 noise_dominates=noise > max_noise * scale,
-                residual_rms=rms(residual) if has_effort else float('nan'),
-                residual_peak=peak(residual) if has_effort else float('nan'),
-                residual_mean=float(np.mean(residual)) if has_effort else float('nan'),
-                term_rms={
-                    term: rms(_column([part.terms[term] for part in segments], k, valid))
-                    for term in TERMS
-                },
+                residual_rms=residual.rms(k),
+                residual_peak=residual.largest(k),
+                residual_mean=residual.mean(k),
+                term_rms={term: found[term].rms(k) for term in TERMS},
             )
         )
     return tuple(results)
@@ -137,29 +159,22 @@ def tip_results(replay: Replay, max_noise: float) -> tuple[TipResult, ...]:
         replay: the recomputed run.
         max_noise: share of the acceleration above which its noise is said to dominate.
     """
-    segments = replay.segments
-    valid = [part.valid & np.isfinite(part.tip_recorded).all(axis=1) for part in segments]
-    if not any(mask.any() for mask in valid):
+    sums = _sums(replay)
+    found = _joined([part.tip for part in sums])
+    if not found.count.any():
         return ()
-    recorded = np.concatenate(
-        [part.tip_recorded[mask] for part, mask in zip(segments, valid, strict=True)]
-    )
-    recomputed = np.concatenate(
-        [part.tip_recomputed[mask] for part, mask in zip(segments, valid, strict=True)]
-    )
     results = []
-    for kind, rows in (('linear', slice(0, 3)), ('angular', slice(3, 6))):
-        noise = pooled_noise(
-            np.array([np.linalg.norm(part.tip_noise[rows]) for part in segments]), segments
-        )
-        recorded_rms = rms(np.linalg.norm(recorded[:, rows], axis=1))
+    for place, kind in enumerate(('linear', 'angular')):
+        rows = slice(3 * place, 3 * place + 3)
+        noise = pooled_noise([float(np.linalg.norm(part.tip_noise[rows])) for part in sums], sums)
+        recorded_rms = found.rms(place)
         results.append(
             TipResult(
                 kind=kind,
-                sample_count=len(recorded),
+                sample_count=int(found.count[place]),
                 recorded_rms=recorded_rms,
-                recomputed_rms=rms(np.linalg.norm(recomputed[:, rows], axis=1)),
-                difference_rms=rms(np.linalg.norm((recorded - recomputed)[:, rows], axis=1)),
+                recomputed_rms=found.rms(2 + place),
+                difference_rms=found.rms(4 + place),
                 noise=noise,
                 noise_dominates=noise > max_noise * recorded_rms,
             )
@@ -167,21 +182,21 @@ def tip_results(replay: Replay, max_noise: float) -> tuple[TipResult, ...]:
     return tuple(results)
 
 
-def rms(values: FloatArray) -> float:
-    """Return the root mean square of values, NaN if there are none."""
-    return float(np.sqrt(np.mean(values * values))) if values.size else float('nan')
+def pooled_noise(noise: Sequence[float], sums: Sequence[SegmentSums]) -> float:
+    """Return the RMS of the segments' noise, weighted by their samples.
+
+    Args:
+        noise: of each segment.
+        sums: of each segment.
+    """
+    counts = [part.compared for part in sums]
+    return float(np.sqrt(np.average(np.square(noise), weights=counts)))
 
 
-def peak(values: FloatArray) -> float:
-    """Return the largest magnitude of values, NaN if there are none."""
-    return float(np.max(np.abs(values))) if values.size else float('nan')
+def _sums(replay: Replay, segments: Sequence[int] | None = None) -> list[SegmentSums]:
+    numbers = range(len(replay.plans)) if segments is None else segments
+    return [replay.sums.segment(number) for number in numbers]
 
 
-def pooled_noise(noise: FloatArray, segments: Sequence[SegmentReplay]) -> float:
-    """Return the RMS of the segments' noise, weighted by their samples."""
-    counts = [int(part.valid.sum()) for part in segments]
-    return float(np.sqrt(np.average(noise * noise, weights=counts)))
-
-
-def _column(tables: Sequence[FloatArray], column: int, masks: Sequence[BoolArray]) -> FloatArray:
-    return np.concatenate([table[mask, column] for table, mask in zip(tables, masks, strict=True)])
+def _joined(moments: Sequence[Moments]) -> Moments:
+    return reduce(Moments.joined, moments)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from kron_dynamics.typing import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+# Is told what is being done, and how much of it is done, 0 to 1.
+Progress = Callable[[str, float], None]
 # Indices of messages, and the values they hold.
 Piece = tuple[IntArray, FloatArray]
 
@@ -30,6 +33,11 @@ class Samples:
     time: FloatArray
     value: FloatArray
 
+    @cached_property
+    def period(self) -> float:
+        """Usual distance of the samples in s; there have to be two or more."""
+        return sample_period(self.time)
+
     def between(self, start: float, end: float) -> Samples:
         """Return the samples with start <= time <= end (in s)."""
         first, last = np.searchsorted(self.time, (start, end), side='left')
@@ -44,7 +52,7 @@ class DroppedSamples:
     Attributes:
         undecodable: messages whose bytes do not fit their type.
         malformed: messages whose arrays do not fit their names, or that repeat a name.
-        non_finite: NaN or infinite samples, by 'joint quantity'.
+        non_finite: samples that are NaN, infinite or above 1e12, by 'joint quantity'.
         duplicates: samples whose stamp came before with the same value.
         conflicts: samples whose stamp came before with another value.
         out_of_order: messages older than one before them (used, after sorting).
@@ -79,6 +87,9 @@ def merge_samples(
     """
     if not pieces:
         return Samples(np.empty(0), np.empty(0))
+    if len(pieces) == 1 and len(pieces[0][0]) == len(times) and wanted.all():
+        if np.all(times[1:] > times[:-1]):
+            return Samples(times, pieces[0][1])  # of all signals the same times
     index = np.concatenate([piece[0] for piece in pieces])
     value = np.concatenate([piece[1] for piece in pieces])
     chosen = wanted[index]

@@ -9,18 +9,23 @@ recorded efforts are of the samples as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.joint_log import GAP_PERIODS
-from kron_dynamics.bag.replay import Replay, recorded_efforts
-from kron_dynamics.bag.results import peak, pooled_noise, rms
-from kron_dynamics.bag.samples import Samples, sample_period
-from kron_dynamics.bag.segment_replay import SegmentReplay
+from kron_dynamics.bag.external_effort import recorded_effort_noise
+from kron_dynamics.bag.reading.spool import release
+from kron_dynamics.bag.replaying.rate_sums import RateMoments
+from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts
+from kron_dynamics.bag.replaying.row_signals import alike, stamps_key
+from kron_dynamics.bag.results import pooled_noise
+from kron_dynamics.bag.series.joint_log import GAP_PERIODS
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.typing import FloatArray
+
+# Recorded efforts that are looked at together.
+_SAMPLES = 16_384
+# Parts after which memory of what was read is given back.
+_HELD = 16
 
 
 @dataclass(frozen=True)
@@ -88,86 +93,62 @@ def smoothness(replay: Replay) -> Smoothness:
     Args:
         replay: the recomputed run.
     """
-    model, segments = replay.robot.model, replay.segments
-    unknown = [float('nan')] * len(segments)
-    recorded = [
-        recorded_efforts(replay.run, segment, replay.effort_sources)
-        for segment in replay.run.log.segments
-    ]
+    model, rates = replay.robot.model, replay.sums.rates
+    sums = [replay.sums.segment(number) for number in range(len(replay.plans))]
+    step = replay.plans[0].step
+    steps, recorded_noise = _largest_steps(replay), recorded_effort_noise(replay)
     joints = []
     for k, (name, item) in enumerate(zip(model.joint_names, replay.filters, strict=True)):
-        kind, one, width = joint_kind(model.joint_types[k]), slice(k, k + 1), 2.0 * item.half_width
+        kind, gain = joint_kind(model.joint_types[k]), np.sqrt(2.0) / (rates.apart[k] * step)
+        recomputed = rates.compared if rates.is_recorded[k] else rates.recomputed
+        effort_noise = pooled_noise([float(part.effort_noise[k]) for part in sums], sums)
         joints.append(
             JointSmoothness(
                 name,
                 f'{kind.unit("position")}/s^3',
                 kind.unit('effort'),
-                _rates(
-                    segments,
-                    [part.acceleration[:, one] for part in segments],
-                    [item.acceleration_noise()] * len(segments),
-                    width,
-                ),
-                _rates(segments, [part.recorded[:, one] for part in segments], unknown, width),
-                _rates(
-                    segments,
-                    _where_recorded(segments, one),
-                    [float(part.effort_noise[k]) for part in segments],
-                    width,
-                ),
-                _largest_step([efforts[k] for efforts in recorded]),
+                _result(rates.jerk, k, gain * item.acceleration_noise()),
+                _result(rates.recorded, k, gain * recorded_noise[k]),
+                _result(recomputed, k, gain * effort_noise),
+                steps[k],
             )
         )
-    widest = 2.0 * max(item.half_width for item in replay.filters)
+    gain = np.sqrt(2.0) / (max(rates.apart) * step)
     linear, angular = (
-        _rates(
-            segments,
-            [part.tip_recomputed[:, rows] for part in segments],
-            [float(np.linalg.norm(part.tip_noise[rows])) for part in segments],
-            widest,
+        _result(
+            rates.tip,
+            place,
+            gain
+            * pooled_noise([float(np.linalg.norm(part.tip_noise[rows])) for part in sums], sums),
         )
-        for rows in (slice(0, 3), slice(3, 6))
+        for place, rows in enumerate((slice(0, 3), slice(3, 6)))
     )
     return Smoothness(tuple(joints), linear, angular)
 
 
-def _where_recorded(segments: Sequence[SegmentReplay], one: slice) -> list[FloatArray]:
-    """Recomputed efforts of a joint, (N, 1) each: what recorded ones are compared with."""
-    known = [np.isfinite(part.recorded[:, one]) for part in segments]
-    if not any(each.any() for each in known):
-        return [part.recomputed[:, one] for part in segments]
-    return [
-        np.where(each, part.recomputed[:, one], np.nan)
-        for part, each in zip(segments, known, strict=True)
-    ]
+def _result(moments: RateMoments, column: int, noise: float) -> RateResult:
+    return RateResult(moments.rms(column), moments.largest(column), float(noise))
 
 
-def _rates(
-    segments: Sequence[SegmentReplay],
-    signals: Sequence[FloatArray],
-    noises: Sequence[float],
-    width: float,
-) -> RateResult:
-    """Differences of signals, shape (N, k) each, over a time in s, by magnitude."""
-    found = []
-    scaled = []
-    for part, signal, noise in zip(segments, signals, noises, strict=True):
-        step = float(part.time[1] - part.time[0])
-        apart = max(1, round(width / step))
-        both = part.valid[apart:] & part.valid[:-apart]
-        rates = (signal[apart:] - signal[:-apart]) / (apart * step)
-        found.append(np.linalg.norm(rates[both], axis=1))
-        scaled.append(np.sqrt(2.0) * noise / (apart * step))
-    rates = np.concatenate(found)
-    rates = rates[np.isfinite(rates)]
-    return RateResult(rms(rates), peak(rates), pooled_noise(np.array(scaled), segments))
-
-
-def _largest_step(pieces: Sequence[Samples]) -> float:
-    """From a sample to the next, gaps left out; NaN where no two are neighbours."""
-    steps = [np.zeros(0)]
-    for samples in pieces:
-        if len(samples.time) > 1:
-            near = np.diff(samples.time) <= GAP_PERIODS * sample_period(samples.time)
-            steps.append(np.diff(samples.value)[near])
-    return peak(np.concatenate(steps))
+def _largest_steps(replay: Replay) -> list[float]:
+    """From a recorded effort to the next, gaps left out; NaN where no two are neighbours."""
+    largest = np.full(len(replay.filters), np.nan)
+    for segment in replay.run.log.segments:
+        efforts = recorded_efforts(replay.run, segment, replay.effort_sources)
+        longest = max(len(samples.time) for samples in efforts)
+        joints = alike(range(len(efforts)), [stamps_key(samples) for samples in efforts])
+        for first in range(0, longest, _SAMPLES):
+            # The last sample is the first of the next part.
+            part = slice(first, first + _SAMPLES + 1)
+            if not first % (_HELD * _SAMPLES):
+                release()
+            for together in joints:
+                samples = efforts[together[0]]
+                time = samples.time[part]
+                if len(time) > 1:
+                    near = np.diff(time) <= GAP_PERIODS * samples.period
+                    for k in together:
+                        steps = np.abs(np.diff(efforts[k].value[part]))[near]
+                        largest[k] = np.fmax(largest[k], steps.max(initial=-np.inf))
+    largest[np.isinf(largest)] = np.nan
+    return [float(step) for step in largest]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag import BagContents
-from kron_dynamics.bag.joint_states import JointStates
+from kron_dynamics.bag.reading.joint_states import JointStates
 from kron_dynamics.control import Trajectory
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import FloatArray

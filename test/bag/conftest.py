@@ -164,6 +164,11 @@ def make_bag(tmp_path: Path) -> Callable[..., BagMaker]:
 
 
 @pytest.fixture(scope='session')
+def bag_maker() -> type[BagMaker]:
+    return BagMaker
+
+
+@pytest.fixture(scope='session')
 def arm() -> kd.Robot:
     """Return an arm with a continuous, a revolute and a prismatic joint."""
     return kd.loads(ARM)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -49,11 +50,11 @@ def test_every_run_is_reported_and_written(two_runs, capsys):
     output = two_runs.with_name('demo_bag_analysis')
     assert sorted(path.name for path in output.iterdir()) == [
         'computed_torque.joint_states.csv',
-        'computed_torque.joint_states.png',
         'pd.joint_states.csv',
-        'pd.joint_states.png',
+        'report.html',
         'summary.json',
     ]
+    assert 'not asked for with --format: parquet, mcap' in captured.out
     good, wrong = json.loads((output / 'summary.json').read_text())['runs']
     assert max(joint['ratio'] for joint in good['joints']) < 1e-3
     assert min(joint['ratio'] for joint in wrong['joints']) > 0.1
@@ -71,7 +72,8 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
         str(urdf),
         '--output',
         str(output),
-        '--no-plot',
+        '--format',
+        'csv',
     ]
     arguments += ['--joint-states', '/pd/joint_states', '--window', '0.11', '--frame', 'arm']
     arguments += ['--gravity', '0', '-1', '-9', '--max-noise', '0.2']
@@ -81,6 +83,21 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
         'summary.json',
     ]
     summary = json.loads((output / 'summary.json').read_text())
+    assert summary['options'] == {
+        'urdf': str(urdf),
+        'robot_description': None,
+        'joint_states': ['/pd/joint_states'],
+        'rename': [],
+        'scale': [],
+        'frame': 'arm',
+        'flexible': None,
+        'constraints': None,
+        'gravity': [0.0, -1.0, -9.0],
+        'window': 0.11,
+        'effort_delay': None,
+        'max_noise': 0.2,
+        'format': ['csv'],
+    }
     robot = summary['runs'][0]['robot']
     assert robot['description'] == str(urdf)
     assert robot['gravity'] == [0.0, -1.0, -9.0]
@@ -92,7 +109,7 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
 
 def test_bare_file_gets_its_own_output(two_runs, capsys):
     file = two_runs / 'demo_bag.mcap'
-    assert main(['analyze', str(file), '--no-plot']) == 0
+    assert main(['analyze', str(file), '--format', 'json']) == 0
     assert (two_runs / 'demo_bag_analysis' / 'summary.json').is_file()
 
 
@@ -113,6 +130,15 @@ def test_errors_are_one_line_and_exit_code_one(two_runs, capsys, arguments, mess
     assert line.startswith('kron_dynamics: error: ')
     assert message in line
     assert not two_runs.with_name('demo_bag_analysis').exists()
+
+
+def test_format_without_its_library_is_refused_before_anything_is_read(
+    two_runs, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, 'pyarrow', None)
+    monkeypatch.setattr('kron_dynamics.cli.analyze.analyze_bag', None)
+    assert main(['analyze', str(two_runs), '--format', 'parquet']) == 1
+    assert "pip install 'kron_dynamics[parquet]'" in error_of(capsys)
 
 
 def test_missing_bag_is_an_error(tmp_path, capsys):
@@ -153,6 +179,7 @@ def test_output_that_cannot_be_written_is_an_error(two_runs, tmp_path, capsys):
         ['--gravity', '0', '0'],
         ['--gravity', '0', '0', 'inf'],
         ['--colour', 'red'],
+        ['--format', 'png'],
     ],
 )
 def test_wrong_command_lines_are_one_line_and_exit_code_two(capsys, arguments):

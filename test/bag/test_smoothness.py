@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag import analyze_bag
-from kron_dynamics.bag.report import format_report
+from kron_dynamics.bag.outputs.text_report import format_report
 
 AMPLITUDE, FREQUENCY = (0.8, 0.5, 0.2), (2.1, 1.7, 2.6)
 NAMES = ('turn', 'lift', 'reach')

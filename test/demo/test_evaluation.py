@@ -11,7 +11,7 @@ import pytest
 from joint_messages import Message, tables_of
 
 from kron_dynamics.bag import BagContents
-from kron_dynamics.bag.reader import AccelerationMessage
+from kron_dynamics.bag.reading.acceleration_decoding import AccelerationMessage
 from kron_dynamics.control import Trajectory
 from kron_dynamics.demo import evaluate
 from kron_dynamics.exceptions import BagError

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.bag.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
 from kron_dynamics.typing import FloatArray
 
 ARRAYS = ('position', 'velocity', 'effort')

@@ -1,0 +1,144 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the bags of a campaign amount to together: JSON, CSV and text."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kron_dynamics.bag.campaigns.jobs import SUMMARY, Job, JobResult
+from kron_dynamics.bag.outputs.text_tables import percent, table
+
+COLUMNS = (
+    'bag',
+    'robot',
+    'topic',
+    'joint',
+    'unit',
+    'sample_count',
+    'effort_rms',
+    'residual_rms',
+    'ratio',
+    'residual_mean',
+    'noise',
+    'noise_dominates',
+)
+
+
+def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, Any]:
+    """Return what a campaign found, as JSON has it; the same bags give the same text.
+
+    ``bags`` has the whole summary of each bag or why there is none, ``joints`` for each joint of
+    each robot over all bags the median and the largest residual, as shares of the effort, of those
+    where noise does not dominate.
+
+    Args:
+        jobs: of the campaign.
+        results: how they ended, in the same order.
+    """
+    bags = [_bag(job, result) for job, result in zip(jobs, results, strict=True)]
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in joint_rows(bags):
+        found.setdefault((row['robot'], row['fingerprint'], row['joint']), []).append(row)
+    joints = [
+        {'robot': robot, 'fingerprint': fingerprint, 'joint': joint, **_over_all(rows)}
+        for (robot, fingerprint, joint), rows in found.items()
+    ]
+    return {'format': 1, 'bags': bags, 'joints': joints}
+
+
+def joint_rows(bags: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each joint of each run of each bag: COLUMNS, and ``fingerprint``.
+
+    Args:
+        bags: as in `summarize`.
+    """
+    return [
+        {
+            **joint,
+            'bag': bag['name'],
+            'robot': run['robot']['name'],
+            'fingerprint': run['robot']['fingerprint'],
+            'topic': run['topic'],
+            'joint': joint['name'],
+        }
+        for bag in bags
+        if bag['summary']
+        for run in bag['summary']['runs']
+        for joint in run['joints']
+    ]
+
+
+def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write ``campaign.json`` and ``campaign.csv``; return their names.
+
+    Args:
+        summary: from `summarize`.
+        folder: where to.
+    """
+    text = json.dumps(summary, indent=2) + '\n'
+    (folder / 'campaign.json').write_text(text, encoding='utf-8')
+    with open(folder / 'campaign.csv', 'w', encoding='utf-8', newline='') as file:
+        writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore', lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(joint_rows(summary['bags']))
+    return ['campaign.json', 'campaign.csv']
+
+
+def format_campaign(summary: Mapping[str, Any]) -> str:
+    """Return the summary as text for a terminal.
+
+    Args:
+        summary: from `summarize`.
+    """
+    bags = summary['bags']
+    failed = [bag for bag in bags if bag['error']]
+    lines = [f'bags     {len(bags)}, {len(bags) - len(failed)} analysed, {len(failed)} failed']
+    rows = [['robot', 'joint', 'runs', 'residual, median', 'largest', 'in', 'noise dominates']]
+    for joint in summary['joints']:
+        rows.append(
+            [
+                joint['robot'],
+                joint['joint'],
+                str(joint['runs']),
+                percent(_known(joint['median_ratio'])),
+                percent(_known(joint['largest_ratio'])),
+                joint['largest_in'] or '-',
+                str(joint['noisy_runs']),
+            ]
+        )
+    lines += ['', *table(rows)] if summary['joints'] else []
+    return '\n'.join(lines)
+
+
+def _bag(job: Job, result: JobResult) -> dict[str, Any]:
+    error, summary = result.error, None
+    if error is None:
+        try:
+            text = (Path(job.output) / SUMMARY).read_text(encoding='utf-8')
+            summary = json.loads(text)
+        except (OSError, ValueError) as problem:
+            error = f'its results cannot be read: {problem}'
+    return {'name': job.name, 'error': error, 'summary': summary}
+
+
+def _over_all(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    sure = [row for row in rows if row['ratio'] is not None and not row['noise_dominates']]
+    worst = max(sure, key=lambda row: row['ratio'], default=None)
+    return {
+        'runs': len(rows),
+        'noisy_runs': sum(bool(row['noise_dominates']) for row in rows),
+        'median_ratio': statistics.median(row['ratio'] for row in sure) if sure else None,
+        'largest_ratio': worst['ratio'] if worst else None,
+        'largest_in': worst['bag'] if worst else None,
+    }
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,93 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bags below some folders, each with a name that stays the same wherever the folder lies."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from kron_dynamics.bag.reading.reader import STORAGE_SUFFIXES
+from kron_dynamics.exceptions import BagError
+
+# What `analyze` itself writes for plotting programs is no recording.
+OWN_FILE = 'analysis.mcap'
+
+
+class FoundBag(NamedTuple):
+    """A bag of a campaign.
+
+    Attributes:
+        name: its path below what all bags are in, with '/' between folders.
+        path: where it is: a folder, or a file of its own.
+    """
+
+    name: str
+    path: Path
+
+    def files(self) -> list[Path]:
+        """Return the files it is made of, in a fixed order."""
+        if not self.path.is_dir():
+            return [self.path]
+        return sorted(
+            file
+            for file in self.path.iterdir()
+            if file.is_file() and (_is_storage(file) or file.name == 'metadata.yaml')
+        )
+
+
+def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:
+    """Return the bags at and below some places, sorted by name.
+
+    A folder with ``metadata.yaml`` is a bag, and so is one whose files are named after it, as a
+    recorder that was not closed leaves it. Another ``.mcap`` or ``.db3`` file is a bag by itself.
+
+    Args:
+        places: folders, or bags.
+        besides: a folder not to look into.
+
+    Raises:
+        BagError: a place does not exist, or there is no bag at all.
+    """
+    found: set[Path] = set()
+    for place in map(Path, places):
+        if not place.exists():
+            raise BagError(f"no bag or folder at '{place}'")
+        found |= set(_below(place.resolve(), besides.resolve() if besides else None))
+    if not found:
+        raise BagError(f'no bag in {", ".join(str(place) for place in places)}')
+    root = Path(os.path.commonpath([path.parent for path in found]))
+    bags = [FoundBag(path.relative_to(root).as_posix(), path) for path in found]
+    return sorted(bags)
+
+
+def _below(place: Path, besides: Path | None) -> list[Path]:
+    if place.is_file():
+        return [place]
+    if _is_bag(place):
+        return [place]
+    found = []
+    for entry in sorted(place.iterdir()):
+        if entry == besides or entry.name.startswith('.'):
+            continue
+        if entry.is_dir():
+            found += [] if entry.is_symlink() else _below(entry, besides)
+        elif _is_storage(entry):
+            found.append(entry)
+    return found
+
+
+def _is_bag(folder: Path) -> bool:
+    """Whether a folder is a bag as a recorder makes one, closed or not."""
+    if (folder / 'metadata.yaml').exists():
+        return True
+    own = re.compile(rf'{re.escape(folder.name)}(_\d+)?')
+    stored = [file for file in folder.iterdir() if _is_storage(file)]
+    return bool(stored) and all(own.fullmatch(file.name.split('.')[0]) for file in stored)
+
+
+def _is_storage(file: Path) -> bool:
+    return file.suffix in STORAGE_SUFFIXES and file.name != OWN_FILE and file.is_file()

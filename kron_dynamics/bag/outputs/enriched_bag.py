@@ -1,0 +1,164 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The recomputed series as an MCAP file, for PlotJuggler and Foxglove.
+
+Each quantity of a run is a topic below ``/analysis`` and the run's own topic: of joints a
+sensor_msgs/JointState with their names, of the tip a geometry_msgs/TwistStamped or AccelStamped.
+Rows that are not compared are left out. Stamps are those of the recording. Times of recording are
+as late as those of the joint states, so that both files can be shown together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.typesys import Stores, get_typestore
+
+from kron_dynamics.bag.outputs.mcap_blocks import BlockWriter
+from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock, quantities_of
+from kron_dynamics.bag.replaying.replay import Replay
+from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.joint_state_layout import STAMP, joint_state_layout
+from kron_dynamics.typing import FloatArray
+
+PREFIX = '/analysis'
+_ROWS = 1024  # samples whose messages are written together
+_SECOND = 1_000_000_000
+_STORE = get_typestore(Stores.LATEST)
+_TYPES = _STORE.types
+
+
+class _Topic(NamedTuple):
+    """A topic of one quantity.
+
+    Attributes:
+        key: the quantity's.
+        connection: the writer's.
+        message: one message, without stamp and numbers.
+        numbers: where the numbers begin in it.
+    """
+
+    key: str
+    connection: Any
+    message: bytes
+    numbers: int
+
+
+class EnrichedBag:
+    """An MCAP file of recomputed series; a context that completes the file at its end."""
+
+    def __init__(self, path: Path) -> None:
+        """Make a file.
+
+        Args:
+            path: the file; one that is there is replaced at the end.
+        """
+        self._path = path
+        # The library writes a folder with one file of the folder's name.
+        self._folder = path.with_name(f'.{path.stem}')
+        shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
+        self._writer = BlockWriter(self._folder)
+        self._topics: list[_Topic] = []
+
+    def __enter__(self) -> EnrichedBag:
+        """Begin to write."""
+        self._writer.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Complete the file; after an error there is none."""
+        try:
+            if error is None:
+                self._writer.close()
+                (self._folder / f'{self._folder.name}.mcap').replace(self._path)
+            else:
+                with contextlib.suppress(OSError):  # as the one before
+                    self._writer.close()
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def begin(self, replay: Replay) -> None:
+        """Make the topics of a run, whose blocks follow."""
+        base = PREFIX + replay.run.topic
+        self._log = replay.run.log
+        self._topics = []
+        for quantity in quantities_of(replay):
+            kind, message, numbers = _template(quantity, replay.robot.model.root_link)
+            connection = self._writer.add_connection(
+                f'{base}/{quantity.key}', kind, typestore=_STORE
+            )
+            self._topics.append(_Topic(quantity.key, connection, message, numbers))
+
+    def add(self, block: SeriesBlock) -> None:
+        """Write the compared rows of a block."""
+        rows = np.flatnonzero(block.compared)
+        log = self._log
+        late = int(log.epoch_starts[block.epoch] - log.epoch_stamps[block.epoch])
+        for first in range(0, len(rows), _ROWS):
+            some = rows[first : first + _ROWS]
+            stamps = log.origin + np.rint(block.time[some] * _SECOND).astype(np.int64)
+            recorded = stamps + late
+            for topic in self._topics:
+                values = block.values[topic.key][some]
+                known = np.isfinite(values).any(axis=1)
+                if known.any():
+                    messages = _messages(topic, stamps[known], values[known])
+                    self._writer.write_rows(topic.connection, recorded[known], messages)
+            self._writer.end_block()
+
+
+def _messages(topic: _Topic, stamps: IntArray, values: FloatArray) -> Any:
+    """Return serialized messages as rows of bytes, shape (N, size)."""
+    rows = np.tile(np.frombuffer(topic.message, dtype=np.uint8), (len(stamps), 1))
+    time = np.empty((len(stamps), 2), dtype='<u4')
+    time[:, 0], time[:, 1] = np.divmod(stamps, _SECOND)
+    rows[:, STAMP] = time.view(np.uint8)
+    end = topic.numbers + 8 * values.shape[1]
+    rows[:, topic.numbers : end] = np.ascontiguousarray(values, dtype='<f8').view(np.uint8)
+    return rows
+
+
+def _template(quantity: Quantity, root_link: str) -> tuple[str, bytes, int]:
+    """Return type, bytes and first number of a quantity's messages."""
+    stamp = _TYPES['builtin_interfaces/msg/Time'](sec=0, nanosec=0)
+    if quantity.owner != 'tip':
+        field = field_of(quantity)
+        numbers = {name: np.zeros(0) for name in ('position', 'velocity', 'effort')}
+        numbers[field] = np.zeros(len(quantity.columns))
+        kind = 'sensor_msgs/msg/JointState'
+        header = _TYPES['std_msgs/msg/Header'](stamp=stamp, frame_id='')
+        message = _TYPES[kind](header=header, name=list(quantity.columns), **numbers)
+        data = bytes(_STORE.serialize_cdr(message, kind))
+        layout = joint_state_layout(data)
+        assert layout is not None
+        return kind, data, next(at for count, at in layout.numbers if count)
+    vector = _TYPES['geometry_msgs/msg/Vector3']
+    inner, field = ('Twist', 'twist') if quantity.key == 'tip_velocity' else ('Accel', 'accel')
+    parts = _TYPES[f'geometry_msgs/msg/{inner}'](
+        linear=vector(0.0, 0.0, 0.0), angular=vector(0.0, 0.0, 0.0)
+    )
+    header = _TYPES['std_msgs/msg/Header'](stamp=stamp, frame_id=root_link)
+    kind = f'geometry_msgs/msg/{inner}Stamped'
+    data = bytes(_STORE.serialize_cdr(_TYPES[kind](header=header, **{field: parts}), kind))
+    return kind, data, len(data) - 6 * 8
+
+
+def field_of(quantity: Quantity) -> str:
+    """Return the field of a JointState that has a quantity of joints.
+
+    Efforts and their rates are in ``effort``, other rates in ``velocity``.
+    """
+    unit = quantity.units[0]
+    if unit.startswith('N'):
+        return 'effort'
+    return 'velocity' if '/s' in unit else 'position'

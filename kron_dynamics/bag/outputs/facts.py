@@ -1,0 +1,189 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run was and what was lost of it, as labelled sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
+from kron_dynamics.bag.outputs.text_tables import percent
+from kron_dynamics.bag.replaying.replay import Replay
+from kron_dynamics.bag.results import contradicting_efforts
+from kron_dynamics.bag.samples import DroppedSamples
+
+# The window advised when noise dominates would bring it down to this share of the effort.
+ADVISED_NOISE = 0.1
+# Label and sentence; the label is empty where the sentence continues the one before.
+Fact = tuple[str, str]
+
+
+def bag_facts(analysis: BagAnalysis) -> list[Fact]:
+    """Return what the bag is."""
+    contents = analysis.contents
+    total = sum(contents.message_counts.values())
+    topics = len(contents.message_counts)
+    return [
+        ('bag', f'{contents.path}: {total} messages on {topics} topics'),
+        *(('note', note) for note in contents.notes),
+    ]
+
+
+def robot_fact(run: RunAnalysis) -> Fact:
+    """Return whose motion a run is."""
+    model = run.replay.robot.model
+    return (
+        'robot',
+        f'{model.name}, {model.n} coordinates, from {run.description}, '
+        f'model {model.fingerprint[:12]}',
+    )
+
+
+def run_facts(replay: Replay) -> list[Fact]:
+    """Return what was recorded, how it was recomputed and what was lost."""
+    run, log = replay.run, replay.run.log
+    rate = 1.0 / replay.filters[0].step
+    compared = sum(part.compared for part in replay.stretches)
+    total = sum(part.rows for part in replay.stretches)
+    duration = sum(part.end - part.start for part in replay.stretches)
+    clock = 'header stamps' if log.stamped else 'time of recording, as no header has a stamp'
+    lines = [
+        (
+            'samples',
+            f'{log.message_count} messages, {rate:.4g} Hz, '
+            f'{_count(replay.stretches, "segment")}, {duration:.4g} s, times from {clock}',
+        ),
+        ('', f'{compared} of {total} compared, {total - compared} too near to ends or gaps'),
+        ('window', f'{replay.window:.3g} s; acceleration from {_acceleration_sources(replay)}'),
+        ('efforts', _effort_sources(replay)),
+    ]
+    if replay.modal_names:
+        names = ', '.join(replay.modal_names)
+        lines.append(
+            (
+                'links',
+                f"{names} move as the joints' motion makes them, not vibrating where a segment "
+                'begins',
+            )
+        )
+    lines += _timing_lines(replay)
+    topics: list[tuple[str, DroppedSamples]] = [(run.topic, log.dropped)]
+    topics += [(item.topic, item.dropped) for item in (run.commands, run.acceleration) if item]
+    for topic, dropped in topics:
+        lines += [('lost', f'{topic}: {text}') for text in describe_losses(dropped)]
+    if replay.skipped:
+        seconds = sum(end - start for start, end in replay.skipped)
+        lines.append(
+            (
+                'lost',
+                f'{_count(replay.skipped, "segment")} ({seconds:.3g} s) too short for the window',
+            )
+        )
+    if log.dropped.unused_joints:
+        names = ', '.join(log.dropped.unused_joints)
+        lines.append(('unused', f'joints not in the model: {names}'))
+    lines += [('note', note) for note in run.notes]
+    return lines
+
+
+def _timing_lines(replay: Replay) -> list[Fact]:
+    applied, found = replay.effort_delay, replay.found_delay
+    origin = 'as given' if found is None else 'as the data shows'
+    if applied:
+        side = 'late' if applied > 0.0 else 'early'
+        return [
+            (
+                'timing',
+                f'efforts taken as stamped {1e3 * abs(applied):.3g} ms too {side}, {origin}',
+            )
+        ]
+    if found:
+        side = 'late' if found > 0.0 else 'early'
+        return [
+            (
+                'timing',
+                f'efforts seem to be stamped {1e3 * abs(found):.3g} ms too {side}, too much '
+                f'to take for granted: --effort-delay {found:.3g} if it is so',
+            )
+        ]
+    return []
+
+
+def describe_losses(dropped: DroppedSamples) -> list[str]:
+    """Return a phrase for each kind of loss that occurred."""
+    phrases = [
+        (dropped.undecodable, 'messages that cannot be decoded'),
+        (dropped.malformed, 'messages whose arrays do not fit their names'),
+        (dropped.conflicts, 'samples with the time of another but a different value'),
+        (dropped.duplicates, 'repeated values'),
+        (dropped.outside_segments, 'positions where other joints are missing'),
+    ]
+    found = [f'{count} {phrase} dropped' for count, phrase in phrases if count]
+    found += [
+        f'{n} NaN, infinite or huge samples of {key} dropped'
+        for key, n in dropped.non_finite.items()
+    ]
+    if dropped.out_of_order:
+        found.append(f'{dropped.out_of_order} messages out of order (sorted in, not dropped)')
+    if dropped.restarts:
+        found.append(f'clock jumped back {dropped.restarts} times (analysed separately)')
+    return found
+
+
+def result_hints(run: RunAnalysis) -> list[Fact]:
+    """Return what contradicts the model, and what would help where noise dominates."""
+    contradiction = contradicting_efforts(run.joints)
+    lines = [('doubt', contradiction)] if contradiction else []
+    for joint, item in zip(run.joints, run.replay.filters, strict=True):
+        if not joint.noise_dominates:
+            continue
+        scale = joint.effort_rms if joint.source != 'none' else joint.recomputed_rms
+        if not scale > 0.0:  # a note says that the effort is always zero
+            continue
+        excess = joint.noise / scale
+        text = (
+            f'{joint.name}: noise of the samples makes its effort uncertain by '
+            f'{percent(excess)}; use a longer window'
+        )
+        # The noise of a fitted slope falls with the 3/2 power of the window, a curvature 5/2.
+        power = 2.5 if item.signals == 'position' else 1.5
+        advised = run.replay.window * (excess / ADVISED_NOISE) ** (1.0 / power)
+        text += f' (--window {advised:.2g})'
+        text += ' or record its velocity' if item.signals == 'position' else ''
+        lines.append(('noise', text))
+    return lines
+
+
+def _acceleration_sources(replay: Replay) -> str:
+    titles = {
+        'both': 'position and velocity',
+        'velocity': 'the velocity',
+        'position': 'the position',
+    }
+    parts = []
+    for signals, title in titles.items():
+        pairs = zip(replay.robot.joint_names, replay.filters, strict=True)
+        joints = [name for name, item in pairs if item.signals == signals]
+        if joints:
+            parts.append(f'{title} of {", ".join(joints)}')
+    return '; '.join(parts)
+
+
+def _effort_sources(replay: Replay) -> str:
+    run = replay.run
+    origins = {
+        'measured': f'recorded in {run.topic}',
+        'commanded': f'commanded in {run.commands.topic}' if run.commands else '',
+        'none': 'not recorded',
+    }
+    parts = []
+    for source, origin in origins.items():
+        pairs = zip(replay.robot.joint_names, replay.effort_sources, strict=True)
+        joints = [name for name, used in pairs if used == source]
+        if joints:
+            parts.append(f'{origin} ({", ".join(joints)})')
+    return '; '.join(parts)
+
+
+def _count(items: Sequence[object], noun: str) -> str:
+    return f'{len(items)} {noun}' + ('' if len(items) == 1 else 's')

@@ -1,0 +1,134 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""All files of an analysis: the summary, and the series in the formats that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Protocol
+
+from kron_dynamics.bag.analysis import BagAnalysis
+from kron_dynamics.bag.outputs.csv_file import CsvFile
+from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, PlotData
+from kron_dynamics.bag.outputs.page.report_page import write_page
+from kron_dynamics.bag.outputs.provenance import provenance_of
+from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
+from kron_dynamics.bag.outputs.summary import write_summary
+from kron_dynamics.bag.replaying.replay import Replay
+from kron_dynamics.exceptions import BagError
+
+# What each format adds to the summary, which is always written.
+FORMATS = {
+    'json': 'summary.json, which is always written',
+    'html': 'report.html: all results and plots for a browser',
+    'csv': 'series of each run, TOPIC.csv',
+    'parquet': 'series of each run, TOPIC.parquet',
+    'mcap': 'analysis.mcap: series as topics for PlotJuggler and Foxglove',
+}
+DEFAULT_FORMATS = ('html', 'csv')
+
+
+class _Series(Protocol):
+    """What takes the series of a run."""
+
+    def add(self, block: SeriesBlock) -> None:
+        """Take the next rows."""
+
+
+def require_libraries(formats: Collection[str]) -> None:
+    """Make sure that the formats can be written, before anything is computed for them.
+
+    Raises:
+        BagError: a library is missing.
+    """
+    if 'parquet' in formats:
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError as error:
+            raise BagError(
+                "writing Parquet needs the Python package 'pyarrow' (pip install "
+                f"'kron_dynamics[parquet]'): {error}"
+            ) from error
+
+
+def write_files(
+    analysis: BagAnalysis,
+    folder: Path,
+    formats: Collection[str] = DEFAULT_FORMATS,
+    options: Mapping[str, object] | None = None,
+) -> list[str]:
+    """Write an analysis, and return the names of its files.
+
+    The series of each run are computed once for all formats, some rows at a time.
+
+    Args:
+        analysis: the analysed bag.
+        folder: where the files go; made if there is none.
+        formats: of `FORMATS`.
+        options: what was asked for, for summary and page; files are paths.
+
+    Raises:
+        BagError: the library of a format is missing.
+        OSError: the files cannot be written.
+    """
+    require_libraries(formats)
+    folder.mkdir(parents=True, exist_ok=True)
+    provenance = provenance_of(analysis, options or {})
+    write_summary(analysis, provenance, folder / 'summary.json')
+    files = ['summary.json']
+    drawn: list[DrawnRun] = []
+    with ExitStack() as whole:
+        bag = None
+        if 'mcap' in formats:
+            from kron_dynamics.bag.outputs.enriched_bag import EnrichedBag
+
+            bag = whole.enter_context(EnrichedBag(folder / 'analysis.mcap'))
+            files.append('analysis.mcap')
+        for run, stem in zip(analysis.runs, run_file_names(analysis), strict=True):
+            takers = list[_Series]()
+            if bag is not None:
+                bag.begin(run.replay)
+                takers.append(bag)
+            if 'html' in formats:
+                plots = PlotData(run.replay)
+                takers.append(plots)
+            files += _write_run(run.replay, folder, stem, formats, takers)
+            if 'html' in formats:
+                drawn.append(plots.finish())
+    if 'html' in formats:
+        write_page(analysis, provenance, drawn, folder / 'report.html')
+        files.insert(1, 'report.html')
+    return files
+
+
+def _write_run(
+    replay: Replay, folder: Path, stem: str, formats: Collection[str], takers: list[_Series]
+) -> list[str]:
+    """Write the files of a run, give its series to the takers too, and return the names."""
+    files = []
+    with ExitStack() as opened:
+        if 'csv' in formats:
+            files.append(f'{stem}.csv')
+            takers.append(opened.enter_context(closing(CsvFile(replay, folder / files[-1]))))
+        if 'parquet' in formats:
+            from kron_dynamics.bag.outputs.parquet_file import ParquetFile
+
+            files.append(f'{stem}.parquet')
+            takers.append(opened.enter_context(closing(ParquetFile(replay, folder / files[-1]))))
+        if takers:
+            for block in series_blocks(replay):
+                for taker in takers:
+                    taker.add(block)
+    return files
+
+
+def run_file_names(analysis: BagAnalysis) -> list[str]:
+    """Return how the files of each run are called, without their suffixes: by its topic."""
+    names: list[str] = []
+    for run in analysis.runs:
+        stem = run.replay.run.topic.strip('/').replace('/', '.') or 'joint_states'
+        same = sum(name == stem or name.startswith(f'{stem}~') for name in names)
+        names.append(f'{stem}~{same + 1}' if same else stem)
+    return names

@@ -1,0 +1,138 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an identification has found: as text, and as JSON, URDF and YAML."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from kron_dynamics import __version__
+from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
+from kron_dynamics.bag.outputs.text_tables import number, percent, table
+from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
+from kron_dynamics.identification.results import Identification, Residual
+from kron_dynamics.model.robot_model import RobotModel
+
+SCHEMA = 1
+MODELS = {
+    'urdf': 'URDF as it was',
+    'least_squares': 'weighted least squares',
+    'identified': 'identified',
+    'urdf_alone': 'new URDF alone',
+}
+# What is not excited and did not change is left out of the table.
+UNCHANGED = 1e-3
+
+
+def identification_report(found: Identification) -> str:
+    """Return the result for a terminal."""
+    structure = found.structure
+    lines = [
+        f'trained on {found.training:.4g} s, compared on {found.validation:.4g} s ({found.split})',
+        f'rows: {structure.form} form, averaged over +-{structure.width:.3g} s; friction: '
+        f'{", ".join(structure.terms)}; description counts {found.strength:g}',
+        *(f'chosen: {line}' for line in found.choices),
+        f'condition {found.condition:.3g} of {len(found.base)} base parameters with friction; '
+        f'the inertia of the robot has {found.structural_rank}',
+        '',
+        'left of the held-out efforts (share of their norm)',
+        *_residual_table(found, found.residuals),
+        '',
+        'the same without an average, noise included',
+        *_residual_table(found, found.unfiltered),
+        '',
+        'parameters (95 % interval)',
+        *_parameter_table(found),
+    ]
+    lines += [f'note: {note}' for note in found.notes]
+    return '\n'.join(lines)
+
+
+def _residual_table(found: Identification, residuals: Mapping[str, Residual]) -> list[str]:
+    names = [name for name in MODELS if name in residuals]
+    rows = [['joint', 'excited', *(MODELS[name] for name in names)]]
+    for joint, label in enumerate(found.joint_names):
+        shares = [percent(float(residuals[name].joints[joint])) for name in names]
+        rows.append([label, f'{found.excited[joint]:.0f}', *shares])
+    rows.append(['all', '', *(percent(residuals[name].total) for name in names)])
+    return table(rows)
+
+
+def _parameter_table(found: Identification) -> list[str]:
+    rows = [['parameter', 'unit', 'before', 'after', 'from', 'to', '']]
+    for item in found.parameters:
+        moved = abs(item.after - item.before) > UNCHANGED * max(abs(item.before), 1e-6)
+        if item.is_excited or moved:
+            shown = [number(v) for v in (item.before, item.after, item.low, item.high)]
+            mark = '' if item.is_excited else 'not excited'
+            rows.append([item.name, item.unit, *shown, mark])
+    return table(rows)
+
+
+def write_identification(
+    found: Identification,
+    model: RobotModel,
+    urdf: Path,
+    text: str,
+    bags: Sequence[Path],
+    options: Mapping[str, object],
+    folder: Path,
+) -> tuple[list[str], tuple[str, ...]]:
+    """Write the new URDF, what it cannot say, and a summary; return their names, and notes.
+
+    Args:
+        found: what was identified.
+        model: the robot as described.
+        urdf: the description's file.
+        text: what is in it.
+        bags: recordings that went in.
+        options: what was asked for.
+        folder: where to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    description, notes = identified_urdf(text, model, found)
+    name = f'{urdf.stem}_identified'
+    (folder / f'{name}.urdf').write_text(description, encoding='utf-8')
+    beside = yaml.safe_dump(beside_the_urdf(found), sort_keys=False)
+    (folder / f'{name}.yaml').write_text(beside, encoding='utf-8')
+    inputs = [each for bag in bags for each in (sorted(bag.rglob('*')) if bag.is_dir() else [bag])]
+    summary = {
+        'schema': SCHEMA,
+        'files': [asdict(hashed(path)) for path in (urdf, *inputs) if path.is_file()],
+        'options': dict(options),
+        'versions': {
+            'kron_dynamics': __version__,
+            'python': platform.python_version(),
+            **{library: metadata.version(library) for library in LIBRARIES},
+        },
+        **asdict(found),
+        'notes': [*found.notes, *notes],
+    }
+    text = json.dumps(_plain(summary), indent=2) + '\n'
+    (folder / 'identification.json').write_text(text, encoding='utf-8')
+    return [f'{name}.urdf', f'{name}.yaml', 'identification.json'], notes
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has; what is not known is null."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,95 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was analysed, with which options and which programs: what it takes to do it again."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from kron_dynamics import __version__
+from kron_dynamics.bag.analysis import BagAnalysis
+
+LIBRARIES = ('numpy', 'scipy', 'rosbags')
+
+
+@dataclass(frozen=True)
+class HashedFile:
+    """A file or a text that went into an analysis.
+
+    Attributes:
+        name: path as it was given, or topic of a text.
+        size: in bytes.
+        sha256: of its bytes, hexadecimal.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What went into an analysis.
+
+    Attributes:
+        files: of the bag, then those that options name, then descriptions recorded in the bag.
+        options: what was asked for, by the name of the option; files as text.
+        versions: of the programs.
+    """
+
+    files: tuple[HashedFile, ...]
+    options: dict[str, object]
+    versions: dict[str, str]
+
+
+def provenance_of(analysis: BagAnalysis, options: Mapping[str, object]) -> Provenance:
+    """Return what went into an analysis.
+
+    Args:
+        analysis: the analysed bag.
+        options: what was asked for; files are paths.
+    """
+    bag = analysis.contents.path
+    bag_files = (
+        sorted(each for each in bag.rglob('*') if each.is_file()) if bag.is_dir() else [bag]
+    )
+    named = [value for value in options.values() if isinstance(value, Path) and value.is_file()]
+    texts = _recorded_texts(analysis)
+    return Provenance(
+        (*map(hashed, (*bag_files, *named)), *texts),
+        {name: _plain(value) for name, value in options.items()},
+        {
+            'kron_dynamics': __version__,
+            'python': platform.python_version(),
+            **{name: metadata.version(name) for name in LIBRARIES},
+        },
+    )
+
+
+def _recorded_texts(analysis: BagAnalysis) -> Iterable[HashedFile]:
+    contents = analysis.contents
+    for topics in (contents.robot_descriptions, contents.robot_constraints):
+        for topic, texts in topics.items():
+            for text in texts:
+                data = text.encode()
+                yield HashedFile(topic, len(data), hashlib.sha256(data).hexdigest())
+
+
+def hashed(path: Path) -> HashedFile:
+    """Return a file's name, size and hash."""
+    with path.open('rb') as file:
+        found = hashlib.sha256()
+        while block := file.read(2**20):
+            found.update(block)
+    return HashedFile(str(path), path.stat().st_size, found.hexdigest())
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,108 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The results of an analysis as JSON, with all that it takes to have them again."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
+from kron_dynamics.bag.outputs.provenance import Provenance
+from kron_dynamics.bag.results import joint_results
+
+# Of the file's layout: rises when a field is renamed, removed or changes its meaning.
+SCHEMA = 1
+
+
+def write_summary(analysis: BagAnalysis, provenance: Provenance, path: Path) -> None:
+    """Write all results as JSON; what is not known is null. The same bag gives the same bytes.
+
+    Args:
+        analysis: the analysed bag.
+        provenance: what was analysed, and how.
+        path: file to write.
+    """
+    summary = {
+        'schema': SCHEMA,
+        **asdict(provenance),
+        'bag': str(analysis.contents.path),
+        'notes': analysis.contents.notes,
+        'max_noise': analysis.max_noise,
+        'runs': [_run_summary(run, analysis.max_noise) for run in analysis.runs],
+    }
+    path.write_text(json.dumps(_without_nan(summary), indent=2) + '\n', encoding='utf-8')
+
+
+def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
+    replay = run.replay
+    model = replay.robot.model
+    log = replay.run.log
+    auxiliary_series = [item for item in (replay.run.commands, replay.run.acceleration) if item]
+    return {
+        'topic': replay.run.topic,
+        'robot': {
+            'name': model.name,
+            'joints': list(model.joint_names),
+            'fingerprint': model.fingerprint,
+            'description': run.description,
+            'gravity': model.gravity.tolist(),
+        },
+        'messages': log.message_count,
+        'times': 'stamps' if log.stamped else 'recording',
+        'window': replay.window,
+        'effort_delay': replay.effort_delay,
+        'found_delay': replay.found_delay,
+        'frame': replay.frame,
+        'differentiated': {
+            name: {
+                'signals': item.signals,
+                'period': item.period,
+                'position_noise': item.position_noise,
+                'velocity_noise': item.velocity_noise,
+                'acceleration_noise': item.acceleration_noise(),
+                'acceleration_error': item.acceleration_error(),
+            }
+            for name, item in zip(replay.robot.joint_names, replay.filters, strict=True)
+        },
+        'joints': [asdict(joint) | {'ratio': joint.ratio} for joint in run.joints],
+        'tip': [asdict(tip) for tip in run.tip],
+        'smoothness': asdict(run.smoothness),
+        'vibrations': asdict(run.vibrations) if run.vibrations else None,
+        'external_efforts': [asdict(item) for item in run.external],
+        'phases': [asdict(phase) for phase in run.phases],
+        'segments': [
+            {
+                'epoch': part.epoch,
+                'start': part.start,
+                'end': part.end,
+                'compared': part.compared,
+                'ratio': {
+                    result.name: None if result.noise_dominates else result.ratio
+                    for result in joint_results(replay, max_noise, [number])
+                },
+            }
+            for number, part in enumerate(replay.stretches)
+        ],
+        'skipped_segments': [list(interval) for interval in replay.skipped],
+        'dropped': {
+            replay.run.topic: asdict(log.dropped),
+            **{item.topic: asdict(item.dropped) for item in auxiliary_series},
+        },
+        'notes': list(replay.run.notes),
+    }
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,238 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The payload in a bag: what a link carried, when, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.bag.motions import motions
+from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.replaying.replay import Replay, replay_run
+from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
+from kron_dynamics.bag.series.runs import find_runs
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit, fit_payload
+from kron_dynamics.identification.rows import REACH, Rows, joined, regressor_rows
+from kron_dynamics.loading import load
+from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import ArrayLike
+
+# Standard deviation of the average that regressor and efforts pass through, in windows.
+WIDTH_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class BagPayload:
+    """The payload of a run.
+
+    Attributes:
+        bag: with load.
+        empty_bag: without; None if there is none.
+        robot: name of the robot.
+        topic: of the joint states.
+        joints: names, in the order of the noise of the fit.
+        fit: mass and centre of mass, over time.
+        notes: reasons to doubt the recordings.
+    """
+
+    bag: str
+    empty_bag: str | None
+    robot: str
+    topic: str
+    joints: tuple[str, ...]
+    fit: PayloadFit
+    notes: tuple[str, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """Return all results as what JSON can hold."""
+        fit = self.fit
+        return {
+            'bag': self.bag,
+            'empty_bag': self.empty_bag,
+            'robot': self.robot,
+            'topic': self.topic,
+            'link': fit.link,
+            'notes': list(self.notes),
+            'model_learnt': fit.learnt,
+            'center_given': fit.center_given,
+            'unexplained_effort': dict(zip(self.joints, fit.noise.tolist(), strict=True)),
+            'whole': _as_dictionary(fit.whole),
+            'pieces': [_as_dictionary(item) for item in fit.pieces],
+            'windows': [_as_dictionary(item) for item in fit.windows],
+        }
+
+
+def bag_payload(
+    path: str | Path,
+    *,
+    urdf: str | Path,
+    empty: str | Path | None = None,
+    unloaded: tuple[float, float] | None = None,
+    frame: str | None = None,
+    center: ArrayLike | None = None,
+    joint_states: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    scale: Mapping[str, float | str] | None = None,
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> BagPayload:
+    """Return what a link carried in a bag.
+
+    Args:
+        path: the bag with load.
+        urdf: the robot, without load.
+        empty: a bag of the same robot without load, from which errors of the model are learnt:
+            friction, offsets of efforts, masses.
+        unloaded: start and end, in s of the bag's time, during which there is no load in it.
+        frame: link that carries the load; None takes the robot's tip.
+        center: where the load's centre of mass is, in the link's frame, shape (3,), m; None
+            estimates it.
+        joint_states: topic in both bags; None takes the only one that has all joints.
+        rename: joints of the model by their names in both bags, as for `analyze_bag`.
+        scale: factors or units by joint in both bags, as for `analyze_bag`.
+        gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
+
+    Raises:
+        BagError: a bag cannot be read, has several topics, or no efforts.
+        ModelError: the description is unusable, or the link does not move.
+        ParameterError: there is too little motion.
+        UnknownFrameError: the robot has no such link.
+    """
+    robot = load(urdf, gravity=gravity)
+    link = robot.model.tip_link if frame is None else frame
+    replayed = partial(_replay, robot, joint_states, link, rename, scale)
+    loaded = replayed(path)
+    bare = None if empty is None else replayed(empty)
+    width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
+    parts = [_rows(loaded, width)]
+    without = [] if bare is None else [_rows(bare, width)]
+    if unloaded is not None:
+        inside = (parts[0].time >= unloaded[0]) & (parts[0].time <= unloaded[1])
+        if not inside.any():
+            raise BagError(f'nothing was recorded from {unloaded[0]:g} s to {unloaded[1]:g} s')
+        without.append(parts[0].taken(inside))
+        parts = [parts[0].taken(~inside)]
+    place = None if center is None else np.asarray(center, dtype=np.float64)
+    fit = fit_payload(robot, link, parts[0], joined(without) if without else None, center=place)
+    return BagPayload(
+        str(path),
+        None if empty is None else str(empty),
+        robot.model.name,
+        loaded.run.topic,
+        robot.joint_names,
+        fit,
+        _notes(loaded, bare),
+    )
+
+
+def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
+    notes = list(loaded.run.notes)
+    # A load may well be larger than the rest of an effort: what contradicts the model is told by
+    # the recording without, if there is one.
+    contradiction = contradicting_efforts(joint_results(bare or loaded, DEFAULT_MAX_NOISE))
+    if bare is not None:
+        notes += [f'without load: {note}' for note in bare.run.notes]
+    if contradiction is not None:
+        notes.append(contradiction if bare is None else f'without load: {contradiction}')
+    return tuple(notes)
+
+
+def _replay(
+    robot: Robot,
+    topic: str | None,
+    link: str,
+    rename: Mapping[str, str] | None,
+    scale: Mapping[str, float | str] | None,
+    path: str | Path,
+) -> Replay:
+    contents = read_bag(path, rename=rename, scale=scale)
+    runs = find_runs(contents, robot.model, [] if topic is None else [topic])
+    if len(runs) > 1:
+        raise BagError(
+            f'{path} has the joints on {", ".join(run.topic for run in runs)}, expected one: say '
+            f'which with --joint-states'
+        )
+    replay = replay_run(robot, runs[0], frame=link)
+    if all(source == 'none' for source in replay.effort_sources):
+        raise BagError(
+            f"topic '{runs[0].topic}' of {path} has no efforts: there is no load to see"
+        )
+    return replay
+
+
+def _rows(replay: Replay, width: float) -> Rows:
+    found = [regressor_rows(replay.robot, motion, width) for motion in motions(replay)]
+    found = [rows for rows in found if len(rows)]
+    if not found:
+        raise BagError(
+            f"topic '{replay.run.topic}' has no motion of {2 * REACH * width:.3g} s without gaps: "
+            'too short for a payload'
+        )
+    return joined(found)
+
+
+def _as_dictionary(estimate: PayloadEstimate) -> dict[str, Any]:
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in {
+            **asdict(estimate),
+            'mass_interval': list(estimate.mass_interval),
+            'center_interval': estimate.center_interval,
+        }.items()
+    }
+
+
+def payload_lines(payload: BagPayload) -> list[str]:
+    """Return the results as lines for a terminal."""
+    fit = payload.fit
+    origin = (
+        'errors of the model are learnt from motion without load'
+        if fit.learnt
+        else 'no motion without load: the description is trusted within 5 %, see --empty'
+    )
+    lines = [
+        f'payload  of {fit.link} ({payload.robot}), {payload.topic} of {payload.bag}',
+        f'model    {origin}',
+        *(f'note     {note}' for note in payload.notes),
+        '',
+        f'{"from s":>9} {"to s":>9} {"mass kg":>12} {"95 % interval":>25}   centre of mass m',
+    ]
+    changed = len(fit.pieces) > 1
+    for piece in fit.pieces if changed else (fit.whole,):
+        lines.append(_line(piece, fit.center_given))
+    if not changed:
+        lines.append('the payload does not change')
+    return lines
+
+
+def _line(piece: PayloadEstimate, given: bool) -> str:
+    low, high = piece.mass_interval
+    text = (
+        f'{piece.start:9.2f} {piece.end:9.2f} {piece.mass:12.5g} {f"{low:.5g} to {high:.5g}":>25}'
+    )
+    if given:
+        return text + '   ' + _coordinates(piece.center_of_mass) + ' as given'
+    if low <= 0.0 <= high:
+        return text + '   no load is evident'
+    parts: Sequence[str] = [
+        f'{axis} {value:.4g} +/- {half:.2g}' if told else f'{axis} not excited'
+        for axis, value, half, told in zip(
+            'xyz',
+            piece.center_of_mass,
+            0.5 * np.ptp(piece.center_interval, axis=1),
+            piece.excited,
+            strict=True,
+        )
+    ]
+    return text + '   ' + ', '.join(parts)
+
+
+def _coordinates(place: ArrayLike) -> str:
+    return ', '.join(f'{value:.4g}' for value in np.asarray(place))

@@ -1,0 +1,144 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine did when: it moved, was at rest, held a load, or dug."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag.external_effort import ExternalEfforts
+from kron_dynamics.bag.replaying.replay import Replay
+from kron_dynamics.bag.samples import BoolArray
+from kron_dynamics.typing import FloatArray
+
+KINDS = ('at rest', 'holding', 'moving', 'digging')
+# A joint moves that is faster than this share of its largest velocity, and than its noise.
+MOVING_SHARE = 0.01
+NOISE_FACTOR = 5.0
+# A joint holds whose effort is more than this share of the largest.
+HOLDING_SHARE = 0.05
+# An external effort digs that varies by this share of the recorded effort within a few seconds.
+DIGGING_SHARE = 0.15
+DIGGING_ROWS = 20
+# A phase that is shorter, in s, belongs to the one before.
+SHORTEST = 1.0
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A time during which a machine did the same.
+
+    Attributes:
+        kind: one of `KINDS`: 'moving', 'at rest' (no motion and hardly an effort), 'holding'
+            (effort without motion) or 'digging' (an external effort that varies).
+        segment: which stretch of the run it is in, counted from 0.
+        start: s.
+        end: s.
+        joints: those that move, hold, or feel the external effort.
+    """
+
+    kind: str
+    segment: int
+    start: float
+    end: float
+    joints: tuple[str, ...]
+
+
+def phases(
+    replay: Replay, external: Sequence[ExternalEfforts], effort_noise: FloatArray
+) -> tuple[Phase, ...]:
+    """Return what a machine did, in order.
+
+    Args:
+        replay: the recomputed run.
+        external: its external efforts.
+        effort_noise: standard deviation of the recorded efforts, averaged, shape (n,); NaN where
+            none are recorded.
+    """
+    speeds = np.array([item.velocity_deviation() for item in replay.filters])
+    rows = [item.rows for item in external]
+    fastest = _largest([np.abs(part.velocity[part.valid]) for part in rows], replay.robot.n)
+    strongest = _largest([np.abs(part.effort[part.valid]) for part in rows], replay.robot.n)
+    moving = np.maximum(MOVING_SHARE * fastest, NOISE_FACTOR * speeds)
+    noise = np.where(np.isfinite(effort_noise), effort_noise, 0.0)
+    holding = np.maximum(HOLDING_SHARE * strongest, NOISE_FACTOR * noise)
+    digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * noise)
+    found: list[Phase] = []
+    for number, item in enumerate(external):
+        part = item.rows
+        with np.errstate(invalid='ignore'):
+            states = {
+                'digging': _variation(item.effort) > digging,
+                'moving': np.abs(part.velocity) > moving,
+                'holding': np.abs(part.effort) > holding,
+            }
+        kinds = np.zeros(len(part.time), dtype=int)
+        for kind in ('holding', 'moving', 'digging'):
+            kinds[states[kind].any(axis=1)] = KINDS.index(kind)
+        found += _runs(part.time, part.valid, kinds, states, replay.robot.joint_names, number)
+    return tuple(found)
+
+
+def _largest(parts: Sequence[FloatArray], n: int) -> FloatArray:
+    values = np.concatenate([np.zeros((1, n)), *parts])
+    return np.asarray(np.nan_to_num(values).max(axis=0))
+
+
+def _variation(effort: FloatArray) -> FloatArray:
+    """Return the spread of columns within some rows about each, shape (N, n)."""
+    known = np.nan_to_num(effort)
+    box = np.ones(2 * DIGGING_ROWS + 1)
+    count = _moving(np.ones(len(known)), box)
+    columns = []
+    for column in known.T:
+        # About the mean, or rounding would hide what varies little.
+        centred = column - column.mean()
+        mean = _moving(centred, box) / count
+        columns.append(np.sqrt(np.maximum(_moving(centred**2, box) / count - mean**2, 0.0)))
+    return np.column_stack(columns)
+
+
+def _moving(values: FloatArray, box: FloatArray) -> FloatArray:
+    padded = np.pad(values, len(box) // 2)
+    return np.convolve(padded, box, 'valid')
+
+
+def _runs(
+    time: FloatArray,
+    valid: BoolArray,
+    kinds: FloatArray,
+    states: dict[str, BoolArray],
+    names: Sequence[str],
+    segment: int,
+) -> list[Phase]:
+    rows = np.flatnonzero(valid)
+    if not len(rows):
+        return []
+    kinds, half = kinds[rows], 0.5 * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+    bounds = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(rows)]
+    merged: list[list[int]] = []
+    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        kind = int(kinds[first])
+        short = time[rows[last - 1]] - time[rows[first]] < SHORTEST
+        if merged and (short or merged[-1][2] == kind):
+            merged[-1][1] = last
+        else:
+            merged.append([first, last, kind])
+    found = []
+    for first, last, kind in merged:
+        part = rows[first:last]
+        state = states.get(KINDS[kind])
+        involved = () if state is None else np.flatnonzero(state[part].mean(axis=0) > 0.1)
+        found.append(
+            Phase(
+                KINDS[kind],
+                segment,
+                float(time[part[0]] - half),
+                float(time[part[-1]] + half),
+                tuple(names[int(k)] for k in involved),
+            )
+        )
+    return found

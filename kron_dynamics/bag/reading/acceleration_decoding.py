@@ -1,0 +1,161 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialized accelerations to tables: those of one frame together, any other one by itself."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.bag.reading.block_decoding import (
+    SECOND,
+    BlockDecoder,
+    Bytes,
+    numbers_of,
+    stamps_of,
+)
+from kron_dynamics.bag.reading.spool import Spool
+from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.joint_state_layout import STAMP, XCDR1
+from kron_dynamics.typing import FloatArray
+
+_FRAMES = 8  # tried for the messages of one size; then they are read one by one
+_LENGTH = struct.Struct('<I')
+_NUMBERS = 6
+
+
+@dataclass(frozen=True)
+class AccelerationMessage:
+    """One geometry_msgs/AccelStamped.
+
+    Attributes:
+        log_time: time of recording, in ns.
+        stamp: time in the header, in ns.
+        frame_id: frame whose axes the components refer to.
+        acceleration: linear (m/s^2) then angular (rad/s^2) components, shape (6,).
+    """
+
+    log_time: int
+    stamp: int
+    frame_id: str
+    acceleration: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Accelerations:
+    """The messages of a geometry_msgs/AccelStamped topic, in the order of recording.
+
+    Attributes:
+        log_time: times of recording, in ns, shape (M,).
+        stamp: times in the headers, in ns, shape (M,).
+        frame_ids: frames whose axes the components refer to.
+        frame: which of them, shape (M,).
+        acceleration: linear (m/s^2) then angular (rad/s^2) components, shape (M, 6).
+    """
+
+    log_time: IntArray
+    stamp: IntArray
+    frame_ids: tuple[str, ...]
+    frame: IntArray
+    acceleration: FloatArray
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+        return len(self.stamp)
+
+    def __iter__(self) -> Iterator[AccelerationMessage]:
+        """Return an iterator over the messages."""
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, place: int) -> AccelerationMessage:
+        """Return one message."""
+        return AccelerationMessage(
+            int(self.log_time[place]),
+            int(self.stamp[place]),
+            self.frame_ids[int(self.frame[place])],
+            self.acceleration[place],
+        )
+
+
+class AccelerationDecoder(BlockDecoder):
+    """Takes serialized geometry_msgs/AccelStamped messages of a topic, and gives their table."""
+
+    def __init__(self, decode: Callable[[bytes], Any]) -> None:
+        """Make a decoder without messages.
+
+        Args:
+            decode: makes a message object of any bytes, or None where they are no message.
+        """
+        super().__init__()
+        self._decode = decode
+        self._frames: dict[str, int] = {}
+        self._places = Spool(np.int64, 3)  # among all, stamp, frame
+        self._numbers = Spool(float, _NUMBERS)
+
+    def finish(self) -> tuple[Accelerations, int]:
+        """Return all messages in the order of recording, and how many could not be decoded."""
+        self._decode_block()
+        log_time, places = self._log_times.table()[:, 0], self._places.table()
+        index, stamp, frame = places.T
+        numbers = self._numbers.table()
+        if np.any(index[1:] < index[:-1]):
+            order = np.argsort(index)
+            index, stamp, frame, numbers = index[order], stamp[order], frame[order], numbers[order]
+        found = Accelerations(log_time[index], stamp, tuple(self._frames), frame, numbers)
+        return found, self._count - len(found)
+
+    def _decode_rows(self, rows: Bytes, index: IntArray) -> None:
+        for _ in range(_FRAMES):
+            if not len(rows):
+                return
+            layout = _layout(rows[0].tobytes())
+            if layout is None:
+                self._decode_one(rows[0].tobytes(), index[:1])
+                rows, index = rows[1:], index[1:]
+                continue
+            frame, end, at = layout
+            alike = (rows[:, : len(XCDR1)] == rows[0, : len(XCDR1)]).all(axis=1)
+            alike &= (rows[:, STAMP.stop : end] == rows[0, STAMP.stop : end]).all(axis=1)
+            chosen = rows[alike]
+            stamp, numbers = stamps_of(chosen, STAMP), numbers_of(chosen, at, _NUMBERS)
+            self._keep(index[alike], stamp, frame, numbers)
+            rows, index = rows[~alike], index[~alike]
+        for k, row in enumerate(rows):
+            self._decode_one(row.tobytes(), index[k : k + 1])
+
+    def _decode_one(self, data: bytes, index: IntArray) -> None:
+        message = self._decode(data)
+        if message is None:
+            return
+        time = message.header.stamp
+        stamp = np.array([int(time.sec) * SECOND + int(time.nanosec)])
+        parts = (message.accel.linear, message.accel.angular)
+        numbers = np.array([[getattr(part, axis) for part in parts for axis in 'xyz']])
+        self._keep(index, stamp, message.header.frame_id, numbers)
+
+    def _keep(self, index: IntArray, stamp: IntArray, frame: str, numbers: FloatArray) -> None:
+        number = self._frames.setdefault(frame, len(self._frames))
+        self._places.append(np.column_stack((index, stamp, np.full(len(index), number))))
+        self._numbers.append(numbers)
+
+
+def _layout(data: bytes) -> tuple[str, int, int] | None:
+    """Return the frame of a message, where it ends and where the numbers begin; None if unusual.
+
+    Those in little-endian XCDR1 that end with the last number have this layout.
+    """
+    begin = STAMP.stop + _LENGTH.size
+    if data[: len(XCDR1)] != XCDR1 or len(data) < begin:
+        return None
+    end = begin + int(_LENGTH.unpack_from(data, STAMP.stop)[0])
+    at = end + (STAMP.start - end) % 8
+    if end == begin or at + 8 * _NUMBERS != len(data) or data[end - 1]:
+        return None
+    try:
+        return data[begin : end - 1].decode(), end, at
+    except UnicodeDecodeError:
+        return None

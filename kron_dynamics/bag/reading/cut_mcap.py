@@ -1,0 +1,138 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of MCAP files whose recorder was killed, or that were copied in part."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kron_dynamics.bag.reading.mcap_records import (
+    CHANNEL,
+    CHUNK,
+    DATA_END,
+    MAGIC,
+    MESSAGE,
+    MESSAGE_HEAD,
+    NONE,
+    RECORD,
+    SCHEMA,
+    SHORT,
+    TWO_SHORTS,
+    FoundMessage,
+    chunk_content,
+    partial_content,
+    recording_time,
+    text_at,
+)
+from kron_dynamics.exceptions import BagError
+
+
+class CutConnection(NamedTuple):
+    """A topic of a file that is cut off; attributes as of a connection of rosbags."""
+
+    id: int
+    topic: str
+    msgtype: str
+    msgcount: int
+
+
+def is_cut_off(path: Path) -> bool:
+    """Return whether a file begins as MCAP files do, and does not end so."""
+    with path.open('rb') as file:
+        begin = file.read(len(MAGIC))
+        file.seek(0, 2)
+        if file.tell() <= 2 * len(MAGIC):
+            return begin == MAGIC
+        file.seek(-len(MAGIC), 2)
+        return begin == MAGIC and file.read() != MAGIC
+
+
+class CutFile:
+    """What is left of an MCAP file whose end is missing.
+
+    Attributes:
+        connections: its topics, with the numbers of messages that are left.
+        lost_chunks: chunks that cannot be read any more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look through all whole records; those in a last chunk that is not compressed, too.
+
+        Args:
+            path: of the file.
+
+        Raises:
+            BagError: no message is left.
+        """
+        self._path = path
+        self.lost_chunks = 0
+        names: dict[int, str] = {}
+        channels: dict[int, tuple[str, str]] = {}
+        counts: dict[int, int] = {}
+        for kind, record in self._records():
+            if kind == SCHEMA:
+                names[SHORT.unpack_from(record)[0]] = text_at(record, 2)
+            elif kind == CHANNEL:
+                channel, schema = TWO_SHORTS.unpack_from(record)
+                channels[channel] = text_at(record, 4), names.get(schema, '')
+            elif kind == MESSAGE:
+                channel = SHORT.unpack_from(record)[0]
+                counts[channel] = counts.get(channel, 0) + 1
+        if not counts:
+            raise BagError('it is cut off before its first message')
+        self.connections = [
+            CutConnection(key, *channel, counts.get(key, 0)) for key, channel in channels.items()
+        ]
+
+    def messages(
+        self, connections: Collection[CutConnection]
+    ) -> Iterator[tuple[CutConnection, int, bytes]]:
+        """Return an iterator of connection, time of recording (ns) and bytes, by that time.
+
+        Args:
+            connections: the topics wanted.
+        """
+        wanted = {connection.id: connection for connection in connections}
+        found: list[FoundMessage] = []
+        for kind, record in self._records():
+            if kind == MESSAGE:
+                channel, _, time, _ = MESSAGE_HEAD.unpack_from(record)
+                if channel in wanted:
+                    found.append((time, channel, record[MESSAGE_HEAD.size :]))
+        for time, channel, data in sorted(found, key=recording_time):
+            yield wanted[channel], time, data
+
+    def _records(self) -> Iterator[tuple[int, bytes]]:
+        """Kinds and contents of all records, those in chunks in their place."""
+        self.lost_chunks = 0
+        with (
+            self._path.open('rb') as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            at = len(MAGIC)
+            while at + RECORD.size <= len(data):
+                kind, size = RECORD.unpack_from(data, at)
+                at += RECORD.size + size
+                if kind in (NONE, DATA_END):
+                    return
+                if kind == CHUNK:
+                    yield from self._records_of_chunk(data[at - size : at], at > len(data))
+                elif at <= len(data):
+                    yield kind, data[at - size : at]
+
+    def _records_of_chunk(self, chunk: bytes, cut: bool) -> Iterator[tuple[int, bytes]]:
+        try:
+            content = partial_content(chunk) if cut else chunk_content(chunk)
+        # Whatever the libraries of the compressions raise.
+        except Exception:
+            self.lost_chunks += 1
+            return
+        at = 0
+        while at + RECORD.size <= len(content):
+            kind, size = RECORD.unpack_from(content, at)
+            at += RECORD.size + size
+            if at <= len(content):
+                yield kind, content[at - size : at]

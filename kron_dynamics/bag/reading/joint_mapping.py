@@ -1,0 +1,153 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names, units and signs of recorded joints, made those of the model while a bag is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from kron_dynamics.exceptions import BagError, ParameterError
+from kron_dynamics.typing import FloatArray
+
+QUANTITIES = ('position', 'velocity', 'effort')
+# What a unit is in SI units, and which quantities it is a unit of.
+UNITS: dict[str, tuple[float, tuple[str, ...]]] = {
+    'deg': (math.pi / 180.0, ('position', 'velocity')),
+    'rev': (2.0 * math.pi, ('position', 'velocity')),
+    'rpm': (2.0 * math.pi / 60.0, ('velocity',)),
+    'mm': (1e-3, ('position', 'velocity')),
+    'kN': (1e3, ('effort',)),
+    'mN': (1e-3, ('effort',)),
+}
+
+
+class NamesError(BagError):
+    """Names that are asked for do not fit what was recorded."""
+
+
+class JointMapping:
+    """Which names joints get, and by what their numbers are multiplied."""
+
+    def __init__(
+        self,
+        rename: Mapping[str, str] | None = None,
+        scale: Mapping[str, float | str] | None = None,
+    ) -> None:
+        """Take the rules; a name may hold one ``*``, which stands for any text.
+
+        Args:
+            rename: names of the model by names in the bag.
+            scale: factor or unit by name of the model, or by name and quantity,
+                ``'luff:effort'``. A number is for position, velocity and effort alike, a unit
+                (deg, rev, rpm, mm, kN or mN) for what it is a unit of.
+
+        Raises:
+            ParameterError: a rule makes no sense.
+        """
+        self._rename = dict(rename or {})
+        for old, new in self._rename.items():
+            if not old or not new or old.count('*') > 1 or new.count('*') > old.count('*'):
+                raise ParameterError(
+                    f"rename '{old}={new}': expected two names, with one * in both for a pattern"
+                )
+        self._scale = [_factor(name, value) for name, value in (scale or {}).items()]
+        self._unmet = {*self._rename, *(rule for rule, *_ in self._scale)}
+        self._recorded: dict[str, None] = {}
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def names(self, recorded: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names of the model for those of a message.
+
+        Args:
+            recorded: the names in it.
+
+        Raises:
+            BagError: two joints get the same name.
+        """
+        if recorded not in self._known:
+            self._recorded.update(dict.fromkeys(recorded))
+            found = tuple(map(self._renamed, recorded))
+            twice = [name for name in found if found.count(name) > 1]
+            if twice and len(set(recorded)) == len(recorded):
+                both = [old for old, new in zip(recorded, found, strict=True) if new == twice[0]]
+                raise NamesError(f"{' and '.join(both)} would both be renamed to '{twice[0]}'")
+            self._known[recorded] = found
+        return self._known[recorded]
+
+    def _renamed(self, name: str) -> str:
+        for old, new in self._rename.items():
+            before, star, after = old.partition('*')
+            if not star and name == old:
+                self._unmet.discard(old)
+                return new
+            if star and len(name) >= len(before) + len(after):
+                if name.startswith(before) and name.endswith(after):
+                    self._unmet.discard(old)
+                    return new.replace('*', name[len(before) : len(name) - len(after)])
+        return name
+
+    def scaled(
+        self, names: Sequence[str], values: Sequence[FloatArray]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return positions, velocities and efforts in the units of the model, (N, k) each.
+
+        Args:
+            names: of the model.
+            values: as recorded, shape (N, k) each; those of another width stay as they are.
+        """
+        place, rate, effort = (
+            table * self._factors(names, quantity)
+            if self._scale and table.shape[1] == len(names)
+            else table
+            for quantity, table in zip(QUANTITIES, values, strict=True)
+        )
+        return place, rate, effort
+
+    def _factors(self, names: Sequence[str], quantity: str) -> FloatArray:
+        factors = np.ones(len(names))
+        for rule, pattern, factor, quantities in self._scale:
+            for k, name in enumerate(names):
+                if fnmatchcase(name, pattern):
+                    self._unmet.discard(rule)
+                    factors[k] *= factor if quantity in quantities else 1.0
+        return factors
+
+    def check(self) -> None:
+        """Refuse rules that no recorded joint has met.
+
+        Raises:
+            BagError: there is one.
+        """
+        for rule in self._unmet:
+            kind = 'rename' if rule in self._rename else 'scale'
+            raise NamesError(
+                f"{kind} of '{rule}' meets no joint; recorded are {_listed(self._recorded)}"
+            )
+
+
+def _factor(rule: str, value: float | str) -> tuple[str, str, float, tuple[str, ...]]:
+    """Return a rule, its pattern of names, its factor and the quantities it is for."""
+    pattern, _, quantity = rule.partition(':')
+    if quantity and quantity not in QUANTITIES:
+        raise ParameterError(f"scale '{rule}': expected {', '.join(QUANTITIES)} behind the colon")
+    quantities: tuple[str, ...] = (quantity,) if quantity else QUANTITIES
+    if isinstance(value, str):
+        if value not in UNITS:
+            raise ParameterError(
+                f"scale '{rule}={value}': expected a number or one of {', '.join(UNITS)}"
+            )
+        factor, of_unit = UNITS[value]
+        if quantity and quantity not in of_unit:
+            raise ParameterError(f"scale '{rule}={value}': {value} is no unit of {quantity}")
+        return rule, pattern, factor, quantities if quantity else of_unit
+    if not pattern or not np.isfinite(value) or value == 0.0:
+        raise ParameterError(f"scale '{rule}={value:g}': expected a finite number that is not 0")
+    return rule, pattern, float(value), quantities
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ', '.join(names) or 'no joints'

@@ -1,0 +1,153 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialized joint states to tables: those of one layout together, any other one by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.bag.reading.block_decoding import (
+    SECOND,
+    BlockDecoder,
+    Bytes,
+    numbers_of,
+    stamps_of,
+)
+from kron_dynamics.bag.reading.joint_mapping import JointMapping
+from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.spool import Spool
+from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
+from kron_dynamics.typing import FloatArray
+
+# Layouts tried for the messages of one size in a block; where something else in them changes all
+# the time, such as a counter in frame_id, reading one by one is quicker.
+_LAYOUTS = 8
+
+
+class _Part(NamedTuple):
+    """Decoded messages of one layout; arrays as of :class:`JointTable`, stamps in ns."""
+
+    places: IntArray
+    stamp: IntArray
+    values: tuple[FloatArray, ...]
+
+
+class _Store(NamedTuple):
+    """Messages of one layout: places among all and stamps; positions, velocities and efforts."""
+
+    places: Spool
+    numbers: Spool
+
+
+class JointStateDecoder(BlockDecoder):
+    """Takes serialized sensor_msgs/JointState messages of a topic, and gives their tables."""
+
+    def __init__(
+        self, decode: Callable[[bytes], Any], mapping: JointMapping | None = None
+    ) -> None:
+        """Make a decoder without messages.
+
+        Args:
+            decode: makes a message object of any bytes, or None where they are no message.
+            mapping: of names, units and signs; None takes them as they are.
+        """
+        super().__init__()
+        self._decode = decode
+        self._mapping = mapping or JointMapping()
+        self._undecodable: list[int] = []
+        self._stores: dict[tuple[Any, ...], _Store] = {}
+        self._layouts: dict[int, JointStateLayout] = {}  # the last of each size
+
+    def finish(self) -> tuple[JointStates, int]:
+        """Return all messages in the order of recording, and how many could not be decoded."""
+        self._decode_block()
+        decoded = np.ones(self._count, dtype=bool)
+        decoded[self._undecodable] = False
+        log_time = self._log_times.table()[:, 0]
+        stamp = np.zeros(self._count, dtype=np.int64)
+        tables = []
+        for (names, *widths), store in self._stores.items():
+            places, numbers = store.places.table(), store.numbers.table()
+            index = places[:, 0]
+            stamp[index] = places[:, 1]
+            if np.any(index[1:] < index[:-1]):
+                order = np.argsort(index)
+                index, numbers = index[order], numbers[order]
+            ends = np.cumsum([0, *widths])
+            values = (numbers[:, ends[k] : ends[k + 1]] for k in range(3))
+            tables.append(JointTable(names, index, *values))
+        tables.sort(key=lambda table: int(table.index[0]))
+        # Indices count all messages until here.
+        states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
+        return states.by_log_time(), len(self._undecodable)
+
+    def _decode_rows(self, rows: Bytes, index: IntArray) -> None:
+        for _ in range(_LAYOUTS):
+            if not len(rows):
+                return
+            layout = self._layout(rows[0])
+            if layout is None:
+                self._decode_one(rows[0].tobytes(), index[:1])
+                rows, index = rows[1:], index[1:]
+                continue
+            alike = _alike(rows, layout)
+            if alike.all():
+                self._keep(layout.names, _part(rows, layout, index))
+                return
+            self._keep(layout.names, _part(rows[alike], layout, index[alike]))
+            rows, index = rows[~alike], index[~alike]
+        for k, row in enumerate(rows):
+            self._decode_one(row.tobytes(), index[k : k + 1])
+
+    def _layout(self, message: Bytes) -> JointStateLayout | None:
+        layout = self._layouts.get(len(message))
+        if layout is None or not _alike(message[None], layout)[0]:
+            layout = joint_state_layout(message.tobytes())
+            if layout is not None:
+                self._layouts[len(message)] = layout
+        return layout
+
+    def _decode_one(self, data: bytes, index: IntArray) -> None:
+        message = self._decode(data)
+        if message is None:
+            self._undecodable.append(int(index[0]))
+            return
+        time = message.header.stamp
+        stamp = np.array([int(time.sec) * SECOND + int(time.nanosec)], dtype=np.int64)
+        arrays = (message.position, message.velocity, message.effort)
+        values = tuple(np.array(array, dtype=float)[None] for array in arrays)
+        self._keep(tuple(message.name), _Part(index, stamp, values))
+
+    def _keep(self, names: tuple[str, ...], part: _Part) -> None:
+        names = self._mapping.names(names)
+        part = part._replace(values=self._mapping.scaled(names, part.values))
+        key = (names, *(values.shape[1] for values in part.values))
+        if key not in self._stores:
+            self._stores[key] = _Store(Spool(np.int64, 2), Spool(float, sum(key[1:])))
+        store = self._stores[key]
+        store.places.append(np.column_stack((part.places, part.stamp)))
+        store.numbers.append(np.hstack(part.values))
+
+
+def _alike(rows: Bytes, layout: JointStateLayout) -> npt.NDArray[np.bool_]:
+    """Return which messages have a layout, shape (N,)."""
+    alike = np.ones(len(rows), dtype=bool)
+    for where, what in layout.same:
+        # As words, which is quicker than byte by byte; the rest of the bytes after them.
+        whole = len(what) // 8 * 8
+        words = np.ascontiguousarray(rows[:, where][:, :whole]).view(np.uint64)
+        for column, word in zip(words.T, np.frombuffer(what[:whole], np.uint64), strict=True):
+            alike &= column == word
+        for place, byte in enumerate(what[whole:], start=where.start + whole):
+            alike &= rows[:, place] == byte
+    return alike
+
+
+def _part(rows: Bytes, layout: JointStateLayout, index: IntArray) -> _Part:
+    columns = tuple(numbers_of(rows, at, count) for count, at in layout.numbers)
+    return _Part(index, stamps_of(rows, STAMP), columns)

@@ -1,0 +1,132 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The joint states of a topic as tables: one for all messages that name the same joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag.samples import BoolArray, IntArray
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable:
+    """Messages with the same names and lengths.
+
+    Attributes:
+        names: joint names, as sent.
+        index: which messages of the topic, increasing, shape (N,).
+        position: positions, shape (N, len(names)) or another width, as sent, in rad or m.
+        velocity: velocities, likewise, in rad/s or m/s.
+        effort: efforts, likewise, in N m or N.
+    """
+
+    names: tuple[str, ...]
+    index: IntArray
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
+
+    def taken(self, rows: BoolArray | IntArray, index: IntArray) -> JointTable:
+        """Return some of the messages, with other indices.
+
+        Args:
+            rows: which to take, shape (N,) or indices.
+            index: their indices, one for each taken.
+        """
+        return JointTable(
+            self.names, index, self.position[rows], self.velocity[rows], self.effort[rows]
+        )
+
+    def joints_with(self, quantity: str) -> set[str]:
+        """Return the joints of which the messages have 'position', 'velocity' or 'effort'."""
+        width = getattr(self, quantity).shape[1]
+        return set(self.names) if width == len(self.names) else set()
+
+
+@dataclass(frozen=True, eq=False)
+class JointStates:
+    """The messages of a sensor_msgs/JointState topic, in the order of recording.
+
+    Attributes:
+        log_time: times of recording, in ns, shape (M,).
+        stamp: times in the headers, in ns, shape (M,).
+        tables: what they say, in the order of their first messages; each message is in one.
+    """
+
+    log_time: IntArray
+    stamp: IntArray
+    tables: tuple[JointTable, ...]
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+        return len(self.stamp)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Joints that are named, in the order of their first messages."""
+        return tuple(dict.fromkeys(name for table in self.tables for name in table.names))
+
+    def joints_with(self, quantity: str) -> set[str]:
+        """Return the joints of which some message has 'position', 'velocity' or 'effort'."""
+        return set().union(*(table.joints_with(quantity) for table in self.tables))
+
+    def taken(self, wanted: BoolArray) -> JointStates:
+        """Return some of the messages.
+
+        Args:
+            wanted: which, shape (M,).
+        """
+        if wanted.all():
+            return self
+        places = np.cumsum(wanted) - 1
+        tables = []
+        for table in self.tables:
+            rows = wanted[table.index]
+            if rows.any():
+                tables.append(table.taken(rows, places[table.index[rows]]))
+        return JointStates(self.log_time[wanted], self.stamp[wanted], tuple(tables))
+
+    def by_log_time(self) -> JointStates:
+        """Return the messages in the order of recording; those of the same time stay in order."""
+        if not np.any(self.log_time[1:] < self.log_time[:-1]):
+            return self
+        order = np.argsort(self.log_time, kind='stable')
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        tables = []
+        for table in self.tables:
+            index = place[table.index]
+            rows = np.argsort(index)
+            tables.append(table.taken(rows, index[rows]))
+        tables.sort(key=lambda table: int(table.index[0]))
+        return JointStates(self.log_time[order], self.stamp[order], tuple(tables))
+
+    def values(self, joint_names: Sequence[str], quantity: str) -> FloatArray:
+        """Return a quantity of some joints in every message, NaN where it has none, shape (M, k).
+
+        Args:
+            joint_names: the k joints.
+            quantity: 'position', 'velocity' or 'effort'.
+
+        Raises:
+            BagError: a joint has none in any message.
+        """
+        recorded = self.joints_with(quantity)
+        for joint in joint_names:
+            if joint not in recorded:
+                named = ', '.join(sorted(recorded)) or 'no joint'
+                raise BagError(f"no {quantity} of joint '{joint}': recorded is that of {named}")
+        found = np.full((len(self), len(joint_names)), np.nan)
+        for table in self.tables:
+            known = table.joints_with(quantity)
+            for column, joint in enumerate(joint_names):
+                if joint in known:
+                    place = table.names.index(joint)
+                    found[table.index, column] = getattr(table, quantity)[:, place]
+        return found

@@ -1,0 +1,151 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records of MCAP files, and those in a chunk."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.exceptions import BagError
+
+MAGIC = b'\x89MCAP0\r\n'
+# Kinds of records; files that were not written in full may end with zeros.
+NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x00, 0x03, 0x04, 0x05, 0x06, 0x0F
+SHORT, TWO_SHORTS, _LENGTH = struct.Struct('<H'), struct.Struct('<HH'), struct.Struct('<I')
+RECORD = struct.Struct('<BQ')  # kind and length
+MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, time of recording, of publishing
+_TIME = slice(RECORD.size + 6, RECORD.size + 14)  # of recording, in a message
+_FEWEST = 16  # messages that are looked at together
+_CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of its records
+FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
+
+
+class Batch(NamedTuple):
+    """Messages of one topic and one size.
+
+    Attributes:
+        times: of recording, in ns, shape (N,).
+        rows: their bytes, shape (N, size).
+    """
+
+    times: IntArray
+    rows: npt.NDArray[np.uint8]
+
+
+def batches_of_chunk(
+    content: bytes, wanted: Collection[int], limits: tuple[int, int]
+) -> Iterator[tuple[int, Batch]]:
+    """Return the messages of some channels among the records of a chunk, in their order.
+
+    Args:
+        content: the records.
+        wanted: the channels.
+        limits: first and last time of recording that a message may have, in ns.
+
+    Raises:
+        BagError: a record is no record.
+    """
+    at, end = 0, len(content)
+    while at < end:
+        if at + RECORD.size > end:
+            raise BagError('a chunk ends within a record')
+        kind, size = RECORD.unpack_from(content, at)
+        behind = at + RECORD.size + size
+        if behind > end or (kind == MESSAGE and size < MESSAGE_HEAD.size):
+            raise BagError(f'a chunk has a record of {size} bytes, more or less than there can be')
+        channel = SHORT.unpack_from(content, at + RECORD.size)[0] if kind == MESSAGE else -1
+        if channel not in wanted:
+            at = behind
+            continue
+        rows = alike_messages(content, at)
+        at += rows.size
+        times = np.ascontiguousarray(rows[:, _TIME]).view('<u8')[:, 0].astype(np.int64)
+        inside = (times >= limits[0]) & (times <= limits[1])
+        rows = rows[:, RECORD.size + MESSAGE_HEAD.size :]
+        if not inside.all():
+            times, rows = times[inside], rows[inside]
+        if len(times):
+            yield channel, Batch(times, rows)
+
+
+def alike_messages(content: bytes, at: int) -> npt.NDArray[np.uint8]:
+    """Return message records of one channel and size that follow one another, (N, size).
+
+    Args:
+        content: records.
+        at: where the first of them begins.
+    """
+    _, size = RECORD.unpack_from(content, at)
+    stride = RECORD.size + size
+    most = (len(content) - at) // stride
+    rows = np.frombuffer(content, np.uint8, most * stride, at).reshape(most, stride)
+    heads = rows[:, : RECORD.size + SHORT.size]  # kind, size and channel
+    count, together = 1, _FEWEST
+    while count < most:
+        same = (heads[count : count + together] == heads[0]).all(axis=1)
+        if not same.all():
+            count += int(np.argmin(same))
+            break
+        count += len(same)
+        # Where messages of other topics stand between, only a few are compared at a time.
+        together *= 4
+    return rows[:count]
+
+
+def messages_of_chunk(content: bytes, wanted: Collection[int]) -> Iterator[FoundMessage]:
+    """Return the messages of some channels among the records of a chunk.
+
+    Raises:
+        BagError: a record is no record.
+    """
+    record, head = RECORD.unpack_from, MESSAGE_HEAD.unpack_from
+    at, end = 0, len(content)
+    while at < end:
+        kind, size = record(content, at)
+        start = at + RECORD.size
+        at = start + size
+        if at > end or (kind == MESSAGE and size < MESSAGE_HEAD.size):
+            raise BagError(f'a chunk has a record of {size} bytes, more or less than there can be')
+        if kind == MESSAGE:
+            channel, _, time, _ = head(content, start)
+            if channel in wanted:
+                yield time, channel, content[start + MESSAGE_HEAD.size : at]
+
+
+def chunk_content(chunk: bytes) -> bytes:
+    """Return the records of a chunk."""
+    _, _, size, checksum = _CHUNK_HEAD.unpack_from(chunk)
+    compression = text_at(chunk, _CHUNK_HEAD.size)
+    at = _CHUNK_HEAD.size + 4 + len(compression) + 8
+    from rosbags.rosbag2.storage_mcap import decompress
+
+    return decompress(chunk[at:], compression, size, checksum)
+
+
+def partial_content(chunk: bytes) -> bytes:
+    """Return the records of a chunk that is cut off.
+
+    Raises:
+        BagError: it is compressed.
+    """
+    compression = text_at(chunk, _CHUNK_HEAD.size)
+    if compression:
+        raise BagError(f'what is left of a chunk cannot be had from {compression}')
+    return chunk[_CHUNK_HEAD.size + 4 + 8 :]
+
+
+def text_at(data: bytes, at: int) -> str:
+    """Return a text that begins somewhere with its length."""
+    (length,) = _LENGTH.unpack_from(data, at)
+    return data[at + 4 : at + 4 + length].decode()
+
+
+def recording_time(found: FoundMessage) -> int:
+    """Return when a message was recorded, in ns."""
+    return found[0]

@@ -1,0 +1,145 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of MCAP files, those of a chunk together.
+
+The library rosbags reads index and metadata. It makes a stream of every message, which takes as
+long as decoding; here the records of a chunk are found in its bytes, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from rosbags.rosbag2 import Reader
+from rosbags.rosbag2.reader import DirectoryReader
+from rosbags.rosbag2.storage_mcap import ChunkInfo, McapReader
+
+from kron_dynamics.bag.reading.mcap_records import (
+    RECORD,
+    Batch,
+    FoundMessage,
+    batches_of_chunk,
+    chunk_content,
+    messages_of_chunk,
+    recording_time,
+)
+from kron_dynamics.bag.reading.sqlite_storage import RowReader, UncountedRowReader
+
+if TYPE_CHECKING:
+    from rosbags.interfaces import Connection
+
+_AHEAD = 2  # chunks that are read ahead
+
+
+class ChunkReader(McapReader):
+    """Reads the messages of a chunk together.
+
+    Attributes:
+        in_batches: whether messages of one size that follow one another come as one
+            :class:`Batch`, in the order of the file.
+    """
+
+    in_batches = False
+
+    def messages(
+        self,
+        connections: Collection[Connection],
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Generator[tuple[Connection, int, Any], None, None]:
+        """Return an iterator of connection, time of recording (ns) and bytes, as its base does."""
+        if not self.chunks or start is not None or stop is not None:
+            yield from super().messages(connections, start, stop)
+            return
+        wanted = {connection.id: connection for connection in connections}
+        chunks = [c for c in self.chunks if any(c.channel_count.get(key, 0) for key in wanted)]
+        if self.in_batches:
+            yield from self._batches(chunks, wanted)
+            return
+        for together in _overlapping(chunks):
+            found = [each for chunk in together for each in self._chunk(chunk, wanted)]
+            found.sort(key=recording_time)
+            for time, channel, data in found:
+                yield wanted[channel], time, data
+
+    def _batches(
+        self, chunks: Sequence[ChunkInfo], wanted: Mapping[int, Connection]
+    ) -> Iterator[tuple[Connection, int, Any]]:
+        ordered = sorted(chunks, key=lambda c: (c.message_start_time, c.chunk_start_offset))
+        waiting: deque[tuple[ChunkInfo, Future[bytes]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            # The next chunks are read while one is decoded.
+            for chunk in [*ordered, *(_AHEAD * [None])]:
+                if chunk is not None:
+                    waiting.append((chunk, pool.submit(self._content, chunk)))
+                if waiting and (chunk is None or len(waiting) > _AHEAD):
+                    done, content = waiting.popleft()
+                    limits = done.message_start_time, done.message_end_time
+                    for channel, batch in batches_of_chunk(content.result(), wanted, limits):
+                        yield wanted[channel], int(batch.times[0]), batch
+
+    def _content(self, chunk: ChunkInfo) -> bytes:
+        assert self.bio is not None
+        self.bio.seek(chunk.chunk_start_offset + RECORD.size)
+        return chunk_content(self.bio.read(chunk.chunk_length - RECORD.size))
+
+    def _chunk(self, chunk: ChunkInfo, wanted: Collection[int]) -> Iterator[FoundMessage]:
+        content = self._content(chunk)
+        first, last = chunk.message_start_time, chunk.message_end_time
+        for found in messages_of_chunk(content, wanted):
+            if first <= found[0] <= last:
+                yield found
+
+
+class _ChunkDirectoryReader(DirectoryReader):
+    STORAGE_PLUGINS = {  # noqa: RUF012
+        **DirectoryReader.STORAGE_PLUGINS,
+        'mcap': ChunkReader,
+        'sqlite3': UncountedRowReader,
+    }
+
+
+class BagReader(Reader):
+    """Reads bags as its base does, MCAP files by the chunk, SQLite files by many rows."""
+
+    STORAGE_PLUGINS = {  # noqa: RUF012
+        **Reader.STORAGE_PLUGINS,
+        'dir': _ChunkDirectoryReader,
+        '.mcap': ChunkReader,
+        '.db3': RowReader,
+    }
+
+    def batches(
+        self, connections: Collection[Connection]
+    ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
+        """Return an iterator of connection, time of recording (ns) and a message or many.
+
+        They come in the order of the files, which is about that of the times.
+
+        Args:
+            connections: the topics wanted.
+        """
+        storages: Any = getattr(self.storage, 'storages', [self.storage])
+        for storage in storages:
+            if isinstance(storage, (ChunkReader, RowReader)):
+                # What is compressed one by one is read so.
+                storage.in_batches = self.compression_mode != 'message'
+        found: Any = self.messages(connections)
+        yield from found
+
+
+def _overlapping(chunks: Collection[ChunkInfo]) -> Iterator[list[ChunkInfo]]:
+    """Chunks in the order of their times, those together whose times overlap."""
+    together: list[ChunkInfo] = []
+    last = 0
+    for chunk in sorted(chunks, key=lambda c: (c.message_start_time, c.chunk_start_offset)):
+        if together and chunk.message_start_time > last:
+            yield together
+            together = []
+        together.append(chunk)
+        last = max(last, chunk.message_end_time)
+    if together:
+        yield together

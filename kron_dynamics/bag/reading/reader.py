@@ -1,0 +1,272 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading of what a dynamics analysis needs from a rosbag2 recording, without ROS.
+
+Only messages of three types are decoded (sensor_msgs/JointState, geometry_msgs/AccelStamped and
+the std_msgs/String of topics named ``robot_description``); everything else in the bag is left
+alone, whatever its type. Their layout is the same in every ROS 2 distribution, so the definitions
+come from the reading library and a bag without embedded definitions reads the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kron_dynamics.bag.reading.acceleration_decoding import AccelerationDecoder, Accelerations
+from kron_dynamics.bag.reading.cut_database import CutDatabase, is_cut_database
+from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
+from kron_dynamics.bag.reading.joint_mapping import JointMapping, NamesError
+from kron_dynamics.bag.reading.joint_state_decoding import JointStateDecoder
+from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.samples import Progress
+from kron_dynamics.exceptions import BagError
+
+if TYPE_CHECKING:
+    from kron_dynamics.bag.reading.mcap_storage import BagReader
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+ACCELERATION = 'geometry_msgs/msg/AccelStamped'
+TEXT = 'std_msgs/msg/String'
+# Names of the topics of such texts that are read.
+DESCRIPTIONS = ('robot_description', 'robot_constraints')
+STORAGE_SUFFIXES = ('.mcap', '.db3')
+_Decoders = dict[tuple[str, str], JointStateDecoder | AccelerationDecoder]  # by topic and type
+
+
+@dataclass(frozen=True)
+class BagContents:
+    """What :func:`read_bag` found; everything is in the order of recording.
+
+    Attributes:
+        path: where the bag is.
+        message_counts: messages of each topic of the bag, decoded or not.
+        joint_states: what the messages of each JointState topic say.
+        accelerations: what the messages of each AccelStamped topic say.
+        robot_descriptions: distinct texts of each ``robot_description`` topic.
+        robot_constraints: distinct texts of each ``robot_constraints`` topic.
+        undecodable: messages of each topic whose bytes do not fit their type.
+        notes: oddities of the storage that a reader of the report should know.
+    """
+
+    path: Path
+    message_counts: dict[str, int] = field(default_factory=dict)
+    joint_states: dict[str, JointStates] = field(default_factory=dict)
+    accelerations: dict[str, Accelerations] = field(default_factory=dict)
+    robot_descriptions: dict[str, list[str]] = field(default_factory=dict)
+    robot_constraints: dict[str, list[str]] = field(default_factory=dict)
+    undecodable: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_bag(
+    path: str | Path,
+    *,
+    rename: Mapping[str, str] | None = None,
+    scale: Mapping[str, float | str] | None = None,
+    progress: Progress | None = None,
+) -> BagContents:
+    """Return the joint states, accelerations and robot descriptions of a recording.
+
+    Args:
+        path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+        rename: names that joints get, by those they have in the bag.
+        scale: factors or units of their numbers, see :class:`JointMapping`.
+        progress: is told how much of each file is read.
+
+    Raises:
+        BagError: there is no bag, it is damaged, or the library ``rosbags`` is missing; or what is
+            to be renamed or scaled is not there.
+        ParameterError: a name or a factor makes no sense.
+    """
+    mapping = JointMapping(rename, scale)
+    contents = BagContents(Path(path))
+    decoders: _Decoders = {}
+    storages = _storages(contents)
+    unread = []
+    for storage in storages:
+        try:
+            _read_storage(storage, contents, decoders, mapping, progress)
+        except BagError as error:
+            unread.append(error)
+            contents.notes.append(f"'{storage.name}' is left out from where it fails: {error}")
+    if unread and len(unread) == len(storages):
+        raise unread[0]
+    found: dict[str, JointStates] = {}
+    for (topic, _), decoder in decoders.items():
+        messages, undecodable = decoder.finish()
+        if isinstance(messages, Accelerations):
+            if len(messages):
+                contents.accelerations[topic] = messages
+        elif len(messages):
+            found[topic] = messages
+        if undecodable:
+            contents.undecodable[topic] = contents.undecodable.get(topic, 0) + undecodable
+    if found:
+        mapping.check()
+    contents.joint_states.update(sorted(found.items(), key=lambda item: item[1].log_time[0]))
+    return contents
+
+
+def _storages(contents: BagContents) -> list[Path]:
+    """Return what to open: the bag itself, or its files if it was never closed."""
+    path = contents.path
+    if not path.exists():
+        raise BagError(f"no bag at '{path}'")
+    if not path.is_dir():
+        if path.suffix not in STORAGE_SUFFIXES:
+            raise BagError(
+                f"'{path}' is not a bag: expected a rosbag2 directory or a file ending in "
+                f'{" or ".join(STORAGE_SUFFIXES)}'
+            )
+        return [path]
+    files = [entry for entry in path.iterdir() if entry.suffix in STORAGE_SUFFIXES]
+    files.sort(key=lambda file: (len(file.name), file.name))  # they end in _0, _1, ..., _10
+    if (path / 'metadata.yaml').exists():
+        # Those of a bag that was copied in part are read one by one: rosbags opens all or none.
+        return files if any(map(_is_cut, files)) else [path]
+    if not files:
+        raise BagError(f"'{path}' holds neither metadata.yaml nor a .mcap or .db3 file")
+    contents.notes.append('metadata.yaml is missing (recorder not closed?): read file by file')
+    return files
+
+
+def _read_storage(
+    path: Path,
+    contents: BagContents,
+    decoders: _Decoders,
+    mapping: JointMapping,
+    progress: Progress | None,
+) -> None:
+    try:
+        from rosbags.typesys import Stores, get_typestore
+
+        from kron_dynamics.bag.reading.mcap_storage import BagReader
+    except ImportError as error:
+        raise BagError(
+            "reading a bag needs the Python package 'rosbags', 0.11 or later (pip install "
+            f"'rosbags >= 0.11'): {error}"
+        ) from error
+    store = get_typestore(Stores.LATEST)
+    try:
+        if path.is_file() and _is_cut(path):
+            cut = CutFile(path) if is_cut_off(path) else CutDatabase(path)
+            left = sum(connection.msgcount for connection in cut.connections)
+            lost = f', without {cut.lost_chunks} damaged chunks' if cut.lost_chunks else ''
+            contents.notes.append(
+                f"'{path.name}' is cut off (recorder not closed?): "
+                f'its first {left} messages are read{lost}'
+            )
+            _decode_messages(cut, store, contents, decoders, mapping, progress)
+        else:
+            with BagReader(path) as reader:
+                _decode_messages(reader, store, contents, decoders, mapping, progress)
+    except NamesError:
+        raise
+    # The storage layers below raise whatever their format library raises (sqlite, zstd, yaml,
+    # KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
+    except Exception as error:
+        raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
+
+
+def _is_cut(path: Path) -> bool:
+    return is_cut_off(path) or is_cut_database(path)
+
+
+def _decode_messages(
+    reader: BagReader | CutFile | CutDatabase,
+    store: Any,
+    contents: BagContents,
+    decoders: _Decoders,
+    mapping: JointMapping,
+    progress: Progress | None,
+) -> None:
+    from rosbags.serde import SerdeError
+
+    def decode(data: bytes, kind: str) -> Any:
+        try:
+            return store.deserialize_cdr(data, kind)
+        except SerdeError:
+            return None
+
+    connections: Any = reader.connections
+    adders = {}
+    decoders_of: dict[int, JointStateDecoder | AccelerationDecoder] = {}
+    for connection in connections:
+        topic, kind = connection.topic, connection.msgtype
+        count = contents.message_counts.get(topic, 0)
+        contents.message_counts[topic] = count + connection.msgcount
+        made = partial(decode, kind=kind)
+        if kind in (JOINT_STATE, ACCELERATION, TEXT) and _is_foreign(connection, store):
+            contents.notes.append(f'{topic} is not read: its {kind} has not the fields of ROS 2')
+        elif kind in (JOINT_STATE, ACCELERATION):
+            if (topic, kind) not in decoders:
+                decoders[topic, kind] = (
+                    JointStateDecoder(made, mapping)
+                    if kind == JOINT_STATE
+                    else AccelerationDecoder(made)
+                )
+            decoders_of[connection.id] = decoders[topic, kind]
+            adders[connection.id] = decoders[topic, kind].add
+        elif kind == TEXT and topic.rsplit('/', 1)[-1] in DESCRIPTIONS:
+            adders[connection.id] = partial(_add_decoded, contents, topic, made)
+    if not adders:
+        return
+    wanted = [connection for connection in connections if connection.id in adders]
+    found: Any = getattr(reader, 'batches', reader.messages)
+    done, total = 0, max(1, sum(connection.msgcount for connection in wanted))
+    for connection, log_time, data in found(wanted):
+        done += 1 if isinstance(data, bytes) else len(data.times)
+        if progress is not None:
+            progress('reading', done / total)
+        if isinstance(data, bytes):
+            adders[connection.id](log_time, data)
+        elif connection.id in decoders_of:
+            decoders_of[connection.id].add_rows(data.times, data.rows)
+        else:
+            for each, row in zip(data.times.tolist(), data.rows, strict=True):
+                adders[connection.id](each, row.tobytes())
+
+
+def _is_foreign(connection: Any, store: Any) -> bool:
+    """Return whether messages of a topic have other fields than their type has in ROS 2."""
+    from rosbags.interfaces import MessageDefinitionFormat
+    from rosbags.typesys import get_types_from_msg
+
+    definition: Any = getattr(connection, 'msgdef', None)  # of cut files it is not read
+    if definition is None or definition.format != MessageDefinitionFormat.MSG:
+        return False
+    if not definition.data.strip():
+        return False
+    try:
+        found = get_types_from_msg(definition.data, connection.msgtype)
+    except Exception:  # whatever its parser raises: a text that is no definition tells nothing
+        return False
+    known = store.fielddefs
+    return any(name in known and fields != known[name][1] for name, (_, fields) in found.items())
+
+
+def _add_decoded(
+    contents: BagContents,
+    topic: str,
+    decode: Callable[[bytes], Any],
+    log_time: int,
+    data: bytes,
+) -> None:
+    """Put a text into the contents."""
+    message = decode(data)
+    if message is None:
+        contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1
+    else:
+        constraints = topic.endswith('/robot_constraints')
+        known = contents.robot_constraints if constraints else contents.robot_descriptions
+        texts = known.setdefault(topic, [])
+        if message.data not in texts:
+            texts.append(message.data)
+
+
+def _one_line(error: Exception) -> str:
+    return ' '.join(str(error).split()) or type(error).__name__

@@ -1,0 +1,72 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How late the stamps of recorded efforts are.
+
+A drive holds its effort from one update to the next, so an effort stamped at the end of that time
+is half a sample late on average, and one that was commanded may be a whole sample early. Small as
+that is, it is often most of the residual of a good model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.typing import FloatArray
+
+# A shift counts as found if it leaves at most this share of the residual's power in some joint
+# and no more than that share in any.
+FOUND_SHARE = 0.5
+WORST_SHARE = 1.05
+# Larger shifts are told but not applied: they can be a wrong damping in disguise.
+MOST_PERIODS = 1.5
+
+
+class EffortDelay:
+    """Finds by how much recorded efforts lag the recomputed ones.
+
+    The lag is the one, common to all joints, that explains most of the residuals; each joint
+    counts by how well a lag explains its own.
+    """
+
+    def __init__(self, n: int) -> None:
+        """Begin with no rows.
+
+        Args:
+            n: number of joints.
+        """
+        # Of residuals, of rates and of their products.
+        self._power, self._rate_power, self._product = np.zeros((3, n))
+
+    def add(self, time: FloatArray, recomputed: FloatArray, residual: FloatArray) -> None:
+        """Take rows of a segment: all but the first and the last of them count.
+
+        Args:
+            time: evenly spaced times in s, shape (N,).
+            recomputed: recomputed efforts, shape (N, n); NaN where they are not compared.
+            residual: recorded minus recomputed efforts, shape (N, n); NaN likewise.
+        """
+        if len(time) < 3:
+            return
+        rates = (recomputed[2:] - recomputed[:-2]) / (time[2:] - time[:-2])[:, None]
+        rest = residual[1:-1]
+        known = np.isfinite(rates) & np.isfinite(rest)
+        if not known.all():
+            rates, rest = np.where(known, rates, 0.0), np.where(known, rest, 0.0)
+        self._power += np.einsum('ij,ij->j', rest, rest)
+        self._rate_power += np.einsum('ij,ij->j', rates, rates)
+        self._product += np.einsum('ij,ij->j', rates, rest)
+
+    def found(self) -> float:
+        """Return the lag in s; 0 if none is evident."""
+        informed = (self._power > 0.0) & (self._rate_power > 0.0)
+        if not informed.any():
+            return 0.0
+        power, rate_power = self._power[informed], self._rate_power[informed]
+        product = self._product[informed]
+        # recorded(t) = recomputed(t - lag), so residual = -lag * rate.
+        own = -product / rate_power
+        weights = rate_power / np.maximum(power - own * own * rate_power, 1e-12 * power)
+        lag = float(np.average(own, weights=weights))
+        shares = (power + 2.0 * lag * product + lag * lag * rate_power) / power
+        evident = shares.min() < FOUND_SHARE and shares.max() < WORST_SHARE
+        return lag if evident else 0.0

@@ -1,0 +1,295 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How each joint's acceleration is obtained, and over how long a window.
+
+Positions and velocities are used together where both are recorded and agree, else the one that
+tells more. The window is one for all joints, so that all are averaged alike in an effort. Unless
+given, it is the one with the least expected error of the recomputed efforts, by the noise that
+windows leave and the motion that they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kron_dynamics.bag.replaying.bandwidth import AccelerationSpectrum, acceleration_spectrum
+from kron_dynamics.bag.replaying.kernels import (
+    MIN_HALF_COUNT,
+    DerivativeKernels,
+    derivative_kernels,
+)
+from kron_dynamics.bag.replaying.smoothing import convolve, noise_level, on_grid
+from kron_dynamics.bag.samples import Samples, sample_period
+from kron_dynamics.bag.series.joint_log import JointSegment
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Each window tried is longer than the one before by this factor.
+WINDOW_GROWTH = 1.15
+# A window may take at most this share of the longest segment.
+LONGEST_SHARE = 1 / 8
+# A joint that uses less than this share of its effort limit asks for no longer a window.
+IDLE_SHARE = 1e-3
+# A velocity is used when it has at least this share of the position's samples.
+VELOCITY_SHARE = 0.9
+# Accelerations of positions and of velocities disagree when their difference is this many times
+# what noise explains.
+DISAGREEMENT = 1.5
+# A difference of less than this share of the acceleration is none.
+AGREEING_SHARE = 1e-2
+# Noise that is too small to be seen beside rounding of floats, relative to the range of a signal.
+LEAST_NOISE = 1e-12
+MASS_SAMPLES = 500
+
+
+@dataclass(frozen=True)
+class JointFilter:
+    """How one joint's acceleration is obtained.
+
+    Attributes:
+        signals: what it is obtained from: 'position', 'velocity' or 'both'.
+        period: usual distance of the position's samples in s.
+        step: distance of the times at which it is obtained, in s.
+        position_noise: standard deviation of the noise on a position, in rad or m.
+        velocity_noise: on a velocity, in rad/s or m/s; NaN where it is not used.
+        velocity_period: usual distance of its samples in s; NaN where it is not used.
+        half_count: steps on each side of the middle one.
+        taken: RMS of what smoothing takes of the acceleration, in rad/s^2 or m/s^2.
+    """
+
+    signals: str
+    period: float
+    step: float
+    position_noise: float
+    velocity_noise: float
+    velocity_period: float
+    half_count: int = MIN_HALF_COUNT
+    taken: float = 0.0
+
+    @property
+    def half_width(self) -> float:
+        """Half the window in s."""
+        return (self.half_count + 0.5) * self.step
+
+    @cached_property
+    def kernels(self) -> DerivativeKernels:
+        """Weights of the samples; positions where velocities alone make the acceleration."""
+        place, rate = self._noises
+        return derivative_kernels(
+            self.half_count,
+            self.step,
+            np.inf if self.signals == 'velocity' else place,
+            np.inf if self.signals == 'position' else rate,
+        )
+
+    @cached_property
+    def place_kernels(self) -> DerivativeKernels:
+        """Weights of the smoothed position."""
+        if self.signals != 'velocity':
+            return self.kernels
+        return derivative_kernels(self.half_count, self.step, self._noises[0], np.inf)
+
+    @property
+    def weights(self) -> FloatArray:
+        """The average that the acceleration is of the true one, shape (2 m + 1,)."""
+        return self.kernels.average
+
+    def velocity_deviation(self) -> float:
+        """Return the standard deviation of the velocity by noise, in rad/s or m/s."""
+        return float(self._deviations[1])
+
+    def acceleration_noise(self) -> float:
+        """Return the standard deviation of the acceleration by noise, in rad/s^2 or m/s^2."""
+        return float(self._deviations[2])
+
+    def acceleration_error(self) -> float:
+        """Return the standard deviation of the acceleration by noise and smoothing."""
+        return float(np.hypot(self.acceleration_noise(), self.taken))
+
+    def fitted_to(self, window: float) -> JointFilter:
+        """Return this filter with a window of the given length in s."""
+        half_count = int(np.floor((window / self.step - 1.0) / 2.0 + 1e-6))
+        return replace(self, half_count=max(MIN_HALF_COUNT, half_count))
+
+    @property
+    def _noises(self) -> tuple[float, float]:
+        """Standard deviations of white noise on the grid, as strong as that of the samples."""
+        return (
+            self.position_noise * np.sqrt(self.period / self.step),
+            self.velocity_noise * np.sqrt(self.velocity_period / self.step),
+        )
+
+    @cached_property
+    def _deviations(self) -> FloatArray:
+        place, rate = self._noises
+        return self.kernels.noise(place, 0.0 if self.signals == 'position' else rate)
+
+
+def choose_filters(
+    robot: Robot,
+    segments: Sequence[JointSegment],
+    effort_scale: FloatArray,
+    window: float | None = None,
+) -> tuple[JointFilter, ...]:
+    """Return the filter of each joint.
+
+    Args:
+        robot: the robot.
+        segments: its recorded motion.
+        effort_scale: RMS of each joint's effort, NaN if unknown, shape (n,), in N m or N.
+        window: length of the window in s; None chooses it from the data.
+
+    Raises:
+        ParameterError: the given window holds fewer than five samples.
+    """
+    filters = [_minimal_filter(segments, joint) for joint in range(robot.n)]
+    step, slowest = min(item.period for item in filters), max(item.period for item in filters)
+    filters = [replace(item, step=step) for item in filters]
+    shortest = (2 * MIN_HALF_COUNT + 1) * slowest
+    if window is not None and not window >= shortest * (1.0 - 1e-6):
+        raise ParameterError(
+            f'window of {window:g} s is too short: five samples take {shortest:.3g} s here'
+        )
+    spectra = [_spectrum(segments, joint, item) for joint, item in enumerate(filters)]
+    if window is None:
+        longest = LONGEST_SHARE * max(segment.end - segment.start for segment in segments)
+        limit = robot.model.effort_limit
+        scale = np.maximum(effort_scale, np.where(np.isfinite(limit), IDLE_SHARE * limit, 0.0))
+        mass_squares = _mean_mass_squares(robot, segments)
+        window = _best_window(filters, spectra, mass_squares, scale, shortest, longest)
+    fitted = [item.fitted_to(window) for item in filters]
+    fitted = [
+        _agreeing(item, spectra[joint], segments, joint) for joint, item in enumerate(fitted)
+    ]
+    return tuple(
+        replace(item, taken=float(np.sqrt(spectrum.taken(item.kernels))))
+        for item, spectrum in zip(fitted, spectra, strict=True)
+    )
+
+
+def _best_window(
+    filters: Sequence[JointFilter],
+    spectra: Sequence[AccelerationSpectrum],
+    mass_squares: FloatArray,
+    effort_scale: FloatArray,
+    shortest: float,
+    longest: float,
+) -> float:
+    """Return the window with the least expected error of efforts, in s."""
+    moved = mass_squares @ np.array([item.mean_square for item in spectra])
+    # A joint whose effort is unknown counts as one that only accelerates.
+    scale = np.where(np.isnan(effort_scale), np.sqrt(moved), effort_scale)
+    known = scale > 0.0
+    best, least, length, before = shortest, np.inf, shortest, 0
+    while length <= max(longest, shortest):
+        fitted = [item.fitted_to(length) for item in filters]
+        if fitted[0].half_count == before:
+            length *= WINDOW_GROWTH
+            continue
+        before = fitted[0].half_count
+        errors = [
+            item.acceleration_noise() ** 2 + spectrum.taken(item.kernels)
+            for item, spectrum in zip(fitted, spectra, strict=True)
+        ]
+        error = float(np.sum((mass_squares @ errors)[known] / scale[known] ** 2))
+        if error < least:
+            best, least = length, error
+        length *= WINDOW_GROWTH
+    return best
+
+
+def _minimal_filter(segments: Sequence[JointSegment], joint: int) -> JointFilter:
+    positions = [segment.position[joint] for segment in segments]
+    period, position_noise = _period_and_noise(positions)
+    velocities = [segment.velocity[joint] for segment in segments]
+    has_velocity = all(
+        len(rate.time) >= max(4, VELOCITY_SHARE * len(place.time))
+        for rate, place in zip(velocities, positions, strict=True)
+    )
+    if not has_velocity:
+        return JointFilter('position', period, period, position_noise, np.nan, np.nan)
+    rate_period, velocity_noise = _period_and_noise(velocities)
+    return JointFilter('both', period, period, position_noise, velocity_noise, rate_period)
+
+
+def _period_and_noise(pieces: Sequence[Samples]) -> tuple[float, float]:
+    """Return the usual distance of samples in s and the standard deviation of their noise."""
+    pieces = [samples for samples in pieces if len(samples.time) >= 2]
+    counts = [len(samples.time) for samples in pieces]
+    period = float(np.average([sample_period(s.time) for s in pieces], weights=counts))
+    levels = [noise_level(samples, period) for samples in pieces]
+    least = LEAST_NOISE * max(float(np.ptp(s.value)) + abs(float(s.value[0])) for s in pieces)
+    noise = float(np.sqrt(np.average(np.square(levels), weights=counts)))
+    return period, max(noise, least, np.finfo(float).tiny ** 0.25)
+
+
+def _grids(
+    segments: Sequence[JointSegment], joint: int, item: JointFilter
+) -> tuple[list[FloatArray], list[FloatArray] | None]:
+    """Return positions and velocities of a joint at even times, of each segment."""
+    positions, velocities = [], []
+    for segment in segments:
+        count = int((segment.end - segment.start) / item.step + 1e-6) + 1
+        time = segment.start + item.step * np.arange(count, dtype=float)
+        positions.append(on_grid(segment.position[joint], time, item.period)[0])
+        if item.signals == 'both':
+            velocities.append(on_grid(segment.velocity[joint], time, item.velocity_period)[0])
+    return positions, velocities or None
+
+
+def _spectrum(
+    segments: Sequence[JointSegment], joint: int, item: JointFilter
+) -> AccelerationSpectrum:
+    return acceleration_spectrum(*_grids(segments, joint, item), item.step, *item._noises)
+
+
+def _agreeing(
+    item: JointFilter, spectrum: AccelerationSpectrum, segments: Sequence[JointSegment], joint: int
+) -> JointFilter:
+    """Return the filter with only one signal if positions and velocities tell other motions.
+
+    A driver may filter its velocities, or report none at all.
+    """
+    if item.signals != 'both':
+        return item
+    by_position = replace(item, signals='position', velocity_noise=np.nan, velocity_period=np.nan)
+    by_velocity = replace(item, signals='velocity')
+    squares, count = 0.0, 0
+    for place, rate in zip(*_grids(segments, joint, item), strict=True):  # type: ignore[arg-type]
+        apart = convolve(place, by_position.kernels.position.curvature)
+        apart -= convolve(rate, by_velocity.kernels.velocity.curvature)
+        apart = apart[np.isfinite(apart)]
+        squares, count = squares + float(apart @ apart), count + len(apart)
+    if not count:
+        return item
+    noise = by_position.acceleration_noise() ** 2 + by_velocity.acceleration_noise() ** 2
+    taken = spectrum.taken(by_position.kernels) + spectrum.taken(by_velocity.kernels)
+    mean_square = squares / count
+    if mean_square <= DISAGREEMENT**2 * (noise + taken) + AGREEING_SHARE**2 * spectrum.mean_square:
+        return item
+    # What noise leaves unexplained is taken for an error of the velocity.
+    wrong = mean_square - noise + by_velocity.acceleration_noise() ** 2
+    return by_velocity if wrong < by_position.acceleration_noise() ** 2 else by_position
+
+
+def _mean_mass_squares(robot: Robot, segments: Sequence[JointSegment]) -> FloatArray:
+    """Return the mean of M[i, j]^2 over the recorded positions, shape (n, n)."""
+    share = max(2, MASS_SAMPLES // len(segments))
+    positions = np.concatenate(
+        [
+            np.column_stack(
+                [
+                    np.interp(np.linspace(segment.start, segment.end, share), s.time, s.value)
+                    for s in segment.position
+                ]
+            )
+            for segment in segments
+        ]
+    )
+    mass = robot.mass_matrix(positions)
+    return np.asarray(np.mean(mass * mass, axis=0))

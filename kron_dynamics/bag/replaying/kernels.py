@@ -1,0 +1,154 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Weights that make value, slope and curvature of evenly spaced samples, without delay.
+
+Around each sample a quartic is fitted by least squares to positions, velocities or both, each
+weighted by one over its variance and all by a window that falls off smoothly, ``(1 - u^2)^2``. For
+joint motions its curvature is as near to the truth as that of a smoother that knows the spectra of
+motion and noise (Wiener, or Kalman with integrated jerk), yet each value depends on the samples of
+one window alone.
+
+The fitted curvature is exactly the true one averaged with known weights (`DerivativeKernels.
+average`). Efforts averaged by the same weights are compared without an error of the smoothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.typing import FloatArray
+
+DEGREE = 4
+# Samples on each side that a quartic of positions needs at least.
+MIN_HALF_COUNT = 2
+
+
+@dataclass(frozen=True)
+class SignalKernels:
+    """Weights of the samples of one signal, each of shape (2 m + 1,), by ascending time.
+
+    Attributes:
+        value: for the smoothed position.
+        slope: for the velocity, per s.
+        curvature: for the acceleration, per s^2.
+    """
+
+    value: FloatArray
+    slope: FloatArray
+    curvature: FloatArray
+
+
+@dataclass(frozen=True)
+class DerivativeKernels:
+    """Weights of positions and velocities; what is estimated is the sum of both.
+
+    Attributes:
+        position: of the positions.
+        velocity: of the velocities.
+        average: the average that the curvature is of the true one, shape (2 m + 1,), sum 1.
+    """
+
+    position: SignalKernels
+    velocity: SignalKernels
+    average: FloatArray
+
+    def noise(self, position_noise: float, velocity_noise: float) -> FloatArray:
+        """Return standard deviations of value, slope and curvature, shape (3,).
+
+        Args:
+            position_noise: standard deviation of a position; white noise.
+            velocity_noise: of a velocity.
+        """
+        return np.array(
+            [
+                np.hypot(
+                    position_noise * np.linalg.norm(getattr(self.position, name)),
+                    velocity_noise * np.linalg.norm(getattr(self.velocity, name)),
+                )
+                for name in ('value', 'slope', 'curvature')
+            ]
+        )
+
+
+def derivative_kernels(
+    half_count: int, step: float, position_noise: float, velocity_noise: float
+) -> DerivativeKernels:
+    """Return the weights of a local quartic.
+
+    Args:
+        half_count: m, samples on each side of the middle one, 2 or more.
+        step: distance of samples in s.
+        position_noise: standard deviation of the positions; infinite to use none.
+        velocity_noise: of the velocities; infinite to use none. Without positions the value is
+            that of an integral from the middle on: zero.
+    """
+    if np.isinf(position_noise):
+        rates = _one_signal(half_count, step)
+        none = np.zeros(2 * half_count + 1)
+        velocity = SignalKernels(none, rates.value, rates.slope)
+        position = SignalKernels(none, none, none)
+    elif np.isinf(velocity_noise):
+        position = _one_signal(half_count, step)
+        none = np.zeros(2 * half_count + 1)
+        velocity = SignalKernels(none, none, none)
+    else:
+        position, velocity = _two_signals(half_count, step, position_noise, velocity_noise)
+    average = _average_of_positions(position.curvature * step**2)
+    average += _average_of_velocities(velocity.curvature * step)
+    return DerivativeKernels(position, velocity, average / average.sum())
+
+
+def _window(half_count: int) -> tuple[FloatArray, FloatArray]:
+    """Return places from -1 to 1 and the square roots of their weights."""
+    u = np.arange(-half_count, half_count + 1) / (half_count + 0.5)
+    return u, 1.0 - u * u
+
+
+def _one_signal(half_count: int, step: float) -> SignalKernels:
+    u, root = _window(half_count)
+    rows = np.vander(u, DEGREE + 1, increasing=True)
+    return _scaled(np.linalg.pinv(rows * root[:, None]) * root, (half_count + 0.5) * step)
+
+
+def _two_signals(
+    half_count: int, step: float, position_noise: float, velocity_noise: float
+) -> tuple[SignalKernels, SignalKernels]:
+    u, root = _window(half_count)
+    half_width = (half_count + 0.5) * step
+    places = np.vander(u, DEGREE + 1, increasing=True)
+    rates = np.zeros_like(places)
+    rates[:, 1:] = places[:, :-1] * np.arange(1, DEGREE + 1) / half_width
+    # Relative to the noisier signal of the two: neither weight overflows.
+    largest = max(position_noise, velocity_noise * half_width)
+    weights = np.concatenate([root * largest / position_noise, root * largest / velocity_noise])
+    found = np.linalg.pinv(np.vstack([places, rates]) * weights[:, None], rcond=1e-13) * weights
+    return (
+        _scaled(found[:, : len(u)], half_width),
+        _scaled(found[:, len(u) :], half_width),
+    )
+
+
+def _scaled(coefficients: FloatArray, half_width: float) -> SignalKernels:
+    return SignalKernels(
+        coefficients[0], coefficients[1] / half_width, 2.0 * coefficients[2] / half_width**2
+    )
+
+
+def _average_of_positions(curvature: FloatArray) -> FloatArray:
+    """Return the weights on second derivatives that weights on values are."""
+    half_count = len(curvature) // 2
+    beyond = np.cumsum(curvature[:half_count:-1])[::-1]
+    one_side = np.append(np.cumsum(beyond[::-1])[::-1], 0.0)
+    return np.concatenate((one_side[:0:-1], one_side))
+
+
+def _average_of_velocities(slope: FloatArray) -> FloatArray:
+    """Return the weights on derivatives that weights on values are."""
+    half_count = len(slope) // 2
+    beyond = np.cumsum(slope[:half_count:-1])[::-1]
+    # Constant between samples: a sample's weight is the mean of its two neighbours'.
+    padded = np.append(beyond, 0.0)
+    one_side = np.concatenate((padded[:1], 0.5 * (padded[:-1] + padded[1:])))
+    return np.concatenate((one_side[:0:-1], one_side))

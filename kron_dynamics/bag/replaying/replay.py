@@ -1,0 +1,368 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recomputes a recorded run: efforts and the tip's acceleration, from the joints' motion alone.
+
+The equation replayed is ``M qdd + c + g + friction = tau``. The series is made in blocks of rows,
+whenever it is wanted; what sums it up is kept.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from kron_dynamics.bag.reading.spool import release
+from kron_dynamics.bag.replaying.effort_delay import MOST_PERIODS
+from kron_dynamics.bag.replaying.filters import JointFilter, choose_filters
+from kron_dynamics.bag.replaying.row_signals import JointSmoothing
+from kron_dynamics.bag.replaying.run_sums import RunSums
+from kron_dynamics.bag.replaying.segment_replay import SegmentPlan, SegmentReplay
+from kron_dynamics.bag.replaying.survey import survey
+from kron_dynamics.bag.samples import Progress, Samples
+from kron_dynamics.bag.series.joint_log import JointSegment
+from kron_dynamics.bag.series.runs import Run
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Samples a segment must have left when those near its ends are taken away.
+MIN_SAMPLES = 10
+# A run without a segment of as many is not judged.
+FEWEST_SAMPLES = 16
+# Rows by sample: more of them is no motion that was sampled evenly.
+MOST_ROWS = 50
+# A shift of recorded efforts below this share of a sample is none.
+LEAST_PERIODS = 0.01
+# Rows that are recomputed together: few enough for the processor's caches.
+BLOCK_ROWS = 8192
+# Blocks that are recomputed at the same time; NumPy and the kernels release Python's lock.
+_THREADS = 2
+# Blocks after which memory of what was read is given back.
+_BLOCKS_HELD = 32
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of a run that was recomputed.
+
+    Attributes:
+        epoch: how often the clock had been restarted before.
+        start: its first time in s.
+        end: its last time in s.
+        rows: times at which it was recomputed.
+        compared: how many of them are compared with what was recorded.
+    """
+
+    epoch: int
+    start: float
+    end: float
+    rows: int
+    compared: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A run, recomputed.
+
+    Attributes:
+        run: what was recorded.
+        robot: the robot it was recomputed with, its links stiff: its coordinates are the joints.
+        modal_names: of the modal coordinates that it was recomputed with besides.
+        frame: link whose acceleration was recomputed.
+        filters: how each joint's acceleration was obtained.
+        effort_sources: where each joint's recorded effort is from: 'measured' (the joint states),
+            'commanded' (the topic of commands) or 'none'.
+        plans: how each stretch of the run is recomputed, in the order of recording.
+        sums: what the series amounts to.
+        skipped: (start, end) in s of the stretches too short for the window.
+        effort_delay: how late the stamps of recorded efforts are taken to be, in s.
+        found_delay: how late they seem to be, in s; None if it was given, not looked for.
+    """
+
+    run: Run
+    robot: Robot
+    modal_names: tuple[str, ...]
+    frame: str
+    filters: tuple[JointFilter, ...]
+    effort_sources: tuple[str, ...]
+    plans: tuple[SegmentPlan, ...]
+    sums: RunSums
+    skipped: tuple[tuple[float, float], ...]
+    effort_delay: float
+    found_delay: float | None
+
+    @property
+    def window(self) -> float:
+        """Length of the longest joint's window in s."""
+        return 2.0 * max(item.half_width for item in self.filters)
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """What the segments are, without their series."""
+        return tuple(
+            Stretch(
+                plan.segment.epoch,
+                plan.segment.start,
+                plan.segment.start + plan.step * (plan.count - 1),
+                plan.count,
+                self.sums.segment(plan.number).compared,
+            )
+            for plan in self.plans
+        )
+
+    def blocks(self) -> Iterator[SegmentReplay]:
+        """Return an iterator over the series: each row once, in order, some rows at a time.
+
+        The blocks of a segment follow one another without overlap; a new `segment` stands behind
+        a gap. Every call recomputes the series.
+        """
+        return _blocks(self.plans, self.effort_delay, BLOCK_ROWS)
+
+    @cached_property
+    def segments(self) -> tuple[SegmentReplay, ...]:
+        """The whole series of each stretch, in memory: of a long run use `blocks`."""
+        parts: dict[int, list[SegmentReplay]] = {}
+        for block in self.blocks():
+            parts.setdefault(block.segment, []).append(block)
+        return tuple(_joined(blocks) for blocks in parts.values())
+
+
+def replay_run(
+    robot: Robot,
+    run: Run,
+    *,
+    frame: str | None = None,
+    window: float | None = None,
+    effort_delay: float | None = None,
+    block_rows: int = BLOCK_ROWS,
+    progress: Progress | None = None,
+) -> Replay:
+    """Return a run's efforts and tip acceleration recomputed from its joints' motion.
+
+    Args:
+        robot: the robot, with flexible links if some bend.
+        run: the recorded run.
+        frame: link whose acceleration is recomputed; None takes the model's tip.
+        window: length of the smoothing window in s; None chooses it from the data.
+        effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
+            and applies it if it is about a sample.
+        block_rows: how many rows are recomputed together.
+        progress: is told how much is recomputed.
+
+    Raises:
+        BagError: no stretch of the run is long enough.
+        ParameterError: the window is shorter than five samples.
+        UnknownFrameError: the model has no such link.
+    """
+    frame = robot.model.tip_link if frame is None else frame
+    robot.frame(frame)
+    _check_stamps(run)
+    count = robot.model.joint_count
+    sources = _effort_sources(run, count)
+    surveyed = survey(run.log.segments)
+    scale = _effort_scale([recorded_efforts(run, segment, sources) for segment in surveyed])
+    filters = choose_filters(robot.rigid, surveyed, scale, window)
+    plans, skipped = _plans(robot, run, frame, filters, sources)
+    applied, found = effort_delay, None
+    sums = _summed(filters, plans, effort_delay or 0.0, block_rows, progress)
+    if applied is None:
+        applied, found = _delay(sums, filters[0].step)
+        if applied:
+            sums = _summed(filters, plans, applied, block_rows, progress)
+    plans = _compared(plans, sums, skipped)
+    if not plans:
+        raise BagError(_too_short(run.topic, filters, skipped))
+    return Replay(
+        run=run,
+        robot=robot.rigid,
+        modal_names=robot.joint_names[count:],
+        frame=frame,
+        filters=filters,
+        effort_sources=sources,
+        plans=tuple(plans),
+        sums=sums,
+        skipped=tuple(skipped),
+        effort_delay=applied,
+        found_delay=found,
+    )
+
+
+def _delay(sums: RunSums, step: float) -> tuple[float, float]:
+    """Return the delay of efforts to apply, and the one that was found, in s."""
+    found = sums.delay.found()
+    found = 0.0 if abs(found) < LEAST_PERIODS * step else found
+    return (found if abs(found) <= MOST_PERIODS * step else 0.0), found
+
+
+def _check_stamps(run: Run) -> None:
+    """Refuse a run of which nothing is sampled long and evenly enough to be judged."""
+    if not run.log.segments:
+        raise BagError(f"topic '{run.topic}' never has positions of all joints at the same time")
+    longest = max(min(len(each.time) for each in part.position) for part in run.log.segments)
+    if longest < FEWEST_SAMPLES:
+        raise BagError(
+            f"topic '{run.topic}' has no stretch without gaps of {FEWEST_SAMPLES} messages; the "
+            f'longest has {longest}'
+        )
+    for part in run.log.segments:
+        for each in part.position:
+            if len(each.time) > 1 and part.end - part.start > MOST_ROWS * each.period * len(
+                each.time
+            ):
+                raise BagError(
+                    f"stamps on '{run.topic}' come in bursts: {len(each.time)} in "
+                    f'{part.end - part.start:.3g} s, most of them {each.period:.3g} s apart'
+                )
+
+
+def _needed(filters: Sequence[JointFilter]) -> float:
+    """Return how long a stretch has to be, in s."""
+    edge = 2.0 * max(item.half_width for item in filters)
+    return 2.0 * edge + MIN_SAMPLES * filters[0].step
+
+
+def _too_short(
+    topic: str, filters: Sequence[JointFilter], skipped: Sequence[tuple[float, float]]
+) -> str:
+    return (
+        f"topic '{topic}' has no stretch of {_needed(filters):.3g} s without gaps, which a window "
+        f'of {max(item.half_width for item in filters):.3g} s needs; the longest is '
+        f'{max(end - start for start, end in skipped):.3g} s'
+    )
+
+
+def _plans(
+    robot: Robot, run: Run, frame: str, filters: Sequence[JointFilter], sources: Sequence[str]
+) -> tuple[list[SegmentPlan], list[tuple[float, float]]]:
+    """Return how segments are to be recomputed, and the intervals of those too short."""
+    plans: list[SegmentPlan] = []
+    skipped, smoothing = [], JointSmoothing(filters)
+    for segment in run.log.segments:
+        if segment.end - segment.start < _needed(filters):
+            skipped.append((segment.start, segment.end))
+            continue
+        tip = run.acceleration.epochs[segment.epoch][0] if run.acceleration else None
+        efforts = recorded_efforts(run, segment, sources)
+        plans.append(
+            SegmentPlan(robot, frame, segment, efforts, tip, filters, smoothing, len(plans))
+        )
+    return plans, skipped
+
+
+def _summed(
+    filters: Sequence[JointFilter],
+    plans: Sequence[SegmentPlan],
+    delay: float,
+    rows: int,
+    progress: Progress | None,
+) -> RunSums:
+    sums = RunSums(filters, filters[0].step)
+    done, total = 0, sum(plan.count for plan in plans)
+    for number, block in enumerate(_blocks(plans, delay, rows)):
+        sums.add(block)
+        done += len(block.time)
+        if progress is not None:
+            progress('recomputing', done / total)
+        if not number % _BLOCKS_HELD:
+            release()
+    return sums
+
+
+def _compared(
+    plans: Sequence[SegmentPlan], sums: RunSums, skipped: list[tuple[float, float]]
+) -> list[SegmentPlan]:
+    """Return the plans that have rows to compare, numbered anew; the others are skipped."""
+    kept = [plan for plan in plans if sums.segment(plan.number).compared]
+    skipped += [
+        (plan.segment.start, plan.segment.end)
+        for plan in plans
+        if not sums.segment(plan.number).compared
+    ]
+    sums.keep([plan.number for plan in kept])
+    for number, plan in enumerate(kept):
+        plan.number = number
+    return kept
+
+
+def _blocks(plans: Sequence[SegmentPlan], delay: float, rows: int) -> Iterator[SegmentReplay]:
+    """Return an iterator over all rows; the next blocks are made while one is used."""
+    waiting: deque[Future[SegmentReplay]] = deque()
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for plan in plans:
+            for first in range(0, plan.count, rows):
+                last = min(first + rows, plan.count)
+                waiting.append(pool.submit(_made, plan, first, last, delay))
+                if len(waiting) > 2 * _THREADS:
+                    yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _made(plan: SegmentPlan, first: int, last: int, delay: float) -> SegmentReplay:
+    """Return a block with its sums and differences, which then the same thread makes."""
+    block = plan.rows(first, last, delay)
+    assert len(block.recomputed) == len(block.residual)
+    return block
+
+
+def _joined(blocks: Sequence[SegmentReplay]) -> SegmentReplay:
+    """Return the blocks of a segment as one."""
+    first = blocks[0]
+    series = {
+        item.name: np.concatenate([getattr(block, item.name) for block in blocks])
+        for item in fields(SegmentReplay)
+        if item.name not in ('segment', 'epoch', 'terms', 'effort_noise', 'tip_noise')
+    }
+    terms = {name: np.concatenate([block.terms[name] for block in blocks]) for name in first.terms}
+    return SegmentReplay(
+        segment=first.segment,
+        epoch=first.epoch,
+        terms=terms,
+        effort_noise=first.effort_noise,
+        tip_noise=first.tip_noise,
+        **series,
+    )
+
+
+def _effort_sources(run: Run, n: int) -> tuple[str, ...]:
+    sources = []
+    for joint in range(n):
+        if any(len(segment.effort[joint].time) for segment in run.log.segments):
+            sources.append('measured')
+        elif run.commands and any(len(epoch[joint].time) for epoch in run.commands.epochs):
+            sources.append('commanded')
+        else:
+            sources.append('none')
+    return tuple(sources)
+
+
+def recorded_efforts(run: Run, segment: JointSegment, sources: Sequence[str]) -> list[Samples]:
+    """Return the recorded efforts of each joint in a segment, as they are.
+
+    Args:
+        run: what was recorded.
+        segment: of the run.
+        sources: of each joint's effort, as in `Replay`.
+    """
+    efforts = []
+    for joint, source in enumerate(sources):
+        if source == 'commanded' and run.commands is not None:
+            command = run.commands.epochs[segment.epoch][joint]
+            efforts.append(command.between(segment.start, segment.end))
+        else:
+            efforts.append(segment.effort[joint])
+    return efforts
+
+
+def _effort_scale(efforts: Sequence[Sequence[Samples]]) -> FloatArray:
+    """Return the RMS of each joint's recorded effort, NaN where there is none, shape (n,)."""
+    scale = []
+    for pieces in zip(*efforts, strict=True):
+        values = np.concatenate([samples.value for samples in pieces])
+        scale.append(float(np.sqrt(np.mean(values * values))) if len(values) else np.nan)
+    return np.array(scale)

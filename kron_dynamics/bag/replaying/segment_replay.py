@@ -1,0 +1,248 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recomputes one stretch of a run.
+
+The acceleration a filter returns is the true one averaged over its window by a known kernel. The
+other terms of the effort, the recorded efforts and the recorded accelerations are averaged by the
+same kernel before anything is compared, so a residual is not the smoothing's doing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
+from kron_dynamics.bag.replaying.filters import JointFilter
+from kron_dynamics.bag.replaying.row_signals import JointSmoothing, interpolated_joints
+from kron_dynamics.bag.samples import BoolArray, Samples
+from kron_dynamics.bag.series.joint_log import JointSegment
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Where more than this share of a window bridges missing samples, nothing is compared.
+MOST_BRIDGED = 0.1
+# The noise of a long segment is that at so many times, some of them together.
+NOISE_SAMPLES, TOGETHER = 1024, 16
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
+
+
+@dataclass(frozen=True)
+class SegmentReplay:
+    """A stretch of a run, or a part of one, recomputed. Columns are joints, in coordinate order.
+
+    Attributes:
+        segment: which of the run's stretches it is of, counted from 0.
+        epoch: how often the clock had been restarted before.
+        time: evenly spaced times in s, shape (N,).
+        position: smoothed, shape (N, n), in rad or m.
+        velocity: smoothed, shape (N, n), in rad/s or m/s.
+        acceleration: averaged, shape (N, n), in rad/s^2 or m/s^2.
+        terms: the averaged terms of the effort by name (see TERMS), shape (N, n), in N m or N.
+        recorded: recorded efforts, averaged, shape (N, n); NaN where there is none.
+        valid: where the whole window lies inside the segment, shape (N,).
+        effort_noise: standard deviation the noise of the joints' samples gives each recomputed
+            effort, RMS over the segment, shape (n,), in N m or N.
+        deflection: modal coordinates of flexible links, smoothed, shape (N, m), in m.
+        tip_velocity: linear and angular velocity of the tip, base axes, shape (N, 6).
+        tip_recorded: recorded acceleration of the tip, averaged, linear then angular, base axes,
+            shape (N, 6), in m/s^2 and rad/s^2; NaN where there is none.
+        tip_recomputed: the same from the joints' motion, shape (N, 6).
+        tip_noise: its standard deviation by the samples' noise, shape (6,).
+    """
+
+    segment: int
+    epoch: int
+    time: FloatArray
+    position: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+    terms: dict[str, FloatArray]
+    recorded: FloatArray
+    valid: BoolArray
+    effort_noise: FloatArray
+    deflection: FloatArray
+    tip_velocity: FloatArray
+    tip_recorded: FloatArray
+    tip_recomputed: FloatArray
+    tip_noise: FloatArray
+
+    @cached_property
+    def recomputed(self) -> FloatArray:
+        """Recomputed efforts, shape (N, n), in N m or N."""
+        return np.asarray(sum(self.terms[name] for name in TERMS))
+
+    @cached_property
+    def residual(self) -> FloatArray:
+        """Recorded minus recomputed efforts, shape (N, n), in N m or N."""
+        return self.recorded - self.recomputed
+
+
+class SegmentPlan:
+    """A segment about to be recomputed: what is the same in all its rows.
+
+    Attributes:
+        number: which of the run's stretches it is, counted from 0.
+        segment: as recorded.
+        count: rows there are.
+        step: their distance in s.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str,
+        segment: JointSegment,
+        efforts: Sequence[Samples],
+        tip: Samples | None,
+        filters: Sequence[JointFilter],
+        smoothing: JointSmoothing,
+        number: int,
+    ) -> None:
+        """Measure the noise of a segment.
+
+        Args:
+            robot: the robot; flexible links vibrate as the joints' motion makes them, see
+                `elastic_motion`; their motion is kept for the whole segment.
+            frame: link whose acceleration is recomputed.
+            segment: the recorded motion.
+            efforts: recorded efforts of each joint; may hold no samples.
+            tip: recorded accelerations of that link, or None.
+            filters: how each joint's acceleration is obtained.
+            smoothing: of these filters.
+            number: of the segment.
+        """
+        self.number, self.segment = number, segment
+        self.step = filters[0].step
+        self.count = int((segment.end - segment.start) / self.step + 1e-6) + 1
+        self._robot, self._frame, self._filters = robot, frame, filters
+        self._efforts, self._smoothing = efforts, smoothing
+        self._tip = None if tip is None else tip.between(segment.start, segment.end)
+        # All windows have the same length.
+        self._rows = filters[0].half_count
+        self._measure_noise()
+        self._modal = self._modal_motion() if robot.model.is_flexible else None
+
+    def _modal_motion(self) -> FloatArray:
+        """Modal coordinates, their rates and accelerations in all rows, shape (3, N, m)."""
+        *joints, fitted = self._joint_motion(0, self.count)
+        motion = elastic_motion(self._robot, self.step, (joints[0], joints[1], joints[2]), fitted)
+        return np.stack(motion)[:, :, self._robot.model.joint_count :]
+
+    def _time(self, first: int, last: int) -> FloatArray:
+        return np.asarray(self.segment.start + self.step * np.arange(first, last, dtype=float))
+
+    def _joint_motion(
+        self, first: int, last: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+        """Smoothed q, qd and qdd in some rows, (N, n) each, and where they are good, (N,)."""
+        begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
+        rows = slice(first - begin, last - begin)
+        q, qd, qdd, bridged = self._smoothing.motion(self.segment, self._time(begin, end))
+        fitted = self._within(first, last, 1) & (bridged[rows] <= MOST_BRIDGED)
+        return q[rows], qd[rows], qdd[rows], fitted
+
+    def _within(self, first: int, last: int, windows: int) -> BoolArray:
+        """Which rows are so many half windows away from the ends of the segment, shape (N,)."""
+        time, edge = self._time(first, last), windows * self._filters[0].half_width
+        return np.asarray((time >= self.segment.start + edge) & (time <= self.segment.end - edge))
+
+    def _measure_noise(self) -> None:
+        parts = []
+        for first, last in _some_rows(self.count):
+            q, qd, _, fitted = self._joint_motion(first, last)
+            parts.append((q, qd, fitted & self._within(first, last, 2)))
+        q, qd, valid = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        self.effort_noise, self.tip_noise = _propagate(
+            self._robot.rigid, self._frame, q[valid], qd[valid], self._filters
+        )
+
+    def rows(self, first: int, last: int, effort_delay: float) -> SegmentReplay:
+        """Return some rows, recomputed.
+
+        Args:
+            first: the first of them.
+            last: the one behind them, at most `count`.
+            effort_delay: how late the stamps of recorded efforts are, in s.
+        """
+        robot = self._robot
+        begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
+        time = self._time(begin, end)
+        q, qd, qdd, fitted = self._joint_motion(begin, end)
+        x, xd, xdd = q, qd, qdd  # of all coordinates
+        if self._modal is not None:
+            x, xd, xdd = (
+                np.hstack((joints, modal))
+                for joints, modal in zip((q, qd, qdd), self._modal[:, begin:end], strict=True)
+            )
+        n, still = q.shape[1], np.zeros_like(x)
+        gravity = robot.gravity_vector(x)
+        inertia = (robot.inverse_dynamics(x, still, xdd) - gravity)[:, :n]
+        coriolis, friction = robot.coriolis_vector(x, xd), robot.joint_friction(xd)
+        recorded = interpolated_joints(self._efforts, time + effort_delay)
+        *others, recorded = self._smoothing.averaged(
+            [coriolis[:, :n], gravity[:, :n], friction[:, :n], recorded]
+        )
+        tip_velocity, tip_recorded, tip_recomputed = self._tip_motion(time, x, xd, xdd)
+        rows = slice(first - begin, last - begin)
+        return SegmentReplay(
+            self.number,
+            self.segment.epoch,
+            time[rows],
+            q[rows],
+            qd[rows],
+            qdd[rows],
+            {name: term[rows] for name, term in zip(TERMS, (inertia, *others), strict=True)},
+            recorded[rows],
+            # Averages of what was smoothed reach as far again.
+            fitted[rows] & self._within(first, last, 2),
+            self.effort_noise,
+            x[rows, n:],
+            tip_velocity[rows],
+            tip_recorded[rows],
+            tip_recomputed[rows],
+            self.tip_noise,
+        )
+
+    def _tip_motion(
+        self, time: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Velocity, recorded and recomputed acceleration of the tip, shape (N, 6) each."""
+        link = self._robot.frame(self._frame)
+        coasting = link.acceleration(q, qd, np.zeros_like(q))
+        averaged = self._smoothing.tip_averaged
+        recomputed = link.acceleration(q, qd, qdd) - coasting + averaged(coasting)
+        recorded = np.full((len(time), 6), np.nan)
+        if self._tip is not None and len(self._tip.time):
+            recorded = averaged(interpolated_joints([self._tip], time))
+        return link.velocity(q, qd), recorded, recomputed
+
+
+def _some_rows(count: int) -> list[tuple[int, int]]:
+    """Return first and last rows of what stands for a segment: all of a short one."""
+    if count <= NOISE_SAMPLES:
+        return [(0, count)]
+    places = np.linspace(0, count - TOGETHER, NOISE_SAMPLES // TOGETHER).astype(int).tolist()
+    return [(first, first + TOGETHER) for first in places]
+
+
+def _propagate(
+    robot: Robot, frame: str, q: FloatArray, qd: FloatArray, filters: Sequence[JointFilter]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the RMS noise of the efforts, shape (n,), and of the tip's acceleration, (6,)."""
+    if not len(q):
+        return np.full(robot.n, np.nan), np.full(6, np.nan)
+    qd_noise = np.array([item.velocity_deviation() for item in filters])
+    qdd_squares = np.array([item.acceleration_noise() for item in filters]) ** 2
+    mass = robot.mass_matrix(q)
+    inertia = (mass * mass) @ qdd_squares
+    friction = 0.5 * (robot.joint_friction(qd + qd_noise) - robot.joint_friction(qd - qd_noise))
+    jacobian = robot.frame(frame).jacobian(q)
+    tip = (jacobian * jacobian) @ qdd_squares
+    return (
+        np.sqrt(np.mean(inertia + friction * friction, axis=0)),
+        np.sqrt(np.mean(tip, axis=0)),
+    )

@@ -1,0 +1,234 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded signals on an even time grid, their noise and resolution, and moving sums of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.fft import irfft, next_fast_len, rfft
+
+from kron_dynamics.bag.samples import BoolArray, Samples
+from kron_dynamics.typing import FloatArray
+
+# Standard deviation of a normal distribution whose median absolute deviation is 1.
+NORMAL_MAD = 1.4826
+# Differences of this order hold the noise of smooth motion and next to nothing of the motion.
+NOISE_DIFFERENCE = 6
+# Fewer changes of step than this do not show that a signal was rounded.
+MIN_STEP_CHANGES = 8
+# Samples closer than this share of the usual distance count as one.
+LEAST_DISTANCE = 0.25
+# A grid time between samples further apart than this many usual distances is bridged.
+BRIDGED_PERIODS = 2.5
+# Samples beyond the times asked for that are looked at.
+NEIGHBOURS = 16
+# Stamps within this many seconds of the grid are on it.
+ON_GRID = 1e-7
+
+
+def on_grid(samples: Samples, time: FloatArray, period: float) -> tuple[FloatArray, BoolArray]:
+    """Return a signal at even times, shape (N,) or (N, k), and which are bridged, shape (N,).
+
+    A cubic goes through the two samples on each side of a time; where a stamp is that of the
+    grid, its sample is taken as it is.
+
+    Args:
+        samples: the signal, at least four samples, values of shape (M,) or (M, k).
+        time: increasing times of the grid in s, shape (N,).
+        period: usual distance of the samples in s.
+    """
+    times, values = _thinned(samples, period)
+    begin = int(np.searchsorted(times, time[0] - ON_GRID))
+    same = times[begin : begin + len(time)]
+    if len(same) == len(time) and np.abs(same - time).max() <= ON_GRID:
+        return values[begin : begin + len(time)], np.zeros(len(time), dtype=bool)
+    after = np.searchsorted(times, time).clip(1, len(times) - 1)
+    nearest = after - (time - times[after - 1] < times[after] - time)
+    distance = np.abs(times[nearest] - time)
+    off = distance > ON_GRID
+    result = values[nearest]
+    bridged: BoolArray = (times[after] - times[after - 1] > BRIDGED_PERIODS * period) & off
+    if not off.any() or len(times) < 4:
+        return result, bridged
+    at, first = time[off], (after[off] - 2).clip(0, len(times) - 4)
+    base = result[off]
+    moved = np.zeros_like(base)
+    places = [times[first + k] for k in range(4)]
+    for k in range(4):
+        weight = np.ones(len(at))
+        for other in range(4):
+            if other != k:
+                weight *= (at - places[other]) / (places[k] - places[other])
+        moved += weight.reshape(-1, *([1] * (base.ndim - 1))) * (values[first + k] - base)
+    result[off] = base + moved
+    return result, bridged
+
+
+def around(stamps: FloatArray, time: FloatArray) -> tuple[int, int]:
+    """Return first and last index of the samples near some times: those that `on_grid` needs.
+
+    Args:
+        stamps: of the samples in s, increasing, shape (M,).
+        time: increasing times in s, shape (N,).
+    """
+    first = int(np.searchsorted(stamps, time[0])) - NEIGHBOURS
+    last = int(np.searchsorted(stamps, time[-1])) + NEIGHBOURS
+    first = max(0, min(first, len(stamps) - 2 * NEIGHBOURS))
+    return first, max(last, first + 2 * NEIGHBOURS)
+
+
+def _thinned(samples: Samples, period: float) -> tuple[FloatArray, FloatArray]:
+    """Return samples of which those too close to each other are averaged."""
+    times, values = samples.time, samples.value
+    if len(times) < 2 or np.diff(times).min() >= LEAST_DISTANCE * period:
+        return times, values
+    firsts = np.flatnonzero(np.diff(times, prepend=-np.inf) >= LEAST_DISTANCE * period)
+    counts = np.diff(firsts, append=len(times))
+    shares = counts.reshape(-1, *([1] * (values.ndim - 1)))
+    return np.add.reduceat(times, firsts) / counts, np.add.reduceat(values, firsts) / shares
+
+
+class MovingSums:
+    """Sums of several signals of the same joints, each value and its neighbours weighed.
+
+    They are products of Fourier transforms: those of the weights are kept.
+    """
+
+    def __init__(self, weights: FloatArray) -> None:
+        """Take the weights.
+
+        Args:
+            weights: of each of s signals in each of r results, by ascending time, for each of n
+                joints, shape (s, r, 2 m + 1, n).
+        """
+        self._weights = weights
+        self._reach = weights.shape[2] // 2
+        self._transforms: dict[int, npt.NDArray[np.complex128]] = {}
+
+    def __call__(self, signals: Sequence[FloatArray]) -> FloatArray:
+        """Return the sums, NaN where weights or what is unknown reach into them.
+
+        They are laid out column by column; shape (r, N, n), or of as many groups of s signals
+        as there are, one group after the other.
+
+        Args:
+            signals: evenly spaced values, shape (N, n) each.
+        """
+        kinds, results, length, joints = self._weights.shape
+        count, groups = len(signals[0]), len(signals) // kinds
+        if count < length:
+            return np.full((groups * results, count, joints), np.nan)
+        size = int(next_fast_len(count, real=True))
+        moved = np.empty((len(signals), joints, size))
+        moved[:, :, count:] = 0.0
+        base = np.array([signal[0] for signal in signals])
+        base[~np.isfinite(base)] = 0.0
+        # Without the first value rounding is relative to how far signals move, not to where
+        # they are.
+        for signal, first, columns in zip(signals, base, moved, strict=True):
+            np.subtract(signal.T, first[:, None], out=columns[:, :count])
+        unknown = None
+        with np.errstate(invalid='ignore'):
+            is_whole = np.isfinite(moved.sum())
+        if not is_whole:
+            unknown = ~np.isfinite(moved[:, :, :count])
+            moved[:, :, :count][unknown] = 0.0
+        transformed = rfft(moved, overwrite_x=True).reshape(groups, kinds, 1, joints, -1)
+        weights = self._transform(size)
+        product = transformed[:, 0] * weights[0]
+        for kind in range(1, kinds):
+            product += transformed[:, kind] * weights[kind]
+        found = irfft(product, size, overwrite_x=True)[..., :count]
+        shares = self._weights.sum(axis=2)
+        found += np.einsum('gsj,srj->grj', base.reshape(groups, kinds, joints), shares)[..., None]
+        found[..., : self._reach] = np.nan
+        found[..., count - self._reach :] = np.nan
+        if unknown is not None:
+            holes = unknown.reshape(groups, kinds, joints, count).any(axis=1)
+            holes = np.cumsum(np.pad(holes, ((0, 0), (0, 0), (1, 0))), axis=-1)
+            reached = holes[..., length:] > holes[..., :-length]
+            inner = found[..., self._reach : count - self._reach]
+            inner[np.broadcast_to(reached[:, None], inner.shape)] = np.nan
+        return np.asarray(found.reshape(-1, joints, count).transpose(0, 2, 1))
+
+    def _transform(self, size: int) -> npt.NDArray[np.complex128]:
+        if size not in self._transforms:
+            backwards = self._weights[:, :, ::-1].transpose(0, 1, 3, 2)
+            taps = np.zeros((*backwards.shape[:3], size))
+            # A sum stands where the middle of its weights is.
+            taps[..., : self._reach + 1] = backwards[..., self._reach :]
+            if self._reach:
+                taps[..., -self._reach :] = backwards[..., : self._reach]
+            self._transforms[size] = rfft(taps, overwrite_x=True)
+        return self._transforms[size]
+
+
+def convolve(signal: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return moving sums of columns; NaN where the weights reach past the ends.
+
+    Args:
+        signal: evenly spaced values, shape (N,) or (N, k).
+        weights: of each value and its neighbours by ascending time, shape (2 m + 1,).
+    """
+    table = signal.reshape(len(signal), -1)
+    factors = np.broadcast_to(weights[:, None], (len(weights), table.shape[1]))
+    return np.asarray(MovingSums(factors[None, None])([table])[0].reshape(signal.shape))
+
+
+def noise_level(samples: Samples, period: float) -> float:
+    """Return the standard deviation of the white noise on samples, in their own unit.
+
+    It is the robust spread (median absolute deviation) of differences of high order, and at least
+    what the encoder's resolution causes: an encoder at rest shows no spread, yet resolves no
+    better. Where rounded samples change only now and then, neighbours share an error; the
+    standard deviation is then that of white noise as strong at low frequencies.
+
+    Args:
+        samples: the signal, values of shape (M,).
+        period: usual distance of the samples in s.
+    """
+    if len(samples.time) < 2:
+        return 0.0
+    count = int((samples.time[-1] - samples.time[0]) / period + 1e-6) + 1
+    value, _ = on_grid(samples, samples.time[0] + period * np.arange(count, dtype=float), period)
+    differences = np.diff(value - value[:1], NOISE_DIFFERENCE)
+    step = resolution(samples.value)
+    if step > 0.0:
+        # Where an encoder stands still, nothing is seen of its noise.
+        differences = differences[differences != 0.0]
+    spread = 0.0
+    if len(differences):
+        scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
+        centred = np.abs(differences - np.median(differences))
+        spread = NORMAL_MAD * float(np.median(centred)) / scale
+    if step == 0.0:
+        return spread
+    changes = np.flatnonzero(np.diff(samples.value))
+    shared = float(np.median(np.diff(changes))) if len(changes) > MIN_STEP_CHANGES else 1.0
+    return max(spread, step / math.sqrt(12.0) * math.sqrt(shared))
+
+
+def resolution(value: FloatArray) -> float:
+    """Return the step to which samples were rounded, 0 if they do not look rounded.
+
+    Rounded samples change by whole multiples of one step, and the multiple keeps changing; a
+    smooth signal that stands still or runs at constant speed changes its step only now and then.
+
+    Args:
+        value: samples in the order of time, shape (M,).
+    """
+    steps = np.abs(np.diff(value))
+    float_error = 1e-14 * float(np.abs(value).max(initial=0.0))
+    moves = steps[steps > float_error]
+    if not len(moves):
+        return 0.0
+    smallest = float(moves.min())
+    multiples = steps / smallest
+    whole = np.rint(multiples)
+    is_rounded = np.all(np.abs(multiples - whole) < 1e-3 + 4.0 * float_error / smallest)
+    changes = np.count_nonzero(np.diff(whole))
+    return smallest if is_rounded and changes >= MIN_STEP_CHANGES else 0.0

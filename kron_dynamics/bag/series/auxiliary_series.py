@@ -1,0 +1,102 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time series recorded along with the joint states, on the same clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag.reading.acceleration_decoding import Accelerations
+from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.samples import DroppedSamples, IntArray, Samples, merge_samples
+from kron_dynamics.bag.series.joint_log import JointLog, columns_by_joint
+from kron_dynamics.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A topic recorded along with the joint states.
+
+    Attributes:
+        topic: its name.
+        epochs: its series in each clock epoch of the joint states: one per joint for commanded
+            efforts (N m or N); a single one of six columns for accelerations (linear m/s^2,
+            then angular rad/s^2, base axes).
+        dropped: what was not used.
+    """
+
+    topic: str
+    epochs: tuple[tuple[Samples, ...], ...]
+    dropped: DroppedSamples
+
+
+def collect_commands(
+    topic: str,
+    states: JointStates,
+    log: JointLog,
+    joint_names: Sequence[str],
+) -> Companion:
+    """Return the efforts in messages that accompany a joint log.
+
+    Args:
+        topic: name of their topic.
+        states: what its messages say.
+        log: the joint states whose clock they follow.
+        joint_names: the model's joints, in coordinate order.
+    """
+    dropped = DroppedSamples()
+    columns = columns_by_joint(states, joint_names, dropped)
+    epochs = _epochs(states.log_time, log)
+    times = _times(states.stamp, states.log_time, log)
+    return Companion(
+        topic,
+        tuple(
+            tuple(
+                merge_samples(columns.get((joint, 'effort'), []), times, epochs == epoch, dropped)
+                for joint in joint_names
+            )
+            for epoch in range(len(log.epoch_starts))
+        ),
+        dropped,
+    )
+
+
+def collect_accelerations(topic: str, messages: Accelerations, log: JointLog) -> Companion:
+    """Return the accelerations in messages that accompany a joint log.
+
+    Args:
+        topic: name of their topic.
+        messages: messages in the order of recording.
+        log: the joint states whose clock they follow.
+    """
+    dropped = DroppedSamples()
+    table = messages.acceleration
+    finite = np.isfinite(table).all(axis=1)
+    if not finite.all():
+        dropped.non_finite['acceleration'] = int(np.sum(~finite))
+    epochs = _epochs(messages.log_time, log)
+    times = _times(messages.stamp, messages.log_time, log)
+    pieces = [(np.flatnonzero(finite), table[finite])]
+    return Companion(
+        topic,
+        tuple(
+            (merge_samples(pieces, times, epochs == epoch, dropped),)
+            for epoch in range(len(log.epoch_starts))
+        ),
+        dropped,
+    )
+
+
+def _epochs(log_time: IntArray, log: JointLog) -> IntArray:
+    """Return in which clock epoch of the joint states each message was recorded."""
+    found = np.searchsorted(log.epoch_starts, log_time, side='right')
+    return np.maximum(found - 1, 0)
+
+
+def _times(stamp: IntArray, log_time: IntArray, log: JointLog) -> FloatArray:
+    """Return times in s on the joint states' clock."""
+    chosen = stamp if log.stamped else log_time
+    return np.asarray((chosen - log.origin) * 1e-9)

@@ -1,0 +1,275 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Turns recorded joint states into clean time series per joint, counting whatever is lost.
+
+Joints are matched by name and kept apart until the model is evaluated, so messages may be
+partial, unordered or come from several publishers. Nothing is ever filled in: a sample that is
+missing or not a number is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
+from kron_dynamics.bag.reading.spool import release
+from kron_dynamics.bag.samples import (
+    BoolArray,
+    DroppedSamples,
+    IntArray,
+    Piece,
+    Samples,
+    merge_samples,
+    sample_period,
+)
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import FloatArray
+
+# A stamp this far behind the newest one is a restarted clock, not a late message.
+RESTART_STEP_NS = 500_000_000
+# Silence of more than this many sample periods ends a segment.
+GAP_PERIODS = 5.0
+# Larger numbers are no motion and no effort of a machine: bits were flipped.
+LARGEST = 1e12
+_ROWS = 16_384  # of a table that are looked at together
+_HELD = 16  # such parts after which memory of what was read is given back
+QUANTITIES = ('position', 'velocity', 'effort')
+
+
+@dataclass(frozen=True)
+class JointSegment:
+    """A stretch of recording without gaps in the positions of any joint.
+
+    Attributes:
+        epoch: how often the clock had been restarted before.
+        start: first time at which every joint is known, in s.
+        end: last such time, in s.
+        position: positions of each model joint, in rad or m.
+        velocity: velocities of each model joint, in rad/s or m/s; may hold no samples.
+        effort: efforts of each model joint, in N m or N; may hold no samples.
+    """
+
+    epoch: int
+    start: float
+    end: float
+    position: tuple[Samples, ...]
+    velocity: tuple[Samples, ...]
+    effort: tuple[Samples, ...]
+
+
+@dataclass(frozen=True)
+class JointLog:
+    """Everything one JointState topic says about the model's joints.
+
+    Attributes:
+        segments: stretches without gaps, in the order of recording.
+        dropped: what was not used.
+        message_count: decoded messages.
+        origin: stamp that is time 0, in ns.
+        epoch_starts: recording times at which each clock epoch begins, in ns.
+        epoch_stamps: stamps of the messages recorded then, in ns.
+        stamped: whether times come from the headers (else from the recorder).
+    """
+
+    segments: tuple[JointSegment, ...]
+    dropped: DroppedSamples
+    message_count: int
+    origin: int
+    epoch_starts: IntArray
+    epoch_stamps: IntArray
+    stamped: bool
+
+
+def build_joint_log(
+    topic: str,
+    states: JointStates,
+    joint_names: Sequence[str],
+    unlimited: Collection[str] = (),
+) -> JointLog:
+    """Return the time series of the given joints.
+
+    Args:
+        topic: name used in errors.
+        states: what its messages say.
+        joint_names: the model's joints, in coordinate order.
+        unlimited: those that turn without end; drivers may report them modulo one turn.
+
+    Raises:
+        BagError: a joint has no position in any message.
+    """
+    dropped = DroppedSamples()
+    stamped = bool(states.stamp.any())
+    stamps = states.stamp if stamped else states.log_time
+    epochs = clock_epochs(stamps)
+    dropped.restarts = int(epochs[-1]) if len(epochs) else 0
+    dropped.out_of_order = sum(
+        int(np.count_nonzero(part < np.maximum.accumulate(part)))
+        for part in (stamps[epochs == epoch] for epoch in range(dropped.restarts + 1))
+    )
+    origin = int(stamps.min()) if len(stamps) else 0
+    times: FloatArray = (stamps - origin) * np.float64(1e-9)
+    columns = columns_by_joint(states, joint_names, dropped)
+    for joint in joint_names:
+        if not columns.get((joint, 'position')):
+            seen = sorted(states.names)
+            raise BagError(
+                f"topic '{topic}' has no position of joint '{joint}'; it has {', '.join(seen)}"
+                '; if names differ: --rename RECORDED=MODEL'
+                if seen
+                else f"topic '{topic}' names no joints"
+            )
+    segments: list[JointSegment] = []
+    for epoch in range(dropped.restarts + 1):
+        series = {
+            key: merge_samples(columns.get(key, []), times, epochs == epoch, dropped)
+            for key in ((joint, quantity) for joint in joint_names for quantity in QUANTITIES)
+        }
+        for joint in unlimited:
+            samples = series[joint, 'position']
+            series[joint, 'position'] = Samples(samples.time, np.unwrap(samples.value))
+        segments += _split_into_segments(series, joint_names, epoch, dropped)
+    firsts = np.searchsorted(epochs, np.arange(dropped.restarts + 1))
+    return JointLog(
+        tuple(segments),
+        dropped,
+        len(states),
+        origin,
+        states.log_time[firsts],
+        stamps[firsts],
+        stamped,
+    )
+
+
+def clock_epochs(stamps: IntArray) -> IntArray:
+    """Return how often the clock had restarted before each message, shape (N,).
+
+    A stamp far behind the newest one is a restart unless the next stamp is back at the front:
+    then it is one late message.
+
+    Args:
+        stamps: stamps in ns, in the order of recording, shape (N,).
+    """
+    epochs = np.zeros(len(stamps), dtype=np.int64)
+    if not np.any(np.diff(stamps) < -RESTART_STEP_NS):
+        return epochs
+    epoch, front = 0, int(stamps[0])
+    for index, stamp in enumerate(stamps.tolist()):
+        oldest_late = front - RESTART_STEP_NS
+        if stamp < oldest_late:
+            returns = index + 1 < len(stamps) and int(stamps[index + 1]) >= oldest_late
+            if not returns:
+                epoch, front = epoch + 1, stamp
+        front = max(front, stamp)
+        epochs[index] = epoch
+    return epochs
+
+
+def columns_by_joint(
+    states: JointStates, joint_names: Sequence[str], dropped: DroppedSamples
+) -> dict[tuple[str, str], list[Piece]]:
+    """Return, by joint and quantity, the values in messages and the indices of those messages.
+
+    Args:
+        states: the messages of a topic.
+        joint_names: joints wanted.
+        dropped: where messages and samples that cannot be used are counted.
+    """
+    consistent = [table for table in states.tables if _is_consistent(table)]
+    dropped.malformed += len(states) - sum(len(table.index) for table in consistent)
+    named = {name for table in consistent for name in table.names}
+    dropped.unused_joints = tuple(sorted(named - set(joint_names)))
+    columns: dict[tuple[str, str], list[Piece]] = {}
+    for table in consistent:
+        for quantity in QUANTITIES:
+            wanted = table.joints_with(quantity) & set(joint_names)
+            whole = _finite_columns(getattr(table, quantity))
+            for column, joint in enumerate(table.names):
+                if joint not in wanted:
+                    continue
+                values = getattr(table, quantity)[:, column]
+                if whole[column]:
+                    columns.setdefault((joint, quantity), []).append((table.index, values))
+                    continue
+                finite = np.abs(values) <= LARGEST
+                if not finite.all():
+                    key = f'{joint} {quantity}'
+                    count = dropped.non_finite.get(key, 0) + int(np.sum(~finite))
+                    dropped.non_finite[key] = count
+                if finite.any():
+                    piece = (table.index[finite], values[finite])
+                    columns.setdefault((joint, quantity), []).append(piece)
+    return columns
+
+
+def _finite_columns(table: FloatArray) -> BoolArray:
+    """Return which columns hold usable numbers alone; a long table is looked at in parts."""
+    whole = np.ones(table.shape[1], dtype=bool)
+    for first in range(0, len(table), _ROWS):
+        part = np.abs(table[first : first + _ROWS]) <= LARGEST
+        if not part.all():
+            whole &= part.all(axis=0)
+        if not first % (_HELD * _ROWS):
+            release()
+    release()
+    return whole
+
+
+def _is_consistent(table: JointTable) -> bool:
+    """Return whether messages name each joint once, and fill each array wholly or not at all."""
+    count = len(table.names)
+    widths = {getattr(table, quantity).shape[1] for quantity in QUANTITIES}
+    return len(set(table.names)) == count and widths <= {0, count}
+
+
+def _split_into_segments(
+    series: dict[tuple[str, str], Samples],
+    joint_names: Sequence[str],
+    epoch: int,
+    dropped: DroppedSamples,
+) -> list[JointSegment]:
+    positions = [series[joint, 'position'] for joint in joint_names]
+    intervals = [(-np.inf, np.inf)]
+    for time in {id(samples.time): samples.time for samples in positions}.values():
+        intervals = _intersect(intervals, _unbroken_intervals(time))
+    segments = []
+    used = 0
+    for start, end in intervals:
+        cut = {
+            quantity: tuple(series[joint, quantity].between(start, end) for joint in joint_names)
+            for quantity in QUANTITIES
+        }
+        used += sum(len(samples.time) for samples in cut['position'])
+        segments.append(
+            JointSegment(epoch, start, end, cut['position'], cut['velocity'], cut['effort'])
+        )
+    dropped.outside_segments += sum(len(samples.time) for samples in positions) - used
+    return segments
+
+
+def _unbroken_intervals(time: FloatArray) -> list[tuple[float, float]]:
+    if len(time) < 2:
+        return []
+    breaks = np.flatnonzero(np.diff(time) > GAP_PERIODS * sample_period(time))
+    firsts = np.concatenate(([0], breaks + 1))
+    lasts = np.concatenate((breaks, [len(time) - 1]))
+    return [(float(time[a]), float(time[b])) for a, b in zip(firsts, lasts, strict=True)]
+
+
+def _intersect(
+    left: list[tuple[float, float]], right: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """Return the common parts, of more than no length, of two ordered lists of intervals."""
+    common = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        start, end = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if end > start:
+            common.append((start, end))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return common

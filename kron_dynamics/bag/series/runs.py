@@ -1,0 +1,258 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds in a bag what belongs together: the robot, and each run of it.
+
+A run is one JointState topic with the positions of all the model's joints. Commanded efforts and
+the tip's acceleration belong to it when they were recorded in its namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kron_dynamics.bag.reading.reader import BagContents
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.auxiliary_series import (
+    Companion,
+    collect_accelerations,
+    collect_commands,
+)
+from kron_dynamics.bag.series.joint_log import JointLog, build_joint_log
+from kron_dynamics.exceptions import BagError
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import FloatArray
+
+CONFLICT_SHARE = 0.1
+# How far beyond its limits, in their range, no joint goes that is recorded in the model's unit.
+BEYOND_LIMITS = 0.1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One motion of the robot and what was recorded with it.
+
+    Attributes:
+        topic: the JointState topic.
+        log: its joints' time series.
+        commands: commanded efforts of each joint, if recorded.
+        acceleration: the tip's acceleration in base axes, if recorded.
+        notes: why something recorded is not used.
+    """
+
+    topic: str
+    log: JointLog
+    commands: Companion | None
+    acceleration: Companion | None
+    notes: tuple[str, ...]
+
+
+def find_runs(
+    contents: BagContents,
+    model: RobotModel,
+    topics: Sequence[str] = (),
+    among: Sequence[str] | None = None,
+) -> list[Run]:
+    """Return the runs recorded in a bag.
+
+    Args:
+        contents: the bag.
+        model: the robot; its joints are found by name.
+        topics: JointState topics to use; empty takes each that covers the model.
+        among: those that may be of this robot; None for all.
+
+    Raises:
+        BagError: no topic, or not each given one, has the positions of all joints.
+    """
+    if not contents.joint_states:
+        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
+    for topic in topics:
+        if topic not in contents.joint_states:
+            raise BagError(
+                f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
+                f'have some: {", ".join(contents.joint_states)}'
+            )
+    chosen = list(topics) or _covering_topics(
+        contents, model, list(contents.joint_states) if among is None else among
+    )
+    return [_assemble(contents, model, topic) for topic in chosen]
+
+
+def _covering_topics(contents: BagContents, model: RobotModel, among: Sequence[str]) -> list[str]:
+    missing = {
+        topic: sorted(
+            set(model.joint_names) - contents.joint_states[topic].joints_with('position')
+        )
+        for topic in among
+    }
+    covering = [topic for topic, joints in missing.items() if not joints]
+    if not covering:
+        listing = '; '.join(
+            f'{topic} lacks {", ".join(lacks)}' for topic, lacks in missing.items()
+        )
+        raise BagError(
+            f"no topic has the positions of all joints of '{model.name}': {listing}. "
+            'Is this the right --urdf? If names differ: --rename RECORDED=MODEL; joints that are '
+            'not recorded have to be fixed in the description'
+        )
+    return covering
+
+
+def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
+    pairs = zip(model.joint_names, model.joint_types, strict=True)
+    unlimited = [name for name, kind in pairs if joint_kind(kind).is_endless]
+    log = build_joint_log(topic, contents.joint_states[topic], model.joint_names, unlimited)
+    log.dropped.undecodable = contents.undecodable.get(topic, 0)
+    notes: list[str] = []
+    log = _without_empty_velocities(log, model.joint_names, notes)
+    commands = acceleration = None
+    command_topic = _command_topic(contents, model, topic, notes)
+    if command_topic is not None:
+        states = contents.joint_states[command_topic]
+        commands = collect_commands(command_topic, states, log, model.joint_names)
+        commands.dropped.undecodable = contents.undecodable.get(command_topic, 0)
+    acceleration_topic = _acceleration_topic(contents, model, topic, notes)
+    if acceleration_topic is not None:
+        vectors = contents.accelerations[acceleration_topic]
+        acceleration = collect_accelerations(acceleration_topic, vectors, log)
+        acceleration.dropped.undecodable = contents.undecodable.get(acceleration_topic, 0)
+    for k, joint in enumerate(model.joint_names):
+        efforts = [segment.effort[k].value for segment in log.segments]
+        if any(len(effort) for effort in efforts) and not any(map(_changes_from_zero, efforts)):
+            notes.append(f"effort of joint '{joint}' is 0 in every message: is it measured?")
+    notes += _beyond_limits(log, model)
+    samples = sum(len(s.time) for segment in log.segments for s in segment.position)
+    if log.dropped.conflicts > CONFLICT_SHARE * samples:
+        notes.append(
+            'many samples have the time of another but a different value: two motions at the '
+            'same times? Was the clock reset while recording in simulated time?'
+        )
+    return Run(topic, log, commands, acceleration, tuple(notes))
+
+
+def _changes_from_zero(values: FloatArray) -> bool:
+    """Whether there is a number that is not 0; mostly one of the first tells."""
+    return bool(np.any(values[:1000]) or np.any(values))
+
+
+def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
+    """Point out positions that are far outside what the description allows."""
+    found = []
+    limits = zip(model.position_lower.tolist(), model.position_upper.tolist(), strict=True)
+    for k, (lower, upper) in enumerate(limits):
+        values = [part.position[k].value for part in log.segments if len(part.position[k].value)]
+        margin = BEYOND_LIMITS * (upper - lower)
+        if not values or not np.isfinite(margin) or margin <= 0.0:
+            continue
+        least = min(float(value.min()) for value in values)
+        largest = max(float(value.max()) for value in values)
+        if least < lower - margin or largest > upper + margin:
+            found.append(
+                f'{model.joint_names[k]} from {least:.4g} to {largest:.4g}, limits {lower:.4g} '
+                f'and {upper:.4g}'
+            )
+    if not found:
+        return []
+    return [
+        f'positions far outside the limits of the description: {"; ".join(found)}. Degrees or '
+        'mm (--scale JOINT=deg), or another zero?'
+    ]
+
+
+def _without_empty_velocities(
+    log: JointLog, joint_names: Sequence[str], notes: list[str]
+) -> JointLog:
+    """Leave out velocities that are zero all the time though the positions change."""
+    empty = [
+        k
+        for k in range(len(joint_names))
+        if any(len(part.velocity[k].time) for part in log.segments)
+        and not any(_changes_from_zero(part.velocity[k].value) for part in log.segments)
+        and any(
+            np.any(part.position[k].value != part.position[k].value[0]) for part in log.segments
+        )
+    ]
+    if not empty:
+        return log
+    named = ', '.join(joint_names[k] for k in empty)
+    notes.append(
+        f'velocity of {named} is 0 in every message while the position changes: it is not used'
+    )
+    nothing = Samples(np.empty(0), np.empty(0))
+    segments = [
+        replace(
+            part,
+            velocity=tuple(
+                nothing if k in empty else samples for k, samples in enumerate(part.velocity)
+            ),
+        )
+        for part in log.segments
+    ]
+    return replace(log, segments=tuple(segments))
+
+
+def _namespace(topic: str) -> str:
+    return topic.rsplit('/', 1)[0] + '/'
+
+
+def _beside(
+    topics: Iterable[str], topic: str, contents: BagContents, model: RobotModel
+) -> list[str]:
+    """Return the topics in the namespace of a JointState topic, not of one nested in it.
+
+    Topics with only modal coordinates are not other robots: they are of this one's links.
+    """
+    own = _namespace(topic)
+    nested = {
+        _namespace(other)
+        for other, states in contents.joint_states.items()
+        if _namespace(other).startswith(own)
+        and states.joints_with('position') & set(model.joint_names)
+    } - {own}
+    return [
+        other for other in topics if other.startswith(own) and not other.startswith(tuple(nested))
+    ]
+
+
+def _command_topic(
+    contents: BagContents, model: RobotModel, topic: str, notes: list[str]
+) -> str | None:
+    """Return the JointState topic beside the run's that holds efforts without positions."""
+    found = [
+        other
+        for other in _beside(contents.joint_states, topic, contents, model)
+        if not contents.joint_states[other].joints_with('position')
+        and contents.joint_states[other].joints_with('effort') & set(model.joint_names)
+    ]
+    return _only(found, 'command_state', 'commanded efforts', notes)
+
+
+def _acceleration_topic(
+    contents: BagContents, model: RobotModel, topic: str, notes: list[str]
+) -> str | None:
+    found = _beside(contents.accelerations, topic, contents, model)
+    chosen = _only(found, 'tip_acceleration', 'accelerations', notes)
+    if chosen is None:
+        return None
+    frames = set(contents.accelerations[chosen].frame_ids)
+    if frames != {model.root_link}:
+        named = ', '.join(f"'{frame}'" for frame in sorted(frames))
+        notes.append(
+            f"{chosen} is not used: its axes are those of {named}, expected '{model.root_link}'"
+        )
+        return None
+    return chosen
+
+
+def _only(found: Sequence[str], usual_name: str, meaning: str, notes: list[str]) -> str | None:
+    """Return the only topic found, else the only one with the usual name, else none."""
+    usual = [topic for topic in found if topic.rsplit('/', 1)[-1] == usual_name]
+    for candidates in (found, usual):
+        if len(candidates) == 1:
+            return candidates[0]
+    if found:
+        notes.append(f'{meaning} are not used: {", ".join(found)} are in one namespace')
+    return None

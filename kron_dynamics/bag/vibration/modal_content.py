@@ -1,0 +1,163 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which predicted vibrations of flexible links a recording shows: frequencies and damping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.bag.replaying.replay import recorded_efforts
+from kron_dynamics.bag.samples import sample_period
+from kron_dynamics.bag.series.runs import Run
+from kron_dynamics.bag.vibration.modal_results import ModalContent, ModeContent
+from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, groups_of, predicted_modes
+from kron_dynamics.bag.vibration.record_windows import record_windows
+from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, vibration_record
+from kron_dynamics.identification.modal_fit import INTERVAL, FittedMode, fit_modes
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Share of the sampling rate above which a vibration cannot be told from slower ones.
+_HIGHEST_SHARE = 0.4
+# Segments are looked at together where their sampling periods differ by less than this share.
+_SAME_PERIOD = 1e-3
+# A channel shows a mode when it has this much of evidence, in standard deviations.
+_SHOWS = 3.0
+
+
+def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) -> ModalContent:
+    """Return what a run shows of the vibrations of flexible links.
+
+    Efforts of a joint count while it slides, or where its model has no dry friction: what a joint
+    that is held by friction passes on, its drive does not show. The acceleration of the tip
+    counts where it was recorded.
+
+    Args:
+        robot: with flexible links.
+        run: what was recorded.
+        frame: link whose acceleration was recorded.
+        sources: of each joint's effort, as in `Replay`.
+
+    Raises:
+        ModelError: the links do not carry their weight in a recorded pose.
+    """
+    names = robot.joint_names[robot.model.joint_count :]
+    segment = max(run.log.segments, key=lambda part: part.end - part.start)
+    middle = np.array([s.value[len(s.value) // 2] for s in segment.position])
+    rate = 1.0 / max(sample_period(samples.time) for samples in segment.position)
+    predicted = predicted_modes(robot, middle, frame)
+    hertz = predicted.omega / (2.0 * np.pi)
+    modes: dict[int, ModeContent] = {}
+    looked = list[tuple[int, float, int]]()
+    for group in groups_of(predicted.omega):
+        within = [k for k in group if 0.0 < hertz[k] <= _HIGHEST_SHARE * rate]
+        for k in group:
+            if k not in within:
+                modes[k] = _unseen(
+                    names[k], hertz[k], predicted.ratios[k], _too_fast(hertz[k], rate)
+                )
+        if not within:
+            continue
+        records = _records(robot, run, frame, sources, float(hertz[within].max()))
+        for k in within:
+            verdict = 'not seen: no stretch is long enough, or no channel would show it'
+            modes[k] = _unseen(names[k], hertz[k], predicted.ratios[k], verdict)
+        for channels, labels in _channel_groups(robot):
+            found = record_windows(robot, frame, records, within, channels) if records else None
+            if found is None:
+                continue
+            fit = fit_modes(found[0])
+            for place, k in enumerate(within):
+                other = _content(names[k], k, fit.modes[place], found[1], labels)
+                modes[k] = _better(modes[k], other)
+            looked.append((found[0].count, 2.0 * np.pi / found[0].spacing, fit.disturbed))
+    windows, length, disturbed = max(looked, default=(0, 0.0, 0))
+    return ModalContent(
+        tuple(modes[k] for k in sorted(modes)),
+        windows,
+        length,
+        disturbed,
+        tuple(float(x) for x in middle),
+        frame,
+    )
+
+
+def _channel_groups(robot: Robot) -> list[tuple[slice, tuple[str, ...]]]:
+    """Channels that are looked at by themselves: what is wrong with one kind is its own."""
+    count = robot.model.joint_count
+    joints = robot.joint_names[:count]
+    return [(slice(count), joints), (slice(count, count + 3), ('tip acceleration',) * 3)]
+
+
+def _better(one: ModeContent, other: ModeContent) -> ModeContent:
+    """The one that says more."""
+    if one.seen and other.seen:
+        return min(one, other, key=lambda mode: mode.frequency_interval)
+    return other if other.seen or not one.seen and other.evidence == other.evidence else one
+
+
+def _records(
+    robot: Robot, run: Run, frame: str, sources: Sequence[str], frequency: float
+) -> list[VibrationRecord]:
+    """Segments made ready for vibrations up to a frequency, Hz, those of one sampling period."""
+    records: list[VibrationRecord] = []
+    for segment in run.log.segments:
+        tip = run.acceleration.epochs[segment.epoch][0] if run.acceleration else None
+        efforts = recorded_efforts(run, segment, sources)
+        record = vibration_record(robot.rigid, frame, segment, efforts, tip, frequency)
+        if record is not None:
+            usual = records[0].period if records else record.period
+            if abs(record.period - usual) < _SAME_PERIOD * usual:
+                records.append(record)
+    return records
+
+
+def _content(
+    name: str,
+    place: int,
+    mode: FittedMode,
+    there: Sequence[PredictedModes],
+    channels: Sequence[str],
+) -> ModeContent:
+    predicted = float(np.mean([found.omega[place] for found in there]) / (2.0 * np.pi))
+    ratio = float(np.mean([found.ratios[place] for found in there]))
+    if not mode.seen:
+        return _unseen(name, predicted, ratio, 'not seen', mode.evidence)
+    spread = float(np.exp(INTERVAL * mode.ratio_deviation))
+    return ModeContent(
+        name,
+        predicted,
+        ratio,
+        mode.scale * predicted,
+        INTERVAL * mode.scale_deviation * predicted,
+        mode.ratio,
+        (mode.ratio / spread, mode.ratio * spread),
+        mode.evidence,
+        _showing(mode.channel_evidence, channels),
+        'seen',
+    )
+
+
+def _showing(evidence: FloatArray, channels: Sequence[str]) -> tuple[str, ...]:
+    total: dict[str, float] = {}
+    for name, value in zip(channels, evidence, strict=True):
+        total[name] = total.get(name, 0.0) + float(value)
+    return tuple(name for name, value in total.items() if value > _SHOWS)
+
+
+def _unseen(
+    name: str, frequency: float, ratio: float, verdict: str, evidence: float = float('nan')
+) -> ModeContent:
+    nan = float('nan')
+    return ModeContent(
+        name, float(frequency), float(ratio), nan, nan, nan, (nan, nan), evidence, (), verdict
+    )
+
+
+def _too_fast(frequency: float, rate: float) -> str:
+    if frequency <= 0.0:
+        return 'not seen: nothing holds it, so that it has no frequency'
+    side = 'above' if frequency > 0.5 * rate else 'too near to'
+    return f'not seen: {side} half the sampling rate of {rate:.4g} Hz'

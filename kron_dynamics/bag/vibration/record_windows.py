@@ -1,0 +1,186 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Windows of recorded motion in which vibrations are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kron_dynamics.bag.samples import BoolArray
+from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, predicted_modes
+from kron_dynamics.bag.vibration.smoothing_kernels import kernel_gain
+from kron_dynamics.bag.vibration.vibration_records import VibrationRecord
+from kron_dynamics.identification.modal_windows import ComplexArray, ModalWindows
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Length of a window in periods of the slowest mode; lines between these shares of frequencies.
+_PERIODS = 8.0
+_BAND = (0.5, 2.0)
+# Lines nearer to half the sampling rate are not used.
+_HIGHEST = 0.45
+# Windows that are looked at: those with most vibration.
+_MOST = 60
+
+
+class _Place(NamedTuple):
+    score: float
+    record: VibrationRecord
+    first: int
+
+
+def record_windows(
+    robot: Robot,
+    frame: str,
+    records: Sequence[VibrationRecord],
+    group: Sequence[int],
+    channels: slice,
+) -> tuple[ModalWindows, list[PredictedModes]] | None:
+    """Return the windows of records that show most, with the modes predicted at their poses.
+
+    Args:
+        robot: with flexible links.
+        frame: link whose acceleration is looked at.
+        records: made ready for these modes, of one period.
+        group: places of the modes that are looked for.
+        channels: which to look at, of the joints' efforts and the tip's three accelerations.
+
+    Returns:
+        None where no window is long enough, or nothing was recorded that would show them.
+    """
+    middle = records[0].position[len(records[0].position) // 2]
+    omega = predicted_modes(robot, middle, frame).omega[group]
+    period = records[0].period
+    length = int(_PERIODS * 2.0 * np.pi / omega.min() / period)
+    lines = 2.0 * np.pi * np.fft.rfftfreq(length, period)
+    kept = (lines > _BAND[0] * omega.min()) & (lines < _BAND[1] * omega.max())
+    kept &= lines < 2.0 * np.pi * _HIGHEST / period
+    chosen = _chosen(records, length, kept, channels)
+    if not chosen:
+        return None
+    parts, modes = [], []
+    for place in chosen:
+        pose = place.record.position[place.first : place.first + length].mean(axis=0)
+        found = predicted_modes(robot, pose, frame)
+        modes.append(found)
+        parts.append(_window(robot.rigid, frame, place, length, kept, pose))
+    joints, seen, rigid, nuisances = (np.array(each) for each in zip(*parts, strict=True))
+    seen, rigid, nuisances = seen[..., channels], rigid[:, channels], nuisances[:, :, channels]
+    known = np.isfinite(seen).all(axis=1)
+    seen, nuisances = (np.where(np.isfinite(x), x, 0.0) for x in (seen, nuisances))
+    drive = np.array([found.drive[group] for found in modes])
+    tips = np.array([found.tip[group] for found in modes])
+    return ModalWindows(
+        lines=lines[kept],
+        joints=joints,
+        joint_noise=_joint_noise(chosen[0].record, lines[kept], length),
+        channels=seen,
+        channel_noise=np.sqrt(length) * _channel_noise(chosen)[channels],
+        rigid=rigid,
+        known=known,
+        nuisances=nuisances * known[:, None, :, None],
+        drive=drive,
+        shapes=np.concatenate([drive, tips], axis=2)[:, :, channels],
+        omega=np.array([found.omega[group] for found in modes]),
+    ), modes
+
+
+def _chosen(
+    records: Sequence[VibrationRecord], length: int, kept: BoolArray, used: slice
+) -> list[_Place]:
+    """Windows that do not overlap, those with most of vibration first."""
+    places = []
+    for record in records:
+        channels = np.hstack([record.efforts, record.tip])[:, used]
+        noise = np.concatenate([record.effort_noise, record.tip_noise])[used]
+        reach = 2 * (len(record.kernel) // 2)
+        for first in range(reach, len(channels) - reach - length + 1, max(1, length // 4)):
+            rows = slice(first, first + length)
+            if not np.isfinite(record.acceleration[rows]).all():
+                continue
+            seen = np.isfinite(channels[rows]).all(axis=0)
+            if seen.any():
+                spectra = np.fft.rfft(channels[rows][:, seen], axis=0)[kept]
+                score = float(np.sum(np.abs(spectra / noise[seen]) ** 2))
+                places.append(_Place(score, record, first))
+    places.sort(key=lambda place: -place.score)
+    chosen: list[_Place] = []
+    for place in places:
+        apart = (
+            place.record is not other.record or abs(place.first - other.first) >= length
+            for other in chosen
+        )
+        if all(apart):
+            chosen.append(place)
+        if len(chosen) == _MOST:
+            break
+    return chosen
+
+
+def _window(
+    rigid: Robot,
+    frame: str,
+    place: _Place,
+    length: int,
+    kept: BoolArray,
+    pose: FloatArray,
+) -> tuple[ComplexArray, ComplexArray, FloatArray, ComplexArray]:
+    """Joints (L, n_j), channels (L, C), rigid (C, n_j), nuisances (L, C, n_j) of a window."""
+    record, rows = place.record, slice(place.first, place.first + length)
+    lines = np.asarray(2.0 * np.pi * np.fft.rfftfreq(length, record.period)[kept])
+
+    def spectrum(values: FloatArray) -> ComplexArray:
+        return np.asarray(np.fft.rfft(values, axis=0)[kept])
+
+    gain = kernel_gain(record.kernel, lines, record.period)[:, None]
+    gains = _acceleration_gain(record, lines)
+    q, qdd = record.position[rows], record.acceleration[rows]
+    tables = np.concatenate([rigid.mass_matrix(q), rigid.frame(frame).jacobian(q)[:, :3]], axis=1)
+    count = qdd.shape[1]
+    # Column by column: what each joint's acceleration does, without the filter of that joint.
+    moved = sum(
+        spectrum(tables[:, :, j] * qdd[:, j, None]) / gains[:, j, None] for j in range(count)
+    )
+    raw = spectrum(np.hstack([record.efforts[rows], record.tip[rows]])) / gain
+    channels = raw - moved
+    nuisances = np.zeros((len(lines), count + 3, count), dtype=np.complex128)
+    for j in range(count):
+        nuisances[:, j, j] = 1j * lines * raw[:, j]  # of an effort that is stamped late
+    mean = np.concatenate([rigid.mass_matrix(pose), rigid.frame(frame).jacobian(pose)[:3]])
+    return spectrum(qdd) / gains, channels, mean, nuisances
+
+
+def _acceleration_gain(record: VibrationRecord, lines: FloatArray) -> ComplexArray:
+    """What the differentiated signals are of true accelerations, shape (L, n_j)."""
+    slope, curvature = (
+        kernel_gain(kernel, lines, record.period) / (1j * lines) ** power
+        for power, kernel in ((1, record.slope), (2, record.curvature))
+    )
+    share = record.from_rates
+    return np.asarray(share * slope[:, None] + (1.0 - share) * curvature[:, None])
+
+
+def _joint_noise(record: VibrationRecord, lines: FloatArray, length: int) -> FloatArray:
+    """Standard deviations of the joints' accelerations in spectra, shape (L, n_j)."""
+    slope, curvature = (
+        np.abs(kernel_gain(kernel, lines, record.period))[:, None]
+        for kernel in (record.slope, record.curvature)
+    )
+    rates = np.where(record.from_rates > 0.0, record.rate_noise, 0.0)
+    share = record.from_rates
+    parts = (share * rates * slope) ** 2 + ((1.0 - share) * record.position_noise * curvature) ** 2
+    return np.asarray(np.sqrt(length * parts) / np.abs(_acceleration_gain(record, lines)))
+
+
+def _channel_noise(places: Sequence[_Place]) -> FloatArray:
+    """Noise of samples, of records where it is known, shape (C,); 1 for what never is."""
+    known = [
+        np.concatenate([place.record.effort_noise, place.record.tip_noise]) for place in places
+    ]
+    table = np.array(known)
+    there = np.isfinite(table)
+    total = np.where(there, table, 0.0).sum(axis=0)
+    return np.asarray(np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), 1.0))

@@ -1,0 +1,74 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that smooth and differentiate samples, what they do to spectra, and samples' noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.identification.modal_windows import ComplexArray
+from kron_dynamics.typing import FloatArray
+
+# What third differences of white noise have: the root of the sum of squares of 1, 3, 3, 1.
+_THIRD = np.sqrt(20.0)
+_NOISELESS = 1e-9
+
+
+def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a Gaussian and the kernels of its first and second derivative, shape (2 k + 1,).
+
+    Args:
+        width: standard deviation in samples.
+        period: of the samples, s.
+    """
+    reach = int(np.ceil(4.0 * width))
+    j = np.arange(-reach, reach + 1, dtype=float)
+    bell = np.exp(-0.5 * (j / width) ** 2)
+    bell /= bell.sum()
+    slope = j * bell
+    slope /= np.sum(j * slope) * period
+    curvature = (j * j - np.sum(j * j * bell)) * bell
+    curvature *= 2.0 / (np.sum(j * j * curvature) * period**2)
+    return bell, slope, curvature
+
+
+def smoothed(values: FloatArray, kernel: FloatArray) -> FloatArray:
+    """Return columns correlated with a kernel, shape (N, k); NaN where it reaches past an end.
+
+    Args:
+        values: shape (N, k).
+        kernel: shape (2 k + 1,).
+    """
+    reach = len(kernel) // 2
+    found = np.full(values.shape, np.nan)
+    for k, column in enumerate(values.T):
+        found[reach : len(values) - reach, k] = np.convolve(column, kernel[::-1], mode='valid')
+    return found
+
+
+def kernel_gain(kernel: FloatArray, lines: FloatArray, period: float) -> ComplexArray:
+    """Return what correlating with a kernel does to a spectrum, shape (L,).
+
+    Args:
+        kernel: shape (2 k + 1,).
+        lines: angular frequencies, shape (L,), rad/s.
+        period: of the samples, s.
+    """
+    reach = len(kernel) // 2
+    times = period * np.arange(-reach, reach + 1)
+    return np.asarray(np.exp(1j * np.outer(lines, times)) @ kernel)
+
+
+def white_noise(values: FloatArray) -> FloatArray:
+    """Return standard deviations of white noise on columns, shape (k,); NaN for empty ones.
+
+    Args:
+        values: evenly spaced samples, shape (N, k); NaN where not known.
+    """
+    differences = np.diff(values, n=3, axis=0)
+    known = np.isfinite(differences)
+    count = np.maximum(known.sum(axis=0), 1)
+    level = np.sqrt(np.where(known, differences**2, 0.0).sum(axis=0) / count) / _THIRD
+    size = np.abs(np.nan_to_num(values)).max(axis=0, initial=0.0)
+    level = np.maximum(level, _NOISELESS * np.maximum(size, 1e-3))
+    return np.asarray(np.where(known.any(axis=0), level, np.nan))

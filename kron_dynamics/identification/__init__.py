@@ -1,0 +1,23 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A better model from recorded motion: inertial parameters and friction, physically consistent."""
+
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.procedure import identify
+from kron_dynamics.identification.results import (
+    BaseParameter,
+    Identification,
+    Parameter,
+    Residual,
+)
+from kron_dynamics.identification.structure import Structure
+
+__all__ = [
+    'BaseParameter',
+    'Identification',
+    'Motion',
+    'Parameter',
+    'Residual',
+    'Structure',
+    'identify',
+]

@@ -1,0 +1,75 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Base parameters: the fewest combinations that the efforts of a robot depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from kron_dynamics.typing import FloatArray
+
+RANK_TOLERANCE = 1e-9
+# Combinations of parameters below this factor are rounding.
+NEGLIGIBLE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Which combinations of p parameters a regressor depends on.
+
+    Attributes:
+        columns: the r parameters that stand for them, increasing, shape (r,).
+        combination: shape (r, p): base parameters are ``combination @ parameters``, and the
+            regressor is ``regressor[:, columns] @ combination``.
+    """
+
+    columns: tuple[int, ...]
+    combination: FloatArray
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters."""
+        return len(self.columns)
+
+    def names(self, parameter_names: Sequence[str]) -> tuple[str, ...]:
+        """Return the base parameters as sums of the names of parameters, shape (r,)."""
+        return tuple(_sum_of(row, parameter_names) for row in self.combination)
+
+
+def base_parameters(matrix: FloatArray) -> BaseParameters:
+    """Return the base parameters of a regressor, by QR with pivoting.
+
+    Parameters that come first are kept where several would do.
+
+    Args:
+        matrix: rows of a regressor at states that excite all there is, shape (..., p).
+    """
+    A = matrix.reshape(-1, matrix.shape[-1])
+    triangle = np.linalg.qr(A, mode='r')
+    scale = np.linalg.norm(triangle, axis=0)
+    scale[scale <= RANK_TOLERANCE * scale.max(initial=0.0)] = np.inf
+    scaled = triangle / scale
+    _, pivoted, order = qr(scaled, pivoting=True, mode='economic')
+    sizes = np.abs(np.diag(pivoted))
+    rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0])) if len(sizes) else 0
+    kept = np.sort(order[:rank])
+    # Those kept in their own order, and how the others follow from them.
+    Q, R = np.linalg.qr(scaled[:, kept])
+    combination = solve_triangular(R, Q.T @ scaled)
+    combination *= np.where(np.isfinite(scale), scale, 0.0) / scale[kept, None]
+    combination[:, kept] = np.eye(rank)
+    combination[np.abs(combination) < NEGLIGIBLE] = 0.0
+    return BaseParameters(tuple(map(int, kept)), combination)
+
+
+def _sum_of(row: FloatArray, names: Sequence[str]) -> str:
+    parts = []
+    for k in map(int, np.flatnonzero(row)):
+        factor = f'{abs(row[k]):.4g} ' if abs(abs(row[k]) - 1.0) > NEGLIGIBLE else ''
+        sign = '-' if row[k] < 0 else '+'
+        parts.append(f'{sign} {factor}{names[k]}')
+    return ' '.join(parts).removeprefix('+ ')

@@ -1,0 +1,132 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes identified parameters into a URDF, and beside it what a URDF cannot say."""
+
+from __future__ import annotations
+
+import numpy as np
+from lxml import etree
+
+from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY, parameters_of
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.identification.pseudo_inertia import is_consistent, pseudo_inertia
+from kron_dynamics.identification.results import Identification
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import FloatArray
+
+# Left for the moving link when links fixed to it keep theirs: this share of the body's mass.
+LEAST_SHARE = 0.01
+
+
+def identified_urdf(
+    text: str, model: RobotModel, found: Identification
+) -> tuple[str, tuple[str, ...]]:
+    """Return a URDF with identified masses, inertias and friction, and notes about it.
+
+    Only <inertial> and <dynamics> change. A body of several links fixed to each other is written
+    into the link that its joint moves: the others keep theirs where what is left for it is
+    something that matter can have, else theirs go into it.
+
+    Args:
+        text: the URDF that the model was loaded from.
+        model: the robot as described.
+        found: what was identified.
+
+    Raises:
+        ModelError: the text is no URDF with the joints of the model.
+    """
+    try:
+        root = etree.fromstring(text.encode(), etree.XMLParser(remove_blank_text=False))
+    except etree.XMLSyntaxError as error:
+        raise ModelError(f'the URDF cannot be read: {error}') from None
+    joints = {joint.get('name'): joint for joint in root.iterfind('joint')}
+    links = {link.get('name'): link for link in root.iterfind('link')}
+    missing = [joint.name for joint in model.joints if joint.name not in joints]
+    if missing:
+        raise ModelError(f"the URDF has no joint '{missing[0]}': expand xacro and SDF files first")
+    notes = []
+    ten = found.inertial[: PARAMETERS_PER_BODY * len(model.bodies)]
+    for joint, body, own in zip(
+        model.joints, model.bodies, ten.reshape(-1, PARAMETERS_PER_BODY), strict=True
+    ):
+        moving = joints[joint.name].find('child').get('link')
+        others = [part for part in body.parts if part.links != (moving,)]
+        if not others and body.links and body.links != (moving,):
+            others = [body]
+        left = own - sum((parameters_of([part]) for part in others), np.zeros(len(own)))
+        if others and not (is_consistent(left) and left[0] >= LEAST_SHARE * own[0]):
+            names = [name for part in others for name in part.links]
+            for name in names:
+                links[name].remove(links[name].find('inertial'))
+            notes.append(f"link '{moving}' has what was fixed to it: {', '.join(names)}")
+            left = own
+        _set_inertial(links[moving], left)
+    for place, name in enumerate(model.joint_names):
+        _set_dynamics(joints[name], *map(float, found.described_friction[place]))
+    tree = root.getroottree()
+    head = '<?xml version="1.0"?>\n' if text.lstrip().startswith('<?xml') else ''
+    return head + etree.tostring(tree, encoding='unicode') + '\n', tuple(notes)
+
+
+def beside_the_urdf(found: Identification) -> dict[str, object]:
+    """Return what a URDF has no element for, as plain numbers by joint: to be written as YAML.
+
+    Args:
+        found: what was identified.
+    """
+    structure = found.structure
+    rotors = found.inertial[-len(found.joint_names) :]
+    joints = {
+        name: {
+            'armature': float(rotors[k]),
+            'friction': dict(zip(structure.terms, map(float, found.friction[k]), strict=True)),
+        }
+        for k, name in enumerate(found.joint_names)
+    }
+    return {
+        'joints': joints,
+        'presliding_time': structure.presliding,
+        'effort_average': structure.effort_width,
+        'effort_delay': structure.delay,
+    }
+
+
+def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
+    """Write ten parameters about the link's origin as mass, centre and inertia about it."""
+    P = pseudo_inertia(ten)
+    mass = P[3, 3]
+    center = P[:3, 3] / mass
+    about = P[:3, :3] - mass * np.outer(center, center)
+    inertia = np.trace(about) * np.eye(3) - about
+    inertial = link.find('inertial')
+    if inertial is None:
+        inertial = etree.Element('inertial')
+        inertial.tail = link.text or '\n'
+        link.insert(0, inertial)
+    _child(inertial, 'origin', xyz=' '.join(map(_number, center)), rpy='0 0 0')
+    _child(inertial, 'mass', value=_number(mass))
+    names = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+    tensor = {f'i{"xyz"[i]}{"xyz"[j]}': _number(inertia[i, j]) for i, j in names}
+    _child(inertial, 'inertia', **tensor)
+
+
+def _set_dynamics(joint: etree._Element, coulomb: float, viscous: float) -> None:
+    _child(joint, 'dynamics', damping=_number(viscous), friction=_number(coulomb))
+
+
+def _child(parent: etree._Element, name: str, **values: str) -> None:
+    """Set attributes of a child, made where there is none; its other attributes stay."""
+    child = parent.find(name)
+    if child is None:
+        child = etree.SubElement(parent, name)
+        before = child.getprevious()
+        if before is not None:
+            child.tail, before.tail = before.tail, parent.text
+        else:
+            child.tail = parent.tail
+    for key, value in values.items():
+        child.set(key, value)
+
+
+def _number(value: float) -> str:
+    return repr(float(value))

@@ -1,0 +1,166 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+r"""Recorded vibrations as spectra of short windows, and what modes leave of them.
+
+The joints' motion is known, so that the links vibrate as those of a machine whose joints are held,
+
+.. math:: \ddot\eta_k + 2 \zeta_k \omega_k \dot\eta_k + \omega_k^2 \eta_k = -p_k^T \ddot q
+
+whatever drives, friction and control do: that is in q already. A channel, such as the effort of
+a drive, then has ``y_c = sum_k B_kc eta_k''`` beyond what stiff links explain. In a window that
+begins and ends anywhere, spectra obey the same equations but for the transients of each mode,
+``(a s + b) / (s^2 + 2 zeta omega s + omega^2)``, and low powers of s of each channel (Pintelon
+and Schoukens, System Identification, 2nd ed., section 6.3). The measured accelerations of the
+joints have noise too, which modes amplify, so that every line counts by the noise of both
+(section 9.11, errors in variables); without that, frequencies are wrong by several percent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.typing import FloatArray
+
+ComplexArray = npt.NDArray[np.complex128]
+BoolArray = npt.NDArray[np.bool_]
+# Powers of s that stand for drifts of a channel and for the ends of a window.
+_POWERS = (-2, -1, 0, 1)
+# Columns of least squares with less than this of their length left are dependent on others.
+_DEPENDENT = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class ModalWindows:
+    """Spectra of S windows of one length at L lines: n_j joints, C channels, m modes.
+
+    Attributes:
+        lines: angular frequencies, shape (L,), rad/s.
+        joints: accelerations of the joints, shape (S, L, n_j), rad/s^2 or m/s^2.
+        joint_noise: their standard deviations, shape (L, n_j).
+        channels: what stiff links do not explain, shape (S, L, C); 0 where not known.
+        channel_noise: standard deviations of the channels' own noise, shape (C,).
+        rigid: what joints' accelerations do in a channel, taken off already, shape (S, C, n_j).
+        known: whether a channel is known in a window, shape (S, C).
+        nuisances: what errors of the rigid model would look like, shape (S, L, C, k).
+        drive: p, shape (S, m, n_j).
+        shapes: B, shape (S, m, C).
+        omega: predicted angular frequencies, shape (S, m), rad/s.
+    """
+
+    lines: FloatArray
+    joints: ComplexArray
+    joint_noise: FloatArray
+    channels: ComplexArray
+    channel_noise: FloatArray
+    rigid: FloatArray
+    known: BoolArray
+    nuisances: ComplexArray
+    drive: FloatArray
+    shapes: FloatArray
+    omega: FloatArray
+
+    @property
+    def count(self) -> int:
+        """Number of windows."""
+        return len(self.channels)
+
+    @property
+    def spacing(self) -> float:
+        """Distance of lines, rad/s."""
+        return float(self.lines[1] - self.lines[0])
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return int(self.omega.shape[1])
+
+
+class ModalResiduals:
+    """What modes of given frequencies and damping leave of windows, all else at its best.
+
+    Attributes:
+        channel_noise: standard deviations that channels are weighed by, shape (C,).
+        weights: of the windows, shape (S,).
+    """
+
+    def __init__(self, windows: ModalWindows) -> None:
+        """Take windows, all of the same weight and with the noise of their sensors."""
+        self.windows = windows
+        self.channel_noise = windows.channel_noise.copy()
+        self.weights = np.ones(windows.count)
+        s = 1j * windows.lines / windows.lines.mean()
+        powers = np.array([s**power for power in _POWERS])
+        own = np.eye(len(windows.channel_noise))
+        self._drifts = np.einsum('pl,cd->lcpd', powers, own).reshape(len(s), len(own), -1)
+
+    def __call__(self, scale: FloatArray, ratio: FloatArray, left_out: int = -1) -> FloatArray:
+        """Return residuals in standard deviations, shape (S, 2, L, C): real parts, imaginary ones.
+
+        Args:
+            scale: of the modes' frequencies to those predicted, shape (m,).
+            ratio: damping ratios, shape (m,).
+            left_out: place of a mode that is taken not to exist; -1 for none.
+        """
+        w = self.windows
+        modes = [k for k in range(w.modes) if k != left_out]
+        s = 1j * w.lines[:, None]
+        omega = (w.omega * scale)[:, None, modes]
+        below = s**2 + 2 * ratio[modes] * omega * s + omega**2  # (S, L, m)
+        shapes = (w.shapes * w.known[:, None])[:, modes].swapaxes(1, 2)  # (S, C, m)
+        answer, drive = s**2 / below, w.drive[:, modes]
+        forced = -answer * np.einsum('smj,slj->slm', drive, w.joints)
+        swings = [(top / below)[:, :, None] * shapes[:, None] for top in (s * omega, omega**2)]
+        drifts = np.broadcast_to(self._drifts, (w.count, *self._drifts.shape))
+        whiten = self._whitening(np.einsum('scm,slm,smj->slcj', shapes, answer, drive))
+        value = w.channels - np.einsum('slm,scm->slc', forced, shapes)
+        rest = _rows(whiten, value[..., None])
+        shared = _rows(whiten, w.nuisances)
+        # Amplitudes of each window are solved for first, then those of all windows.
+        basis = _bases(_rows(whiten, np.concatenate([drifts, *swings], axis=-1)))
+        rest, shared = (
+            np.sqrt(self.weights)[:, None, None] * (x - basis @ (basis.swapaxes(1, 2) @ x))
+            for x in (rest, shared)
+        )
+        rows = rest.reshape(1, -1, 1)
+        if shared.shape[-1]:
+            errors = _bases(shared.reshape(1, -1, shared.shape[-1]))
+            rows = rows - errors @ (errors.swapaxes(1, 2) @ rows)
+        return np.asarray(rows.reshape(w.count, 2, len(w.lines), -1))
+
+    def freedoms(self) -> FloatArray:
+        """Return how many residuals of each channel are free, about, shape (C,)."""
+        w = self.windows
+        seen = w.known.sum(axis=0)
+        swings = 2.0 * w.modes * w.count / max(1, int((seen > 0).sum()))
+        free = seen * (2.0 * len(w.lines) - len(_POWERS)) - np.where(seen > 0, swings, 0.0)
+        return np.asarray(np.maximum(free, 0.0))
+
+    def _whitening(self, modal: ComplexArray) -> ComplexArray:
+        """Inverse roots of the channels' covariances, shape (S, L, C, C).
+
+        Args:
+            modal: what the joints' accelerations do in channels by the modes, (S, L, C, n_j).
+        """
+        w = self.windows
+        paths = modal - (w.rigid * w.known[..., None])[:, None]
+        paths = paths * w.joint_noise[:, None]
+        covariance = paths @ paths.conj().swapaxes(-1, -2) + np.diag(self.channel_noise**2)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
+
+
+def _rows(whiten: ComplexArray, values: ComplexArray) -> FloatArray:
+    """Whitened columns of spectra, (S, L, C, k), as real rows, (S, 2 L C, k)."""
+    white = (whiten @ values).reshape(len(values), -1, values.shape[-1])
+    # Each part has half of the variance.
+    return np.asarray(np.sqrt(2.0) * np.concatenate([white.real, white.imag], axis=1))
+
+
+def _bases(columns: FloatArray) -> FloatArray:
+    """Orthonormal bases of columns, (S, N, k); zeros in place of dependent ones."""
+    norms = np.linalg.norm(columns, axis=1, keepdims=True)
+    norms[norms == 0.0] = 1.0
+    left, sizes, _ = np.linalg.svd(columns / norms, full_matrices=False)
+    return np.asarray(left * (sizes > _DEPENDENT * sizes[:, :1])[:, None])

@@ -1,0 +1,93 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A stretch of recorded motion on evenly spaced times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.signal import savgol_filter
+
+from kron_dynamics.exceptions import NonFiniteError, ShapeError
+from kron_dynamics.typing import FloatArray
+
+# Samples of the local quadratics that differentiate velocities.
+DERIVATIVE_SAMPLES = 5
+NORMAL_MAD = 1.4826
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Joint states at evenly spaced times, without gaps.
+
+    Attributes:
+        time: s, shape (N,).
+        q: positions, shape (N, n), rad or m.
+        qd: velocities, shape (N, n), rad/s or m/s.
+        effort: recorded efforts, shape (N, n), N m or N; NaN where none is known.
+        label: where it is from, for messages and for the split into whole motions.
+
+    Raises:
+        ShapeError: arrays do not fit each other.
+        NonFiniteError: a time, position or velocity is NaN or infinite.
+    """
+
+    time: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    effort: FloatArray
+    label: str = 'motion'
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        for name in ('q', 'qd', 'effort'):
+            shape = getattr(self, name).shape
+            if len(shape) != 2 or shape[0] != len(self.time) or shape != self.q.shape:
+                raise ShapeError(
+                    f'{name} of {self.label} has shape {shape}, expected ({len(self.time)}, n)'
+                )
+        for name in ('time', 'q', 'qd'):
+            if not np.isfinite(getattr(self, name)).all():
+                raise NonFiniteError(f'{name} of {self.label} is not finite everywhere')
+
+    @property
+    def step(self) -> float:
+        """Distance of the samples, s."""
+        return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
+
+    @property
+    def qdd(self) -> FloatArray:
+        """Accelerations by local quadratics over five velocities, (N, n), rad/s^2 or m/s^2."""
+        return np.asarray(
+            savgol_filter(self.qd, DERIVATIVE_SAMPLES, 2, deriv=1, delta=self.step, axis=0)
+        )
+
+    def part(self, first: int, last: int) -> Motion:
+        """Return the samples from `first` up to `last`, which is not among them."""
+        cut = slice(first, last)
+        return Motion(self.time[cut], self.q[cut], self.qd[cut], self.effort[cut], self.label)
+
+    def shifted(self, delay: float) -> Motion:
+        """Return it with the efforts that are stamped `delay` s later, NaN beyond the ends."""
+        if delay == 0.0:
+            return self
+        effort = np.column_stack(
+            [
+                np.interp(self.time + delay, self.time, column, left=np.nan, right=np.nan)
+                for column in self.effort.T
+            ]
+        )
+        return replace(self, effort=effort)
+
+    def effort_noise(self) -> FloatArray:
+        """Return the standard deviation of white noise on the efforts, (n,), N m or N; 0 if none.
+
+        The robust spread of what stands out of local quadratics over five samples.
+        """
+        smooth = savgol_filter(self.effort, DERIVATIVE_SAMPLES, 2, axis=0, mode='nearest')
+        rest = self.effort - smooth
+        middle = 17.0 / 35.0  # the weight that such a quadratic gives to the sample itself
+        unknown = ~np.isfinite(rest).any(axis=0)
+        spread = NORMAL_MAD * np.nanmedian(np.where(unknown, 0.0, np.abs(rest)), axis=0)
+        return np.asarray(spread / np.sqrt(1.0 - middle))

@@ -1,0 +1,359 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The payload of a link from recorded efforts: mass and centre of mass with intervals, over time.
+
+Efforts are linear in the ten inertial parameters of what a link carries, and in errors of the
+model: in its own inertial parameters and in friction. All are estimated together from motion with
+and without load, each starting from what is known beforehand, with an uncertainty. What motion
+without load tells of the model is no load; what no motion tells stays uncertain, and so does the
+payload as far as both look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from kron_dynamics.carrying import tree_of
+from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.least_squares import (
+    correlation_times,
+    joint_noise,
+    outlier_weights,
+)
+from kron_dynamics.identification.payload_prior import (
+    GYRATION_SHARE,
+    model_prior,
+    placing,
+    point_inertia,
+    point_inertia_slope,
+)
+from kron_dynamics.identification.piecewise import changes
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.model.magnitudes import reach_of
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Half of a 95 % interval in standard deviations.
+INTERVAL = 1.96
+# A payload is not expected to have more than this share of the robot's mass.
+LARGEST_SHARE = 10.0
+# A coordinate of the centre of mass is told where its standard deviation is below this share of
+# what it was without any motion.
+EXCITED_SHARE = 0.2
+# Windows over time: at most so many, of at least so many rows each.
+MOST_WINDOWS = 24
+LEAST_ROWS = 12
+# A payload changes when masses or centres differ by so many standard deviations, and by this share
+# of the mass or of the robot's reach.
+DIFFERENT = 4.0
+LEAST_CHANGE = 0.02
+LEAST_MOVE = 0.005
+# What averages, stamps and rounding may do to a mass as a share, and to a centre in reaches of the
+# robot, as standard deviations: no residual shows it.
+MASS_SHARE = 5e-4
+CENTER_SHARE = 1e-4
+ITERATIONS = 12
+CONVERGED = 1e-4
+
+
+@dataclass(frozen=True)
+class PayloadEstimate:
+    """What a link carries during some time. Intervals hold the truth with 95 % probability.
+
+    Attributes:
+        start: s.
+        end: s.
+        mass: kg.
+        mass_deviation: standard deviation, kg.
+        center_of_mass: in the link's frame, m, shape (3,).
+        center_deviation: standard deviations, shape (3,).
+        excited: which of its coordinates the motion tells, shape (3,).
+    """
+
+    start: float
+    end: float
+    mass: float
+    mass_deviation: float
+    center_of_mass: FloatArray
+    center_deviation: FloatArray
+    excited: tuple[bool, bool, bool]
+
+    @property
+    def mass_interval(self) -> tuple[float, float]:
+        """Between what the mass is, kg."""
+        half = INTERVAL * self.mass_deviation
+        return self.mass - half, self.mass + half
+
+    @property
+    def center_interval(self) -> FloatArray:
+        """Between what the coordinates of the centre of mass are, shape (3, 2), m."""
+        half = INTERVAL * self.center_deviation
+        return np.column_stack([self.center_of_mass - half, self.center_of_mass + half])
+
+
+@dataclass(frozen=True)
+class PayloadFit:
+    """Payload of a recording.
+
+    Attributes:
+        link: what carries it.
+        whole: as if it were the same all the time.
+        windows: by parts of the recording, each on its own.
+        pieces: stretches during which it does not change; one where it never does.
+        noise: standard deviation of what is unexplained of each joint's effort, shape (n,).
+        learnt: whether motion without load was there.
+        center_given: whether the centre of mass was given.
+    """
+
+    link: str
+    whole: PayloadEstimate
+    windows: tuple[PayloadEstimate, ...]
+    pieces: tuple[PayloadEstimate, ...]
+    noise: FloatArray
+    learnt: bool
+    center_given: bool
+
+
+def fit_payload(
+    robot: Robot,
+    link: str,
+    loaded: Rows,
+    empty: Rows | None = None,
+    *,
+    center: FloatArray | None = None,
+    terms: Sequence[str] = BASIC_TERMS,
+) -> PayloadFit:
+    """Return what a link carries.
+
+    Args:
+        robot: the robot as described, without load.
+        link: what carries the load.
+        loaded: regressor and efforts with load, from `regressor_rows`.
+        empty: the same without load; None trusts the description within 5 %.
+        center: where the load's centre of mass is, in the link's frame, shape (3,), m; None
+            estimates it.
+        terms: friction terms of the rows.
+
+    Raises:
+        ModelError: the link does not move or bends, or there is no mass to compare with.
+        ParameterError: there are too few rows.
+        UnknownFrameError: the robot has no such link.
+    """
+    if len(loaded) < LEAST_ROWS:
+        raise ParameterError(
+            f'{len(loaded)} independent samples with load are too few for a payload, expected '
+            f'{LEAST_ROWS} or more: record a longer motion'
+        )
+    problem = _Problem(robot, link, loaded, empty, center, terms)
+    for _ in range(ITERATIONS):
+        # A payload that changes must not count as noise.
+        if problem.improve(problem.windows()):
+            break
+    windows = problem.estimates(problem.windows())
+    cuts, before = problem.pieces(), 0
+    while len(cuts) != before:
+        # Payloads of short windows explain what is none of a payload; that may be taken for
+        # changes, so fewer are left each time.
+        problem.improve(cuts)
+        before, found = len(cuts), problem.pieces()
+        cuts = found if len(found) < before else cuts
+    pieces = problem.estimates(cuts)
+    (whole,) = problem.estimates([(0, len(loaded))])
+    return PayloadFit(
+        link, whole, windows, pieces, problem.noise, empty is not None, center is not None
+    )
+
+
+class _Problem:
+    """Equations of all rows; unknown are errors of the model and payloads of windows."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        link: str,
+        loaded: Rows,
+        empty: Rows | None,
+        center: FloatArray | None,
+        terms: Sequence[str],
+    ) -> None:
+        self._center = center
+        self._place = placing(robot, link)
+        mean, deviation = model_prior(robot, terms, loaded, empty is not None)
+        parts = [loaded] if empty is None else [loaded, empty]
+        self._loaded_rows = len(loaded)
+        self._time = loaded.time
+        self._step = float(np.median(np.diff(loaded.time))) if len(loaded) > 1 else 0.0
+        matrix = np.concatenate([part.matrix for part in parts])
+        self._effort = np.concatenate([part.effort for part in parts]) - matrix @ mean
+        self._known = np.isfinite(self._effort)
+        self._effort = np.where(self._known, self._effort, 0.0)
+        self._matrix = matrix * deviation
+        body = tree_of(robot.model).frame(link).body
+        first = PARAMETERS_PER_BODY * body
+        self._raw = loaded.matrix[:, :, first : first + PARAMETERS_PER_BODY] @ self._place
+        total = float(sum(b.mass for b in tree_of(robot.model).bodies))
+        if not total > 0.0:
+            raise ModelError('the robot has no mass that a payload could be compared with')
+        self._reach = reach_of(robot.model)
+        self._mass_scale = LARGEST_SHARE * total
+        self._guess = (0.0, np.zeros(3) if center is None else center)
+        self._weights = self._known.astype(float)
+        self._correlation = np.ones(matrix.shape[1])
+        spread = np.sqrt(np.sum(self._effort**2, axis=0) / np.maximum(self._known.sum(axis=0), 1))
+        self.noise = np.where(spread > 0.0, spread, 1.0)
+        self._before = np.inf
+
+    def improve(self, cuts: Sequence[tuple[int, int]]) -> bool:
+        """Reweigh by what windows leave unexplained; whether that changes nothing any more."""
+        mean, _, columns = self._solve(cuts)
+        rest = self._effort - self._matrix @ mean[: self._matrix.shape[2]]
+        size = columns.shape[2]
+        for k, (first, last) in enumerate(cuts):
+            own = mean[self._matrix.shape[2] + k * size :][:size]
+            rest[first:last] -= columns[first:last] @ own
+        self._weights = self._known * outlier_weights(rest, self._known)
+        self.noise = joint_noise(rest, self._weights)
+        parts = [slice(0, self._loaded_rows), slice(self._loaded_rows, len(rest))]
+        times = [correlation_times(rest[p], self._weights[p]) for p in parts if len(rest[p]) > 2]
+        self._correlation = np.max(times, axis=0) if times else self._correlation
+        (whole,) = self.estimates([(0, self._loaded_rows)])
+        self._guess = (max(whole.mass, 0.0), whole.center_of_mass)
+        size_of_noise = float(np.linalg.norm(self.noise))
+        done = abs(size_of_noise - self._before) <= CONVERGED * size_of_noise
+        self._before = size_of_noise
+        return done
+
+    def windows(self) -> list[tuple[int, int]]:
+        """Return first and last row, which is not among them, of windows of the same length."""
+        count = int(np.clip(self._loaded_rows // LEAST_ROWS, 1, MOST_WINDOWS))
+        bounds = [round(k * self._loaded_rows / count) for k in range(count + 1)]
+        return list(zip(bounds[:-1], bounds[1:], strict=True))
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return likewise the stretches during which the payload does not change.
+
+        Errors of the model are held at what all windows tell of them.
+        """
+        windows = self.windows()
+        mean, _, columns = self._solve(windows)
+        first = self._matrix.shape[2]
+        rows = slice(0, self._loaded_rows)
+        root = np.sqrt(self._weights / self._correlation)[rows] / self.noise
+        rest = (self._effort[rows] - self._matrix[rows] @ mean[:first]) * root
+        X = columns * root[..., None]
+        found = changes(X, rest)
+        # While the payload changes, averages are of both: a few rows that are neither.
+        cuts = [cut for cut in found if cut[1] - cut[0] >= LEAST_ROWS] or windows
+        while len(cuts) > 1:
+            parts = self.estimates(cuts)
+            apart = [_difference(one, two, self._reach) for one, two in pairwise(parts)]
+            place = int(np.argmin(apart))
+            if apart[place] >= 1.0:
+                break
+            cuts[place : place + 2] = [(cuts[place][0], cuts[place + 1][1])]
+        return cuts
+
+    def estimates(self, cuts: Sequence[tuple[int, int]]) -> tuple[PayloadEstimate, ...]:
+        """Return the payload of each window."""
+        mean, covariance, columns = self._solve(cuts)
+        size, first = columns.shape[2], self._matrix.shape[2]
+        found = []
+        for k, (begin, end) in enumerate(cuts):
+            own = slice(first + k * size, first + (k + 1) * size)
+            found.append(self._estimate(begin, end, mean[own], covariance[own, own]))
+        return tuple(found)
+
+    def _estimate(
+        self, begin: int, end: int, mean: FloatArray, covariance: FloatArray
+    ) -> PayloadEstimate:
+        deviation, _ = self._payload_prior()
+        mass = float(mean[0] * deviation[0])
+        mass_deviation = float(np.sqrt(covariance[0, 0]) * deviation[0])
+        center, center_deviation = np.zeros(3), np.zeros(3)
+        if self._center is not None:
+            center, excited = np.asarray(self._center), (True, True, True)
+        else:
+            scale = np.diag(deviation[:4])
+            moments = scale @ mean[:4]
+            center = moments[1:] / mass if mass else np.full(3, np.nan)
+            # First order: d(h / m) = (dh - c dm) / m.
+            J = np.column_stack([-center, np.eye(3)]) / (mass if mass else np.nan)
+            spread = J @ scale @ covariance[:4, :4] @ scale @ J.T
+            center_deviation = np.sqrt(np.diag(spread) + (CENTER_SHARE * self._reach) ** 2)
+            told = center_deviation < EXCITED_SHARE * self._reach
+            excited = (bool(told[0]), bool(told[1]), bool(told[2]))
+        half = 0.5 * self._step
+        return PayloadEstimate(
+            float(self._time[begin] - half),
+            float(self._time[end - 1] + half),
+            mass,
+            float(np.hypot(mass_deviation, MASS_SHARE * mass)),
+            center,
+            center_deviation,
+            excited,
+        )
+
+    def _payload_prior(self) -> tuple[FloatArray, FloatArray]:
+        """Return standard deviations of what is unknown of a payload, and columns (10, s)."""
+        mass, center = self._guess
+        gyration = GYRATION_SHARE * self._reach
+        turning = max(mass, 1e-6 * self._mass_scale) * gyration**2
+        if self._center is not None:
+            point = np.concatenate([[1.0], center, point_inertia(center)])
+            columns = np.column_stack([point, np.eye(10)[:, 4:]])
+            return np.array([self._mass_scale, *[turning] * 6]), columns
+        columns = np.eye(10)
+        # Of a point with the centre found so far; the rest of the inertia is unknown.
+        columns[4:, 0] = point_inertia(center) - point_inertia_slope(center) @ center
+        columns[4:, 1:4] = point_inertia_slope(center)
+        moment = self._mass_scale * self._reach
+        return np.array([self._mass_scale, *[moment] * 3, *[turning] * 6]), columns
+
+    def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean and covariance of all unknowns in prior deviations, and payload columns."""
+        deviation, columns = self._payload_prior()
+        payload = self._raw @ (columns * deviation)
+        p, size = self._matrix.shape[2], payload.shape[2]
+        root = np.sqrt(self._weights / self._correlation) / self.noise
+        # Rows of no window carry what nobody asks for: they must not count as rows without load.
+        inside = np.zeros(self._loaded_rows, dtype=bool)
+        for begin, end in cuts:
+            inside[begin:end] = True
+        root[: self._loaded_rows][~inside] = 0.0
+        A = (self._matrix * root[..., None]).reshape(-1, p)
+        b = (self._effort * root).ravel()
+        total = p + size * len(cuts)
+        gram, right = np.eye(total), np.zeros(total)
+        gram[:p, :p] += A.T @ A
+        right[:p] = A.T @ b
+        n = root.shape[1]
+        X = (payload * root[: self._loaded_rows, :, None]).reshape(-1, size)
+        for k, (begin, end) in enumerate(cuts):
+            rows = slice(begin * n, end * n)
+            own = slice(p + k * size, p + (k + 1) * size)
+            gram[own, own] += X[rows].T @ X[rows]
+            gram[:p, own] = A[rows].T @ X[rows]
+            gram[own, :p] = gram[:p, own].T
+            right[own] = X[rows].T @ b[rows]
+        factor = cho_factor(gram)
+        covariance = cho_solve(factor, np.eye(total))
+        return cho_solve(factor, right), covariance, payload
+
+
+def _difference(one: PayloadEstimate, two: PayloadEstimate, reach: float) -> float:
+    """Return how much masses or centres differ, 1 where it begins to be a change."""
+    noise = DIFFERENT * np.hypot(one.mass_deviation, two.mass_deviation)
+    share = LEAST_CHANGE * max(abs(one.mass), abs(two.mass))
+    masses = abs(one.mass - two.mass) / max(noise, share, 1e-300)
+    told = np.logical_and(one.excited, two.excited)
+    noises = DIFFERENT * np.hypot(one.center_deviation, two.center_deviation)
+    moves = np.abs(one.center_of_mass - two.center_of_mass)
+    centers = moves[told] / np.maximum(noises[told], LEAST_MOVE * reach)
+    return float(max([masses, *centers]))

@@ -1,0 +1,97 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a robot and its payload before any motion, and how uncertain it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.carrying import carrier_of, tree_of
+from kron_dynamics.dynamics.payload import inertia_of, parameters_of_inertia, placed
+from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.model.magnitudes import reach_of
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# How far a description may be off, as a share, where motion without load tells, and where none is.
+LEARNT_SHARE = 0.5
+TRUSTED_SHARE = 0.05
+# Radius of gyration that a payload is expected to have, as a share of the robot's reach.
+GYRATION_SHARE = 0.1
+
+
+def placing(robot: Robot, link: str) -> FloatArray:
+    """Return what makes parameters of a link's body of those about the link, shape (10, 10).
+
+    Raises:
+        ModelError: the link does not move, or bends.
+        UnknownFrameError: the robot has no such link.
+    """
+    carrier_of(robot.model, link)
+    frame = tree_of(robot.model).frame(link)
+    return np.column_stack(
+        [parameters_of_inertia(placed(inertia_of(row), frame)) for row in np.eye(10)]
+    )
+
+
+def model_prior(
+    robot: Robot, terms: Sequence[str], rows: Rows, learnt: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return what the description says of all parameters, and how uncertain it is, (p,) each.
+
+    Args:
+        robot: the robot.
+        terms: friction terms.
+        rows: whose efforts friction is compared with.
+        learnt: whether motion without load tells of the model.
+    """
+    share = LEARNT_SHARE if learnt else TRUSTED_SHARE
+    inertial = robot.inertial_parameters()
+    reach = reach_of(robot.model)
+    deviations = []
+    for own in inertial[: len(inertial) - robot.n].reshape(-1, PARAMETERS_PER_BODY):
+        mass = max(own[0], 0.0)
+        # About as far as mass is from the joint, and at least some way.
+        arm = np.linalg.norm(own[1:4]) / mass if mass else 0.0
+        radius = max(arm, np.sqrt(max(own[[4, 7, 9]].sum(), 0.0) / mass) if mass else 0.0)
+        radius = max(radius, GYRATION_SHARE * reach)
+        deviations += [mass, *[mass * radius] * 3, *[mass * radius**2] * 6]
+    model = robot.model
+    armature = inertial[len(inertial) - robot.n :]
+    deviation = share * np.concatenate([deviations, np.maximum(armature, 1e-12)])
+    known = np.isfinite(rows.effort)
+    squares = np.where(known, rows.effort, 0.0) ** 2
+    effort = np.sqrt(squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    effort = np.where(effort > 0.0, effort, 1.0)
+    speed = np.where(np.isfinite(model.velocity_limit), model.velocity_limit, 1.0)
+    expected = {'coulomb': model.friction, 'viscous': model.damping}
+    friction_mean, friction_deviation = [], []
+    for joint in range(robot.n):
+        for term in terms:
+            unit = {'viscous': 1.0 / speed[joint], 'cubic': 1.0 / speed[joint] ** 3}.get(term, 1.0)
+            level = 1.0 if term == 'load' else effort[joint]
+            mean = float(expected[term][joint]) if term in expected else 0.0
+            friction_mean.append(mean)
+            friction_deviation.append(max(level * unit, abs(mean)))
+    return (
+        np.concatenate([inertial, friction_mean]),
+        np.concatenate([deviation, friction_deviation]),
+    )
+
+
+def point_inertia(center: FloatArray) -> FloatArray:
+    """Return xx, xy, xz, yy, yz, zz, shape (6,), of the inertia of 1 kg about the origin."""
+    full = center @ center * np.eye(3) - np.outer(center, center)
+    return np.asarray(full[np.triu_indices(3)])
+
+
+def point_inertia_slope(center: FloatArray) -> FloatArray:
+    """Return its derivatives by the coordinates, shape (6, 3)."""
+    columns = []
+    for axis in np.eye(3):
+        full = 2.0 * (center @ axis) * np.eye(3) - np.outer(center, axis) - np.outer(axis, center)
+        columns.append(full[np.triu_indices(3)])
+    return np.column_stack(columns)

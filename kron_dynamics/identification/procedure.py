@@ -1,0 +1,216 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The whole identification, from motions to a model that is compared on held-out data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kron_dynamics.dynamics.friction import friction_coefficients
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.consistent_fit import Prior
+from kron_dynamics.identification.cross_validation import choose_strength, folds_of
+from kron_dynamics.identification.described_friction import described_friction
+from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.parameter_table import base_table, parameter_table
+from kron_dynamics.identification.prior import prior_of
+from kron_dynamics.identification.residuals import compared, with_described_rotors
+from kron_dynamics.identification.results import Identification
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.selection import choose_structure, usual_values
+from kron_dynamics.identification.structure import Structure, average_width
+from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+BoolArray = npt.NDArray[np.bool_]
+# Share of each motion, at its end, that is held out unless others are given.
+HELD_OUT = 0.3
+# A joint on which less than this share of its Coulomb friction acts stands still.
+LEAST_FRICTION = 0.1
+# Share of rows without weight that is told.
+MANY_OUTLIERS = 0.05
+# The prior's strength in the first fit, whose weights the choice of the strength goes by.
+FIRST_STRENGTH = 1.0
+STATES = 60
+
+
+def identify(
+    robot: Robot,
+    motions: Sequence[Motion],
+    validation: Sequence[Motion] | None = None,
+    *,
+    terms: Sequence[str] | None = None,
+    strength: float | None = None,
+) -> Identification:
+    """Return a better model of a robot from its recorded motion.
+
+    Args:
+        robot: the robot as described.
+        motions: recorded motion to train on.
+        validation: motion to compare on; None holds out the last 30 % of each of the others.
+        terms: friction terms, names of `friction.TERMS`; None for those that pay.
+        strength: how much the description counts; None for what cross-validation says.
+
+    Raises:
+        ParameterError: there is too little motion, or no effort is recorded.
+    """
+    _check(robot, motions)
+    training, held, split = _split(motions, validation)
+    standing = _standing(robot, training)
+    training = _without(training, standing)
+    first = Structure(average_width(training))
+    structure, choices = choose_structure(robot, training, first, terms=terms)
+    usual = usual_values(robot, training)
+    prior = prior_of(robot, structure.terms, usual.effort, usual.speed)
+    rows = structure.rows(robot, training)
+    weighted, strength = _fitted(rows, prior, strength)
+    notes = _notes(robot, standing, weighted)
+    count = len(robot.inertial_parameters())
+    x = weighted.fit.parameters
+    basic = Structure(structure.width, 'acceleration', terms=BASIC_TERMS).rows(robot, training)
+    plain = _least_squares(basic, robust=False)
+    if plain is None:
+        notes.append('too little motion for least squares: the description decides most')
+    free = _least_squares(rows)
+    described = _described(robot, basic, rows, weighted)
+    return Identification(
+        robot.joint_names,
+        x[:count],
+        x[count:].reshape(robot.n, -1),
+        described,
+        structure,
+        tuple(choices),
+        strength,
+        parameter_table(robot, structure.terms, x, weighted, prior),
+        base_table(robot, structure.terms, rows, free),
+        free.condition if free is not None else float('nan'),
+        base_parameters(_random_regressor(robot)).rank,
+        _excited(rows, weighted),
+        weighted.noise,
+        weighted.outliers,
+        *compared(robot, held, structure, x, plain, described),
+        _seconds(training),
+        _seconds(held),
+        split,
+        tuple(notes),
+    )
+
+
+def _check(robot: Robot, motions: Sequence[Motion]) -> None:
+    if robot.model.is_flexible or robot.model.has_closed_loops:
+        raise ParameterError('identification is for trees of rigid links: leave out what bends')
+    if not motions:
+        raise ParameterError('there is no motion to identify from')
+    if not any(np.isfinite(motion.effort).any() for motion in motions):
+        raise ParameterError('no effort is recorded: there is nothing to identify from')
+    if _standing(robot, motions).all():
+        travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
+        raise ParameterError(
+            f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
+        )
+
+
+def _fitted(rows: Rows, prior: Prior, strength: float | None) -> tuple[WeightedFit, float]:
+    """Return the fit, and the strength of the prior: as given, or by cross-validation."""
+    weighted = weighted_fit(rows, prior, FIRST_STRENGTH)
+    if strength is None:
+        strength, _ = choose_strength(folds_of(rows, weighted.weights, prior))
+    return weighted_fit(rows, prior, strength, weighted.fit.parameters), strength
+
+
+def _without(motions: Sequence[Motion], standing: BoolArray) -> list[Motion]:
+    """Return motion without the efforts of joints that stand still."""
+    left = [replace(item, effort=np.where(standing, np.nan, item.effort)) for item in motions]
+    if not any(np.isfinite(item.effort).any() for item in left):
+        raise ParameterError('too little motion: no joint with recorded efforts moves')
+    return left
+
+
+def _standing(robot: Robot, motions: Sequence[Motion]) -> BoolArray:
+    """Return which joints stand still, so that static friction hides all else, shape (n,)."""
+    passage = friction_coefficients(robot.model)[:, 2]
+    rates = np.concatenate([motion.qd for motion in motions])
+    share = np.sqrt(np.mean(np.tanh(rates / passage) ** 2, axis=0))
+    return np.asarray(share < LEAST_FRICTION)
+
+
+def _split(
+    motions: Sequence[Motion], validation: Sequence[Motion] | None
+) -> tuple[list[Motion], list[Motion], str]:
+    if validation is not None:
+        if not validation:
+            raise ParameterError('there is no motion to validate on')
+        return list(motions), list(validation), 'other recordings'
+    training, held = [], []
+    for motion in motions:
+        cut = round((1.0 - HELD_OUT) * len(motion.time))
+        if min(cut, len(motion.time) - cut) >= 10:
+            training.append(motion.part(0, cut))
+            held.append(motion.part(cut, len(motion.time)))
+    if not training:
+        raise ParameterError('too little motion: no stretch has 40 samples')
+    return training, held, f'the last {100.0 * HELD_OUT:.0f} % of each stretch of motion'
+
+
+def _notes(robot: Robot, standing: BoolArray, weighted: WeightedFit) -> list[str]:
+    notes = []
+    for joint, name in enumerate(robot.joint_names):
+        if standing[joint]:
+            notes.append(
+                f"joint '{name}' stands still: static friction hides what its effort says, which "
+                f'is left out'
+            )
+        elif not np.isfinite(weighted.noise[joint]):
+            notes.append(f"joint '{name}' has no recorded effort")
+        elif weighted.outliers[joint] > MANY_OUTLIERS:
+            share = 100.0 * weighted.outliers[joint]
+            notes.append(f"joint '{name}': {share:.0f} % of the rows are outliers and not used")
+    return notes
+
+
+def _least_squares(rows: Rows, robust: bool = True) -> LeastSquares | None:
+    """Return what weighted least squares finds, None where it cannot."""
+    try:
+        return weighted_least_squares(rows.matrix, rows.effort, robust=robust)
+    except ParameterError:
+        return None
+
+
+def _described(robot: Robot, basic: Rows, rows: Rows, weighted: WeightedFit) -> FloatArray:
+    """Return the friction that the new URDF says, with the weights of the rows in common."""
+    _, first, second = np.intersect1d(basic.keys, rows.keys, return_indices=True)
+    inertial = with_described_rotors(robot, weighted.fit.parameters)
+    return described_friction(robot, basic.taken(first), inertial, weighted.weights[second])
+
+
+def _random_regressor(robot: Robot) -> FloatArray:
+    """Return the regressor at states within the limits, shape (N, n, p), always the same."""
+    rng = np.random.default_rng(1)
+    lower = np.where(np.isfinite(robot.model.position_lower), robot.model.position_lower, -3.0)
+    upper = np.where(np.isfinite(robot.model.position_upper), robot.model.position_upper, 3.0)
+    q = rng.uniform(lower, upper, (STATES, robot.n))
+    return robot.regressor(q, *rng.uniform(-1.0, 1.0, (2, STATES, robot.n)))
+
+
+def _excited(rows: Rows, weighted: WeightedFit) -> FloatArray:
+    """Return how many combinations of parameters each joint's efforts show, shape (n,)."""
+    found = np.zeros(rows.matrix.shape[1])
+    scale = np.linalg.norm(rows.matrix.reshape(-1, rows.matrix.shape[2]), axis=0)
+    scale[scale == 0.0] = np.inf
+    for joint in range(len(found)):
+        if np.isfinite(weighted.noise[joint]):
+            sizes = np.linalg.svd(rows.matrix[:, joint] / scale, compute_uv=False)
+            found[joint] = np.count_nonzero(sizes > 1e-3 * sizes[0])
+    return found
+
+
+def _seconds(motions: Sequence[Motion]) -> float:
+    return float(sum(motion.time[-1] - motion.time[0] for motion in motions))

@@ -1,0 +1,205 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Regressor rows of recorded motion: filtered alike with the efforts, and thinned out.
+
+Efforts and regressor pass through the same Gaussian average, which delays nothing, and one row is
+kept for about each width of it: parallel decimation. The *momentum* form moves the derivative of
+the momentum on to the average, so that no acceleration is needed: with p = M qd,
+``tau = dp/dt - C^T qd + g``, and the average of dp/dt is p averaged with the derivative's weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.identification.friction import (
+    BASIC_TERMS,
+    friction_regressor,
+    presliding_state,
+)
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+FORMS = ('acceleration', 'momentum')
+# The average reaches this many standard deviations to either side.
+REACH = 4.0
+# Distance of the rows that are kept, in standard deviations of the average.
+ROW_DISTANCE = 1.5
+# Samples whose regressors are held in memory at a time, and the step along the motion in s by
+# which momenta are differentiated.
+BLOCK = 2000
+STEP = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Linear equations ``matrix @ parameters = effort`` at R times.
+
+    Attributes:
+        time: s, shape (R,).
+        matrix: shape (R, n, p): inertial parameters first, then friction coefficients.
+        effort: averaged efforts, shape (R, n), N m or N; NaN where none is known.
+        group: which stretch of motion each is from, shape (R,).
+    """
+
+    time: FloatArray
+    matrix: FloatArray
+    effort: FloatArray
+    group: FloatArray
+
+    def __len__(self) -> int:
+        """Return the number of times."""
+        return len(self.time)
+
+    @property
+    def keys(self) -> IntArray:
+        """A number for each row by its time, to the microsecond, and stretch, shape (R,)."""
+        micros = np.round(self.time * 1e6).astype(np.int64)
+        return micros + self.group.astype(np.int64) * 10**14
+
+    def taken(self, wanted: IntArray | BoolArray) -> Rows:
+        """Return some of the rows; `wanted` is an index or a mask, shape (R,)."""
+        return Rows(
+            self.time[wanted], self.matrix[wanted], self.effort[wanted], self.group[wanted]
+        )
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of several stretches; their groups are numbered in this order."""
+    return Rows(
+        np.concatenate([part.time for part in parts]),
+        np.concatenate([part.matrix for part in parts]),
+        np.concatenate([part.effort for part in parts]),
+        np.concatenate([np.full(len(part), k, dtype=float) for k, part in enumerate(parts)]),
+    )
+
+
+def regressor_rows(
+    robot: Robot,
+    motion: Motion,
+    width: float,
+    *,
+    terms: Sequence[str] = BASIC_TERMS,
+    form: str = 'momentum',
+    parameters: FloatArray | None = None,
+    effort_width: float = 0.0,
+    presliding: float = 0.0,
+) -> Rows:
+    """Return the regressor with friction and the efforts of a stretch of motion, averaged.
+
+    Args:
+        robot: the robot; p = 10 b + n + n k with k friction terms.
+        motion: the stretch; its ends are left out as far as the average reaches.
+        width: standard deviation of the average, s; 0, in the form 'acceleration', for none.
+        terms: friction terms, names of `friction.TERMS`.
+        form: 'momentum' needs no acceleration, 'acceleration' differentiates velocities.
+        parameters: inertial parameters whose weight is the load of the term 'load', shape
+            (10 b + n,); None for those of the description.
+        effort_width: standard deviation of an average that the recorded efforts have already
+            been through, s; the regressor gets it, too.
+        presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
+
+    Raises:
+        ParameterError: there is no such form, or the average is shorter than a sample.
+    """
+    step = motion.step
+    _check(form, width, step)
+    model_width = float(np.hypot(width, effort_width))
+    reach = int(np.ceil(REACH * model_width / step))
+    spacing = max(1, round(ROW_DISTANCE * width / step))
+    # On one grid whatever the reach, so that rows of different averages can be compared.
+    first = -(-reach // spacing) * spacing
+    centers = np.arange(first, len(motion.time) - reach, spacing)
+    weights, slopes = _gaussian(model_width, step, reach)
+    blocks = []
+    qdd = motion.qdd if form == 'acceleration' else None
+    state = presliding_state(robot.model, motion.q, presliding) if presliding else None
+    for part in _blocks(centers, reach):
+        cut = slice(part[0] - reach, part[-1] + reach + 1)
+        at, q, qd = part - part[0] + reach, motion.q[cut], motion.qd[cut]
+        if qdd is not None:
+            inertial = _averages(robot.regressor(q, qd, qdd[cut]), at, weights)
+        else:
+            momentum, rest = _momentum_form(robot, q, qd)
+            inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
+        load = _load(robot, q, parameters) if 'load' in terms else None
+        acting = state[cut] if state is not None else None
+        friction = friction_regressor(robot.model, qd, terms, load, acting)
+        friction = _averages(friction, at, weights)
+        blocks.append(np.concatenate([inertial, friction], axis=2))
+    if not blocks:
+        columns = len(robot.inertial_parameters()) + robot.n * len(terms)
+        blocks.append(np.zeros((0, robot.n, columns)))
+    effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
+    return Rows(motion.time[centers], np.concatenate(blocks), effort, np.zeros(len(centers)))
+
+
+def _check(form: str, width: float, step: float) -> None:
+    if form not in FORMS:
+        raise ParameterError(f"there is no form '{form}', expected one of {', '.join(FORMS)}")
+    if width < step and (form == 'momentum' or width != 0.0):
+        raise ParameterError(
+            f'an average of {width:g} s is too short: samples are {step:.3g} s apart'
+        )
+
+
+def _load(robot: Robot, q: FloatArray, parameters: FloatArray | None) -> FloatArray:
+    """Return the efforts that hold the robot's weight, shape (N, n), N m or N."""
+    if parameters is None:
+        return robot.gravity_vector(q)
+    still = np.zeros_like(q)
+    return robot.regressor(q, still, still) @ parameters
+
+
+def _blocks(centers: IntArray, reach: int) -> Iterator[IntArray]:
+    """Yield the centres in parts whose windows cover a bounded number of samples."""
+    first = 0
+    while first < len(centers):
+        last = np.searchsorted(centers, centers[first] + BLOCK + 2 * reach, side='right')
+        yield centers[first:last]
+        first = int(last)
+
+
+def _gaussian(width: float, step: float, reach: int) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of an average and of its derivative, each shape (2 reach + 1,).
+
+    The first sum to one; the second give exactly the slope of a straight line.
+    """
+    x = np.arange(-reach, reach + 1) * step
+    if width == 0.0:
+        return (x == 0.0).astype(float), np.zeros(len(x))
+    weights = np.exp(-0.5 * np.square(x / width))
+    slopes = x * weights
+    return weights / weights.sum(), slopes / (slopes @ x)
+
+
+def _averages(values: FloatArray, centers: IntArray, weights: FloatArray) -> FloatArray:
+    """Return weighted sums about some samples, shape (R, ...), NaN where a value is."""
+    reach = len(weights) // 2
+    shape = values.shape[1:]
+    places = centers[:, None] + np.arange(-reach, reach + 1)
+    starts = len(weights) * np.arange(len(centers) + 1)
+    sums = csr_matrix(
+        (np.tile(weights, len(centers)), places.ravel(), starts), (len(centers), len(values))
+    )
+    return np.asarray(sums @ values.reshape(len(values), -1)).reshape(len(centers), *shape)
+
+
+def _momentum_form(robot: Robot, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the regressors of M qd, and of -C^T qd + g = c + g - dM/dt qd."""
+
+    def momentum(positions: FloatArray) -> FloatArray:
+        still = np.zeros_like(qd)
+        return robot.regressor(positions, still, qd) - robot.regressor(positions, still, still)
+
+    change = (momentum(q + STEP * qd) - momentum(q - STEP * qd)) / (2.0 * STEP)
+    return momentum(q), robot.regressor(q, qd, np.zeros_like(qd)) - change

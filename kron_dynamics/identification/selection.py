@@ -1,0 +1,187 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses the structure of a model by what it predicts of the training data it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.identification.consistent_fit import Prior
+from kron_dynamics.identification.cross_validation import FOLDS, LEAST_GAIN, folds_of, is_better
+from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.prior import prior_of
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.structure import Structure
+from kron_dynamics.identification.weighted_fit import weighted_fit
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# The prior's strength while structures are compared.
+STRENGTH = 10.0
+# Averages of the recorder that are tried, in samples, and presliding times, s.
+EFFORT_SAMPLES = (2.0, 4.0, 8.0, 16.0, 32.0)
+PRESLIDING = (0.1, 0.3, 1.0)
+DELAY_SAMPLES = (-1.0, -0.5, 0.5, 1.0)
+FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
+# A joint that moves less than this share of its velocity limit could move so fast.
+SLOW_SHARE = 0.1
+# Standard errors and share that a choice has to be better by: further friction terms are taken to
+# faster motions, where a wrong one harms.
+CHOICE_NEEDS = (1.0, LEAST_GAIN)
+TERM_NEEDS = (2.0, 0.03)
+# The form of the rows adds nothing: the better one is taken.
+FORM_NEEDS = (0.0, 0.0)
+NEEDS = {'terms': TERM_NEEDS, 'form': FORM_NEEDS}
+# Samples that structures are compared on, in stretches of this many.
+MOST_SAMPLES = 12_000
+STRETCH = 1500
+
+
+@dataclass(frozen=True, eq=False)
+class Usual:
+    """Root mean squares of a recording, for scales.
+
+    Attributes:
+        effort: of the joints, shape (n,), N m or N, above zero.
+        speed: likewise, shape (n,), rad/s or m/s, above zero.
+    """
+
+    effort: FloatArray
+    speed: FloatArray
+
+
+def usual_values(robot: Robot, motions: Sequence[Motion]) -> Usual:
+    """Return the scales of a recording; of joints that hardly move, those that they could have.
+
+    Args:
+        robot: the robot.
+        motions: the recording.
+    """
+    effort = np.concatenate([motion.effort for motion in motions])
+    speed = np.concatenate([motion.qd for motion in motions])
+    known = np.isfinite(effort)
+    power = np.where(known, effort, 0.0) ** 2
+    rms = np.sqrt(power.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    largest = rms.max(initial=0.0)
+    rms = np.where(rms > 0.0, rms, largest if largest > 0.0 else 1.0)
+    fast = np.sqrt(np.mean(speed**2, axis=0))
+    limit = robot.model.velocity_limit
+    could = SLOW_SHARE * np.where(np.isfinite(limit) & (limit > 0.0), limit, 1.0)
+    return Usual(rms, np.maximum(fast, could))
+
+
+def choose_structure(
+    robot: Robot, motions: Sequence[Motion], first: Structure, *, terms: Sequence[str] | None
+) -> tuple[Structure, list[str]]:
+    """Return the structure whose predictions are best, and a line for each choice.
+
+    Args:
+        robot: the robot as described.
+        motions: the training data.
+        first: the structure to begin with.
+        terms: friction terms; None for those that pay.
+    """
+    motions = _thinned(motions)
+    usual = usual_values(robot, motions)
+    best = first if terms is None else replace(first, terms=tuple(terms))
+    reference = _Reference.of(robot, motions, best, usual)
+    told = []
+    for kind, candidates in _candidates(first, min(motion.step for motion in motions)):
+        if kind == 'terms' and terms is not None:
+            continue
+        worse = 0
+        for changes in candidates:
+            if kind == 'terms':
+                changes = {'terms': (*best.terms, *changes['terms'])}
+            trial = replace(best, **changes)
+            scores = reference.scores(robot, motions, trial, usual)
+            needed = NEEDS.get(kind, CHOICE_NEEDS)
+            if scores is not None and is_better(*scores, *needed):
+                told.append(f'{_said(changes)}: {_share(*scores)} of the squares')
+                best = trial
+                reference = _Reference.of(robot, motions, best, usual)
+                worse = 0
+            else:
+                worse += 1
+                if worse > 1 and kind in ('effort_width', 'presliding'):
+                    break
+    return best, told
+
+
+def _candidates(first: Structure, step: float) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield changes of a structure that are tried in turn."""
+    yield 'effort_width', [{'effort_width': count * step} for count in EFFORT_SAMPLES]
+    yield 'presliding', [{'presliding': time} for time in PRESLIDING]
+    yield 'delay', [{'delay': count * step} for count in DELAY_SAMPLES]
+    if first.terms == BASIC_TERMS:
+        yield 'terms', [{'terms': (term,)} for term in FURTHER_TERMS]
+    yield 'form', [{'form': 'acceleration'}]
+
+
+def _said(changes: dict[str, Any]) -> str:
+    ((name, value),) = changes.items()
+    if isinstance(value, tuple):
+        return f'friction term {value[-1]}'
+    said = f'{value:.3g} s' if isinstance(value, float) else str(value)
+    return f'{name.replace("_", " ")} {said}'
+
+
+def _share(scores: FloatArray, than: FloatArray) -> str:
+    return f'{100.0 * float(scores.mean() / than.mean()):.3g} %'
+
+
+@dataclass(frozen=True, eq=False)
+class _Reference:
+    """The best structure so far, with the weights of its remainders."""
+
+    rows: Rows
+    weights: FloatArray
+    prior: Prior
+
+    @classmethod
+    def of(
+        cls, robot: Robot, motions: Sequence[Motion], structure: Structure, usual: Usual
+    ) -> _Reference:
+        rows = structure.rows(robot, motions)
+        prior = prior_of(robot, structure.terms, usual.effort, usual.speed)
+        return cls(rows, weighted_fit(rows, prior, STRENGTH).weights, prior)
+
+    def scores(
+        self, robot: Robot, motions: Sequence[Motion], trial: Structure, usual: Usual
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return the scores of another structure and of this, on the rows that both have."""
+        try:
+            rows = trial.rows(robot, motions)
+        except ParameterError:  # the motion is too short for it
+            return None
+        common, other, own = np.intersect1d(rows.keys, self.rows.keys, return_indices=True)
+        if len(common) < 2 * FOLDS:
+            return None
+        rows, reference, weights = rows.taken(other), self.rows.taken(own), self.weights[own]
+        weights = np.where(np.isfinite(rows.effort), weights, 0.0)
+        prior = prior_of(robot, trial.terms, usual.effort, usual.speed)
+        return (
+            folds_of(rows, weights, prior).scores(STRENGTH),
+            folds_of(reference, weights, self.prior).scores(STRENGTH),
+        )
+
+
+def _thinned(motions: Sequence[Motion]) -> list[Motion]:
+    """Return stretches from all over the motions, not more than `MOST_SAMPLES` together."""
+    total = sum(len(motion.time) for motion in motions)
+    if total <= MOST_SAMPLES:
+        return list(motions)
+    stretches = [
+        motion.part(first, first + STRETCH)
+        for motion in motions
+        for first in range(0, len(motion.time) - STRETCH + 1, STRETCH)
+    ]
+    wanted = max(1, MOST_SAMPLES // STRETCH)
+    places = np.unique(np.linspace(0, len(stretches) - 1, wanted).round().astype(int))
+    return [stretches[k] for k in places] or list(motions)

@@ -1,0 +1,126 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How recorded efforts are explained: friction terms, averages, delay, form of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kron_dynamics.exceptions import ParameterError
+from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.rows import Rows, joined, regressor_rows
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# The average leaves this much noise on the efforts, as a share of their norm,
+NOISE_TARGET = 0.01
+# but is never shorter than this many samples,
+LEAST_SAMPLES = 1.5
+WIDTH_GROWTH = 1.2
+# nor longer than this share of the period of the fastest motion: 95 % of the power of the
+# velocities is in slower ones.
+MOTION_SHARE = 0.05
+MOTION_POWER = 0.95
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What of a model is not a parameter.
+
+    Attributes:
+        width: standard deviation of the average of regressor and efforts, s.
+        form: of the rows: 'momentum' or 'acceleration'.
+        effort_width: standard deviation of an average that the recorder took of the efforts, s.
+        presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
+        delay: how late the stamps of the efforts are, s.
+        terms: friction terms.
+    """
+
+    width: float
+    form: str = 'momentum'
+    effort_width: float = 0.0
+    presliding: float = 0.0
+    delay: float = 0.0
+    terms: tuple[str, ...] = BASIC_TERMS
+
+    def rows(
+        self, robot: Robot, motions: Sequence[Motion], parameters: FloatArray | None = None
+    ) -> Rows:
+        """Return the rows of some motions; see `regressor_rows`.
+
+        Raises:
+            ParameterError: no motion is longer than the average.
+        """
+        parts = [
+            regressor_rows(
+                robot,
+                motion.shifted(self.delay),
+                self.width,
+                terms=self.terms,
+                form=self.form,
+                parameters=parameters,
+                effort_width=self.effort_width,
+                presliding=self.presliding,
+            )
+            for motion in motions
+        ]
+        rows = joined(parts)
+        if not np.isfinite(rows.effort).any():
+            longest = max(float(motion.time[-1] - motion.time[0]) for motion in motions)
+            raise ParameterError(
+                f'no stretch of motion with efforts is longer than the average of '
+                f'{8 * np.hypot(self.width, self.effort_width):.3g} s that the noise asks for; '
+                f'the longest is {longest:.3g} s'
+            )
+        return rows
+
+
+def average_width(motions: Sequence[Motion]) -> float:
+    """Return the standard deviation in s of the average that efforts need for their noise.
+
+    The shortest that leaves `NOISE_TARGET` of their norm, if they are noisy; see the constants.
+
+    Args:
+        motions: recorded motion.
+    """
+    step = min(motion.step for motion in motions)
+    noise = np.mean([np.nansum(motion.effort_noise() ** 2) for motion in motions])
+    power = np.mean([_power(motion) for motion in motions])
+    longest = max(LEAST_SAMPLES * step, MOTION_SHARE / fastest_motion(motions))
+    width = LEAST_SAMPLES * step
+    # White noise shrinks by the root of the sum of the squared weights: step / (2 sqrt(pi) width).
+    while (
+        noise * step / (2.0 * np.sqrt(np.pi) * width) > NOISE_TARGET**2 * power
+        and width * WIDTH_GROWTH <= longest
+    ):
+        width *= WIDTH_GROWTH
+    return float(width)
+
+
+def _power(motion: Motion) -> float:
+    """Return the mean squares of all efforts, summed."""
+    known = np.isfinite(motion.effort)
+    squares = np.where(known, motion.effort, 0.0) ** 2
+    return float((squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1)).sum())
+
+
+def fastest_motion(motions: Sequence[Motion]) -> float:
+    """Return the frequency in Hz below which 95 % of the power of each joint's velocity is.
+
+    Args:
+        motions: recorded motion.
+    """
+    highest = 0.0
+    for motion in motions:
+        moving = motion.qd - motion.qd.mean(axis=0)
+        power = np.abs(np.fft.rfft(moving, axis=0)) ** 2
+        frequency = np.fft.rfftfreq(len(moving), motion.step)
+        share = np.cumsum(power, axis=0) / np.maximum(power.sum(axis=0), 1e-300)
+        used = power.sum(axis=0) > 1e-6 * power.sum()
+        places = np.argmax(share >= MOTION_POWER, axis=0)[used]
+        highest = max(highest, float(frequency[places].max(initial=0.0)))
+    return max(highest, 1e-3)

@@ -1,0 +1,113 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Consistent parameters with the weights that their own remainders ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kron_dynamics.identification.consistent_fit import (
+    ConsistentFit,
+    Gram,
+    Prior,
+    consistent_fit,
+    gram,
+)
+from kron_dynamics.identification.least_squares import (
+    correlation_times,
+    joint_noise,
+    outlier_weights,
+)
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.typing import FloatArray
+
+ITERATIONS = 15
+# The first of them go without robust weights.
+PLAIN = 4
+CONVERGED = 1e-3
+# Strength of the prior while the noise is found: what a strong one leaves is not noise.
+LOOSE = 0.01
+# Outliers are told from what a fit leaves, and no fit leaves less than this share of its noise.
+LEAST_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFit:
+    """Parameters, and how much each equation counts.
+
+    Attributes:
+        fit: the parameters, with their covariance.
+        data: the weighted equations.
+        weights: inverse variances, less where remainders are outliers, shape (R, n).
+        noise: standard deviation of each joint's remainders, shape (n,); NaN without efforts.
+        correlation: rows over which they are correlated, shape (n,).
+        outliers: share of the known efforts of each joint without weight, shape (n,).
+    """
+
+    fit: ConsistentFit
+    data: Gram
+    weights: FloatArray
+    noise: FloatArray
+    correlation: FloatArray
+    outliers: FloatArray
+
+
+def weighted_fit(
+    rows: Rows, prior: Prior, strength: float, start: FloatArray | None = None
+) -> WeightedFit:
+    """Return the consistent parameters of rows, weighted by joint noise and without outliers.
+
+    Args:
+        rows: equations.
+        prior: the description.
+        strength: how much it counts.
+        start: consistent parameters to begin with; None for the prior's.
+    """
+    known = np.isfinite(rows.effort)
+    has_effort = known.any(axis=0)
+    values = np.where(known, rows.effort, 0.0)
+    x = prior.expected if start is None else start
+    share, before = 1.0, np.full(rows.effort.shape[1], np.inf)
+    equations = float(known.sum())
+    for round_ in range(ITERATIONS):
+        rest = values - rows.matrix @ x
+        # What the description leaves is no noise yet: nothing is an outlier at first.
+        settled = start is not None or round_ >= PLAIN
+        own = known * (outlier_weights(rest, known, share) if settled else 1.0)
+        noise = np.sqrt(share) * joint_noise(rest, own, settled)
+        weights = own / noise**2 * has_effort
+        data = gram(rows.matrix, rows.effort, weights)
+        fit = consistent_fit(data, prior, LOOSE, x)
+        x = fit.parameters
+        # Parameters that the data decide: the trace of the influence of data on the fit.
+        used = float(np.einsum('ij,ji->', data.matrix, fit.covariance))
+        used = min(used, equations)
+        share = equations / max(equations - used, LEAST_SHARE * equations)
+        if settled and np.all(np.abs(noise - before) <= CONVERGED * noise):
+            break
+        before = noise
+    fit = consistent_fit(data, prior, strength, x)
+    correlation = correlation_times(values - rows.matrix @ fit.parameters, own)
+    lost = ((own == 0.0) & known).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return WeightedFit(
+        replace(fit, covariance=_with_correlation(rows, weights, fit.covariance, correlation)),
+        data,
+        weights,
+        np.where(has_effort, noise, np.nan),
+        correlation,
+        lost,
+    )
+
+
+def _with_correlation(
+    rows: Rows, weights: FloatArray, covariance: FloatArray, correlation: FloatArray
+) -> FloatArray:
+    """Return the covariance where each joint's remainders are correlated over some rows, (p, p).
+
+    The fit itself does not weight by it: a slow remainder is often an error of the model, and
+    joints with one would predict worse.
+    """
+    further = gram(rows.matrix, rows.effort, weights * (correlation - 1.0)).matrix
+    return np.asarray(covariance + covariance @ further @ covariance)

@@ -1,0 +1,156 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `kron_dynamics campaign`: every bag once, whatever happens to some of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from kron_dynamics.cli import main
+
+
+@pytest.fixture
+def recordings(make_bag, arm, arm_urdf, arm_motion, tmp_path):
+    """Return a folder of three bags, one that is damaged, and a file that is none."""
+    folder = tmp_path / 'recordings'
+    folder.mkdir()
+    for place, scale in (('monday/a', 1.0), ('monday/b', 0.9), ('c', 1.1)):
+        motion = arm_motion(duration=2.0)
+        with make_bag(place.replace('/', '_')) as bag:
+            bag.text('/robot_description', arm_urdf)
+            for k, stamp in enumerate(motion.time):
+                state = (motion.q[k], motion.qd[k], scale * motion.effort[k])
+                bag.joint_state('/joint_states', stamp, arm.joint_names, *state)
+        (folder / place).parent.mkdir(exist_ok=True)
+        bag.path.rename(folder / place)
+    (folder / 'broken.db3').write_bytes(b'SQLite format 3\0' + bytes(range(256)) * 20)
+    (folder / 'notes.txt').write_text('no recording')
+    return folder
+
+
+def campaign(recordings, output, *options):
+    return main(
+        ['campaign', str(recordings), '--output', str(output), '--format', 'csv', *options]
+    )
+
+
+def test_what_fails_stops_no_other(recordings, tmp_path, capsys):
+    output = tmp_path / 'out'
+    assert campaign(recordings, output, '--jobs', '2') == 1
+    captured = capsys.readouterr()
+    assert captured.err == ''
+    assert 'failed' in captured.out and 'broken.db3: kron_dynamics: error: cannot read bag' in (
+        captured.out
+    )
+    found = json.loads((output / 'campaign.json').read_text())
+    assert [bag['name'] for bag in found['bags']] == ['broken.db3', 'c', 'monday/a', 'monday/b']
+    assert [bag['error'] is None for bag in found['bags']] == [False, True, True, True]
+    for bag in found['bags'][1:]:
+        own = output / 'bags' / bag['name']
+        assert bag['summary'] == json.loads((own / 'summary.json').read_text())
+        assert (own / 'joint_states.csv').exists()
+    # The scale of the efforts is the residual: 0.1 of 1.1 and of 0.9.
+    lift = next(joint for joint in found['joints'] if joint['joint'] == 'lift')
+    assert lift['runs'] == 3 and lift['largest_in'] == 'monday/b'
+    assert lift['largest_ratio'] == pytest.approx(0.1 / 0.9, rel=1e-3)
+    assert lift['median_ratio'] == pytest.approx(0.1 / 1.1, rel=1e-3)
+    with open(output / 'campaign.csv', newline='') as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 9 and {row['bag'] for row in rows} == {'c', 'monday/a', 'monday/b'}
+    assert not [path for path in (output / 'bags').rglob('.*')], 'a work folder is left'
+
+
+def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):
+    folder, output = tmp_path / 'bags', tmp_path / 'bags' / 'out'
+    shutil.copytree(recordings / 'monday', folder)
+    assert campaign(folder, output) == 0
+    first = (output / 'campaign.json').read_bytes()
+    capsys.readouterr()
+    assert campaign(folder, output) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]] == ['before'] * 2
+    assert (output / 'campaign.json').read_bytes() == first
+    # Another option, another bag: what depends on it is done anew.
+    (bag,) = (folder / 'b').glob('*.mcap')
+    os.utime(bag, ns=(1, 1))
+    assert campaign(folder, output) == 0
+    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]]
+    assert sorted(told) == ['before', 'done']
+    assert campaign(folder, output, '--window', '0.2') == 0
+    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]]
+    assert told == ['done'] * 2
+    assert (output / 'campaign.json').read_bytes() != first
+
+
+def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
+    (tmp_path / 'empty').mkdir()
+    assert campaign(tmp_path / 'empty', tmp_path / 'out') == 1
+    assert f'no bag in {tmp_path}' in capsys.readouterr().err
+    assert campaign(tmp_path / 'gone', tmp_path / 'out') == 1
+    assert 'no bag or folder at' in capsys.readouterr().err
+    assert campaign(recordings, tmp_path / 'out', '--scheduler', 'nowhere') == 1
+    assert "no Dask scheduler answers at 'nowhere'" in capsys.readouterr().err
+
+
+@contextmanager
+def cluster(workers):
+    """A scheduler and its workers as processes, as on several computers; yields its address."""
+    running = []
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+
+    def start(module, *arguments):
+        command = [sys.executable, '-m', module, *arguments]
+        running.append(
+            subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        )
+        return running[-1]
+
+    try:
+        local = ['--host', '127.0.0.1', '--port', '0', '--no-dashboard']
+        scheduler = start('distributed.cli.dask_scheduler', *local)
+        for line in scheduler.stderr:
+            if 'Scheduler at:' in line:
+                address = line.split()[-1]
+                break
+        for _ in range(workers):
+            alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
+            start('distributed.cli.dask_worker', address, *alone)
+        yield address, running[1:]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+            process.stderr.close()
+
+
+def test_a_cluster_gives_the_same_and_loses_nothing(recordings, tmp_path):
+    assert campaign(recordings, tmp_path / 'here', '--jobs', '1') == 1
+    with cluster(2) as (address, workers):
+        command = [
+            sys.executable,
+            '-c',
+            'import sys; from kron_dynamics.cli import main; sys.exit(main(sys.argv[1:]))',
+            'campaign',
+            str(recordings),
+        ]
+        command += ['--output', str(tmp_path / 'there'), '--format', 'csv', '--scheduler', address]
+        environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        # One of the two is killed as soon as something is being worked on.
+        while process.poll() is None and not list((tmp_path / 'there').glob('bags/.*')):
+            time.sleep(0.01)
+        workers[0].send_signal(signal.SIGKILL)
+        told = process.communicate()[0]
+    assert process.returncode == 1, told
+    here, there = (tmp_path / place / 'campaign.json' for place in ('here', 'there'))
+    assert there.read_bytes() == here.read_bytes()
+    assert not list((tmp_path / 'there').rglob('.*'))

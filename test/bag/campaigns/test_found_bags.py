@@ -1,0 +1,45 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What counts as a bag below a folder, and what it is called."""
+
+from __future__ import annotations
+
+from kron_dynamics.bag.campaigns.found_bags import find_bags
+
+
+def lay_out(root, *files):
+    for file in files:
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).touch()
+
+
+def names(*places, **options):
+    return [bag.name for bag in find_bags(places, **options)]
+
+
+def test_a_folder_that_a_recorder_made_is_one_bag(tmp_path):
+    lay_out(tmp_path, 'run/metadata.yaml', 'run/run_0.mcap', 'run/run_1.mcap')
+    lay_out(tmp_path, 'unclosed/unclosed_0.db3', 'unclosed/unclosed_1.db3')
+    lay_out(tmp_path, 'collected/monday.mcap', 'collected/tuesday.mcap', 'collected/readme.txt')
+    expected = ['collected/monday.mcap', 'collected/tuesday.mcap', 'run', 'unclosed']
+    assert names(tmp_path) == expected
+    assert [len(bag.files()) for bag in find_bags([tmp_path])] == [1, 1, 3, 2]
+
+
+def test_names_do_not_depend_on_where_the_folder_is_or_how_it_is_named(tmp_path):
+    for place in ('here', 'far/away'):
+        lay_out(tmp_path / place, 'a/x.mcap', 'b/x.mcap')
+    assert names(tmp_path / 'here') == names(tmp_path / 'far' / 'away') == ['a/x.mcap', 'b/x.mcap']
+    assert names(tmp_path / 'here' / 'a', tmp_path / 'here' / 'b') == ['a/x.mcap', 'b/x.mcap']
+    assert names(tmp_path / 'here' / 'a' / 'x.mcap', tmp_path / 'here' / 'a') == ['x.mcap']
+
+
+def test_results_and_hidden_files_are_no_recordings(tmp_path):
+    lay_out(tmp_path, 'x.mcap', 'x_analysis/analysis.mcap', '.trash/y.mcap', 'out/bags/x/x.mcap')
+    assert names(tmp_path, besides=tmp_path / 'out') == ['x.mcap']
+
+
+def test_a_circle_of_links_ends(tmp_path):
+    lay_out(tmp_path, 'a/x.mcap')
+    (tmp_path / 'a' / 'again').symlink_to(tmp_path)
+    assert names(tmp_path) == ['x.mcap']

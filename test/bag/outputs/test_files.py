@@ -1,0 +1,153 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The files of an analysis: summary, CSV, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from dataclasses import replace
+from importlib import metadata
+
+import numpy as np
+
+import kron_dynamics as kd
+from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.outputs.files import FORMATS, run_file_names, write_files
+from kron_dynamics.bag.outputs.series import quantities_of, series_blocks
+
+
+def read_strictly(path):
+    def refuse(constant):
+        raise AssertionError(f'{constant} is no JSON')
+
+    return json.loads(path.read_text(), parse_constant=refuse)
+
+
+def rows_of(path):
+    with path.open(newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def test_summary_holds_all_results(analysis, tmp_path):
+    assert write_files(analysis, tmp_path, ['json']) == ['summary.json']
+    (run,) = read_strictly(tmp_path / 'summary.json')['runs']
+    assert run['robot']['joints'] == ['turn', 'lift', 'reach']
+    fingerprint = analysis.runs[0].replay.robot.model.fingerprint
+    assert run['robot']['fingerprint'] == fingerprint
+    for found, expected in zip(run['joints'], analysis.runs[0].joints, strict=True):
+        assert found['residual_rms'] == expected.residual_rms
+        assert found['ratio'] == expected.ratio < 1e-3
+        assert set(found['term_rms']) == {'inertia', 'coriolis', 'gravity', 'friction'}
+    assert [segment['epoch'] for segment in run['segments']] == [0, 1]
+    assert run['dropped']['/joint_states']['non_finite'] == {'turn position': 1}
+    assert [tip['kind'] for tip in run['tip']] == ['linear', 'angular']
+
+
+def test_summary_says_what_was_analysed_and_how(analysis, arm_urdf, tmp_path):
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(arm_urdf)
+    options = {'urdf': urdf, 'window': 0.1, 'gravity': (0.0, 0.0, -9.8), 'frame': None}
+    write_files(analysis, tmp_path, ['json'], options)
+    summary = read_strictly(tmp_path / 'summary.json')
+    bag = sorted(analysis.contents.path.iterdir())
+    hashes = {file['name']: file['sha256'] for file in summary['files']}
+    assert set(hashes) == {*map(str, bag), str(urdf), '/robot_description'}
+    for path in (*bag, urdf):
+        assert hashes[str(path)] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert hashes['/robot_description'] == hashes[str(urdf)]
+    assert summary['options'] == {
+        'urdf': str(urdf),
+        'window': 0.1,
+        'gravity': [0.0, 0.0, -9.8],
+        'frame': None,
+    }
+    assert summary['schema'] == 1
+    assert summary['versions']['kron_dynamics'] == kd.__version__
+    assert summary['versions']['rosbags'] == metadata.version('rosbags')
+
+
+def test_same_bag_gives_the_same_bytes(analysis, tmp_path):
+    again = analyze_bag(analysis.contents.path)
+    formats = ['html', 'csv', 'mcap']
+    names = write_files(analysis, tmp_path / 'one', formats)
+    assert write_files(again, tmp_path / 'other', formats) == names
+    assert sorted(names) == sorted(path.name for path in (tmp_path / 'one').iterdir())
+    for name in names:
+        one, other = (tmp_path / folder / name for folder in ('one', 'other'))
+        assert one.read_bytes() == other.read_bytes(), name
+
+
+def test_effort_that_was_not_recorded_is_null_empty_and_not_drawn(
+    make_bag, arm_urdf, arm_motion, tmp_path
+):
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/joint_states', arm_motion(duration=3.0), 'pv')
+    write_files(analyze_bag(bag.path), tmp_path, ['csv', 'html'])
+    (run,) = read_strictly(tmp_path / 'summary.json')['runs']
+    assert run['joints'][0]['effort_rms'] is None
+    assert run['joints'][0]['recomputed_rms'] > 0
+    assert {row['lift.recorded'] for row in rows_of(tmp_path / 'joint_states.csv')} == {''}
+    page = (tmp_path / 'report.html').read_text()
+    assert '"label":"recomputed"' in page
+    assert '"label":"recorded"' not in page and '"label":"residual"' not in page
+
+
+def test_csv_has_the_series(analysis, tmp_path):
+    replay = analysis.runs[0].replay
+    write_files(analysis, tmp_path, ['csv'])
+    rows = rows_of(tmp_path / 'joint_states.csv')
+    blocks = list(series_blocks(replay))
+    assert len(rows) == sum(len(block.time) for block in blocks)
+    assert {row['segment'] for row in rows} == {'1', '2'}
+    compared = [row for row in rows if row['compared'] == '1']
+    assert len(compared) == analysis.runs[0].joints[0].sample_count
+    for quantity in quantities_of(replay):
+        table = np.concatenate([block.values[quantity.key] for block in blocks])
+        for k, column in enumerate(quantity.columns):
+            name = f'{column}.{quantity.key}'
+            if quantity.owner == 'tip':
+                name = f'tool.{quantity.key.removeprefix("tip_")}.{column}'
+            found = np.array([float(row[name] or 'nan') for row in rows])
+            np.testing.assert_allclose(found, table[:, k], rtol=1e-9, err_msg=name)
+
+
+def test_parquet_has_what_csv_has(analysis, tmp_path):
+    import pyarrow.parquet as parquet
+
+    write_files(analysis, tmp_path, ['csv', 'parquet'])
+    table = parquet.read_table(tmp_path / 'joint_states.parquet')
+    rows = rows_of(tmp_path / 'joint_states.csv')
+    assert table.column_names == list(rows[0])
+    for name in table.column_names:
+        found = table[name].to_numpy(zero_copy_only=False).astype(float)
+        expected = [float(row[name] or 'nan') for row in rows]
+        np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=name)
+    assert table['turn.recorded'].null_count == sum(row['turn.recorded'] == '' for row in rows)
+    units = {
+        field.name: field.metadata[b'unit'] for field in table.schema if field.metadata is not None
+    }
+    assert units['lift.recorded_rate'] == b'N m/s' and units['reach.jerk'] == b'm/s^3'
+    assert units['tool.jerk.angular_x'] == b'rad/s^3' and units['time'] == b's'
+
+
+def test_runs_have_files_of_their_own(analysis):
+    def named(topic):
+        run = analysis.runs[0]
+        recorded = replace(run.replay.run, topic=topic)
+        return replace(run, replay=replace(run.replay, run=recorded))
+
+    topics = ('/pd/joint_states', '/pd.joint_states', '/', '/../../etc', '/pd/joint/states')
+    names = run_file_names(replace(analysis, runs=tuple(map(named, topics))))
+    assert names[0] == 'pd.joint_states'
+    assert len(set(names)) == len(topics)
+    assert not any('/' in name for name in names)
+
+
+def test_formats_say_what_they_are(analysis, tmp_path):
+    for name in set(FORMATS) - {'parquet'}:
+        (file,) = write_files(analysis, tmp_path / name, [name])[-1:]
+        suffix = '.json' if name == 'json' else f'.{name}'
+        assert file.endswith(suffix) and (tmp_path / name / file).stat().st_size > 100

@@ -1,0 +1,146 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""MCAP files: messages by the chunk are those of rosbags, and a cut file gives what it has."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from joint_messages import messages_of
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader
+from rosbags.rosbag2.storage_mcap import McapReader
+
+from kron_dynamics.bag.reading.cut_mcap import is_cut_off
+from kron_dynamics.bag.reading.mcap_storage import BagReader
+from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.exceptions import BagError
+
+LOG_START = 1_700_000_000_000_000_000
+COUNT = 4000
+
+
+@pytest.fixture
+def long_bag(make_bag):
+    """A bag of several chunks, recorded out of order within and across them."""
+    with make_bag() as bag:
+        # Bytes of another topic fill the chunks.
+        order = list(range(COUNT))
+        for k in range(0, COUNT - 40, 37):
+            order[k], order[k + 33] = order[k + 33], order[k]
+        for k in order:
+            log_time = LOG_START + 1000 * (k // 2)
+            if k % 2:
+                bag.raw('/camera', 'sensor_msgs/msg/Image', bytes(1000 + k % 7), log_time)
+            else:
+                bag._log_time = log_time
+                bag.joint_state('/joint_states', 1.0 + 1e-3 * k, ['a', 'b'], [k, -k])
+                bag.acceleration('/tip', 1.0 + 1e-3 * k, range(6))
+    return bag.path
+
+
+def read(reader_class, path):
+    with reader_class(path) as reader:
+        kinds = ('sensor_msgs/msg/JointState', 'geometry_msgs/msg/AccelStamped')
+        wanted = [c for c in reader.connections if c.msgtype in kinds]
+        return [(c.topic, time, bytes(data)) for c, time, data in reader.messages(wanted)]
+
+
+def test_messages_and_their_order_are_those_of_rosbags(long_bag):
+    with Reader(long_bag / 'bag.mcap') as reader:
+        assert isinstance(reader.storage, McapReader)
+        chunks = reader.storage.chunks
+        assert len(chunks) > 2
+        starts = [chunk.message_start_time for chunk in chunks]
+        ends = [chunk.message_end_time for chunk in chunks]
+        assert any(start < end for start, end in zip(starts[1:], ends[:-1], strict=True))
+    for path in (long_bag, long_bag / 'bag.mcap'):
+        assert read(BagReader, path) == read(Reader, path)
+
+
+@pytest.mark.parametrize('where', ['file', 'with metadata', 'without metadata'])
+def test_a_cut_file_gives_its_first_messages_and_says_so(long_bag, where):
+    """Those of all whole records, wherever it is cut; the chunks of this file are in order."""
+    file = long_bag / 'bag.mcap'
+    whole, data = messages_of(read_bag(file).joint_states['/joint_states']), file.read_bytes()
+    known = {message.stamp: message for message in whole}
+    if where == 'without metadata':
+        (long_bag / 'metadata.yaml').unlink()
+    draw = random.Random(3)
+    before = 0
+    for size in sorted([*(draw.randrange(9000, len(data)) for _ in range(6)), len(data) - 1]):
+        file.write_bytes(data[:size])
+        assert is_cut_off(file)
+        contents = read_bag(file if where == 'file' else long_bag)
+        states = contents.joint_states['/joint_states']
+        assert len(states) > before or len(states) == len(whole)
+        before = len(states)
+        assert contents.message_counts['/joint_states'] == len(states)
+        total = sum(contents.message_counts.values())
+        note = f"'bag.mcap' is cut off (recorder not closed?): its first {total} messages are read"
+        assert note in contents.notes
+        for message in messages_of(states):
+            np.testing.assert_array_equal(message.position, known[message.stamp].position)
+        assert (np.diff(states.log_time) >= 0).all()
+    assert before == len(whole)
+
+
+def test_zeros_at_the_end_are_no_messages(long_bag):
+    """As a file system leaves them after a power failure."""
+    file = long_bag / 'bag.mcap'
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2] + bytes(len(data) // 2))
+    states = read_bag(file).joint_states['/joint_states']
+    assert 0 < len(states) < COUNT // 2
+
+
+def test_a_damaged_chunk_of_a_whole_file_is_one_clear_error(long_bag):
+    file = long_bag / 'bag.mcap'
+    data = bytearray(file.read_bytes())
+    with Reader(file) as reader:
+        chunk = reader.storage.chunks[1].chunk_start_offset
+    # Kind and length of the chunk; times, size, checksum; compression; size; kind of a record.
+    length = chunk + 9 + 28 + 4 + 8 + 1
+    data[length : length + 8] = (2**40).to_bytes(8, 'little')
+    file.write_bytes(data)
+    with pytest.raises(BagError, match='cannot read bag .*a chunk has a record of 1099') as caught:
+        read_bag(file)
+    assert '\n' not in str(caught.value)
+
+
+@pytest.mark.parametrize('compression', CompressionFormat)
+def test_compressed_chunks_are_read_and_one_that_is_cut_is_lost(make_bag, compression):
+    bag = make_bag()
+    bag._writer.set_compression(CompressionMode.STORAGE, compression)
+    with bag:
+        for k in range(4000):
+            bag.joint_state('/joint_states', 1.0 + 1e-3 * k, ['a'], [np.sqrt(k)])
+            bag.raw('/camera', 'sensor_msgs/msg/Image', bytes(1000))
+    file = bag.path / 'bag.mcap'
+    assert read(BagReader, file) == read(Reader, file)
+    with Reader(file) as reader:
+        second = reader.storage.chunks[1]
+    data = file.read_bytes()
+    file.write_bytes(data[: second.chunk_start_offset + second.chunk_length // 2])
+    contents = read_bag(file)
+    count = len(contents.joint_states['/joint_states'])
+    assert 0 < count < 4000
+    note = f'its first {2 * count} messages are read, without 1 damaged chunk'
+    assert note in contents.notes[0]
+
+
+def test_of_several_files_the_readable_are_kept(make_bag):
+    for name, joint in (('one', 'a'), ('two', 'b')):
+        with make_bag(name) as bag:
+            bag.joint_state('/joint_states', 1.0, [joint], [1])
+    first = bag.path.parent / 'one'
+    (first / 'metadata.yaml').unlink()
+    (first / 'one_1.mcap').write_bytes(b'')
+    contents = read_bag(first)
+    assert contents.joint_states['/joint_states'].names == ('a',)
+    assert any("'one_1.mcap' is left out" in note for note in contents.notes)
+    (first / 'one_1.mcap').write_bytes((bag.path / 'two.mcap').read_bytes()[:-1])
+    contents = read_bag(first)
+    assert contents.joint_states['/joint_states'].names == ('a', 'b')
+    assert len(contents.joint_states['/joint_states']) == 2

@@ -1,0 +1,106 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts whose stamps are late or early against the motion they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from long_runs import some_of
+
+from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.outputs.text_report import format_report
+from kron_dynamics.simulation import Plant
+
+
+@pytest.fixture
+def shifted_bag(make_bag, arm, arm_urdf, arm_motion, make_motion):
+    """Return a function that records efforts stamped too late by a time in s."""
+
+    def record(delay):
+        motion = arm_motion()
+        shape = ((0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
+        motion.effort = make_motion(arm, motion.time - delay, *shape).effort
+        with make_bag() as bag:
+            bag.text('/robot_description', arm_urdf)
+            bag.motion('/joint_states', motion)
+        return bag.path
+
+    return record
+
+
+@pytest.mark.parametrize('delay', [0.005, -0.005, 0.012])
+def test_shift_of_about_a_sample_is_found_told_and_undone(shifted_bag, delay):
+    path = shifted_bag(delay)
+    analysis = analyze_bag(path)
+    (run,) = analysis.runs
+    assert run.replay.effort_delay == pytest.approx(delay, abs=2e-4)
+    assert max(joint.ratio for joint in run.joints) < 2.5e-3
+    side = 'late' if delay > 0 else 'early'
+    assert f'ms too {side}, as the data shows' in format_report(analysis)
+    (plain,) = analyze_bag(path, effort_delay=0.0).runs
+    assert max(joint.ratio for joint in plain.joints) > 1e-2
+
+
+def test_large_shift_is_told_but_not_undone(shifted_bag):
+    path = shifted_bag(0.05)
+    analysis = analyze_bag(path)
+    (run,) = analysis.runs
+    assert run.replay.effort_delay == 0.0
+    assert run.replay.found_delay == pytest.approx(0.05, rel=0.1)
+    assert '--effort-delay 0.0' in format_report(analysis)
+    assert max(joint.ratio for joint in run.joints) > 0.05
+    given = analyze_bag(path, effort_delay=0.05)
+    assert max(joint.ratio for joint in given.runs[0].joints) < 1e-3
+    assert 'stamped 50 ms too late, as given' in format_report(given)
+
+
+def test_no_shift_is_not_mentioned(shifted_bag):
+    analysis = analyze_bag(shifted_bag(0.0))
+    assert abs(analysis.runs[0].replay.effort_delay) < 1e-4
+    assert 'timing' not in format_report(analysis)
+
+
+def test_noise_is_not_taken_for_a_shift(make_bag, arm_urdf, arm_motion):
+    motion = arm_motion()
+    noise = np.random.default_rng(10).standard_normal(motion.effort.shape)
+    motion.effort = motion.effort + 3.0 * noise
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/joint_states', motion)
+    (run,) = analyze_bag(bag.path).runs
+    assert run.replay.effort_delay == 0.0
+    assert run.replay.found_delay == 0.0
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    some_of(
+        [('damping="1.5"', 'damping="4"'), ('"2"/>', '"2.4"/>')],
+        [('damping="1.5"', 'damping="4"')],
+    ),
+)
+def test_wrong_model_is_not_taken_for_a_shift(shifted_bag, arm_urdf, tmp_path, old, new):
+    assert old in arm_urdf
+    wrong = tmp_path / 'wrong.urdf'
+    wrong.write_text(arm_urdf.replace(old, new, 1))
+    (run,) = analyze_bag(shifted_bag(0.0), urdf=wrong).runs
+    assert run.replay.effort_delay == 0.0
+    assert max(joint.ratio for joint in run.joints) > 0.03
+
+
+def test_effort_held_between_samples_is_half_a_sample_late(make_bag, arm, arm_urdf):
+    """A simulated plant holds each effort until the next; its states come at the ends."""
+    plant, period = Plant(arm, (0.0, 0.3, 0.5)), 0.01
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        for k in range(1, 801):
+            wanted = 0.5 * np.sin(np.array([2.0, 1.5, 2.5]) * k * period)
+            push = 30.0 * (wanted + (0.0, 0.3, 0.5) - plant.q) - 12.0 * plant.qd
+            plant.advance(push + arm.gravity_vector(plant.q), period, 0.001)
+            bag.joint_state(
+                '/joint_states', k * period, arm.joint_names, plant.q, plant.qd, plant.effort
+            )
+    (run,) = analyze_bag(bag.path).runs
+    assert run.replay.effort_delay == pytest.approx(0.5 * period, rel=0.1)
+    assert max(joint.ratio for joint in run.joints) < 2.5e-3

@@ -1,0 +1,111 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Links that bend along motions of the joints, against the simulated machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
+from kron_dynamics.equilibrium import quasi_static_equilibria
+from kron_dynamics.exceptions import ModelError
+from kron_dynamics.resources import resource_path
+from kron_dynamics.simulation import Plant
+
+URDF = resource_path('urdf', 'stacker_reclaimer.urdf')
+FLEXIBLE = resource_path('config', 'stacker_reclaimer_flexible.yaml')
+STEP = 0.005
+NAMES = ('travel', 'slew', 'luff')
+
+
+@pytest.fixture(scope='module')
+def boom():
+    return kd.load(URDF, flexible=FLEXIBLE)
+
+
+@pytest.fixture(scope='module')
+def pushed(boom):
+    """Return the machine pushed sideways and up from rest, joints free, every 5 ms."""
+    plant = Plant(boom, [100.0, 0.4, 0.05])
+    push = boom.gravity_vector(plant.q)[:3] + [0.0, 8e5, 6e5]
+    return plant.record(push, 8.0, STEP / 2.0, every=2)
+
+
+def joints(motion, rows=slice(None)):
+    return tuple(values[rows, :3] for values in (motion.q, motion.qd, motion.qdd))
+
+
+def test_links_move_as_those_of_the_simulated_machine(boom, pushed):
+    known = np.ones(len(pushed.time), dtype=bool)
+    found = elastic_motion(boom, STEP, joints(pushed), known, (pushed.q[0, 3:], pushed.qd[0, 3:]))
+    for name in ('q', 'qd', 'qdd'):
+        true, ours = getattr(pushed, name)[:, 3:], getattr(found, name)[:, 3:]
+        np.testing.assert_allclose(ours, true, rtol=0.0, atol=3e-3 * np.ptp(true, axis=0).max())
+        assert (np.ptp(true, axis=0) > 0.0).all()
+
+
+def test_a_motion_goes_on_where_a_part_of_it_ended(boom, pushed):
+    known = np.ones(len(pushed.time), dtype=bool)
+    whole = elastic_motion(boom, STEP, joints(pushed), known)
+    half = len(known) // 2
+    at = whole.q[half, 3:], whole.qd[half, 3:]
+    rest = elastic_motion(boom, STEP, joints(pushed, slice(half, None)), known[half:], at)
+    np.testing.assert_allclose(rest.q[:, 3:], whole.q[half:, 3:], atol=1e-6)
+
+
+def test_slow_motions_only_bend_the_links(boom):
+    t = np.arange(0.0, 40.0, 0.05)
+    w = 2.0 * np.pi / 40.0
+    way = np.array([1.0, 0.3, 0.1])
+    q, qd = np.outer(1.0 - np.cos(w * t), way), np.outer(w * np.sin(w * t), way)
+    qdd = np.outer(w * w * np.cos(w * t), way)
+    found = elastic_motion(boom, 0.05, (q, qd, qdd), np.ones(len(t), dtype=bool))
+    bent = quasi_static_equilibria(boom, q, qd, qdd)
+    np.testing.assert_allclose(found.q, bent, atol=0.02 * np.ptp(bent[:, 3:], axis=0).max())
+
+
+def test_what_is_not_known_is_bridged(boom, pushed):
+    known = np.ones(len(pushed.time), dtype=bool)
+    known[:10] = known[400:404] = known[-7:] = False
+    holed = tuple(np.where(known[:, None], values, np.nan) for values in joints(pushed))
+    found = elastic_motion(boom, STEP, holed, known)
+    assert np.isfinite(found.q).all()
+    whole = elastic_motion(boom, STEP, joints(pushed, slice(10, None)), known[10:] | True)
+    np.testing.assert_allclose(
+        found.q[10:-7, 3:], whole.q[:-7, 3:], atol=1e-3 * np.ptp(whole.q[:, 3:])
+    )
+
+
+@pytest.fixture
+def bag(make_bag, boom, pushed):
+    with make_bag('boom') as bag:
+        bag.text('/robot_description', URDF.read_text(encoding='utf-8'))
+        # At rest first: how a boom vibrates that did so before is not in the joints' motion.
+        rest = boom.gravity_vector(Plant(boom, [100.0, 0.4, 0.05]).q)[:3]
+        for k in range(50):
+            state = [100.0, 0.4, 0.05], np.zeros(3), rest
+            bag.joint_state('/joint_states', 0.02 * (k - 50) + 5.0, NAMES, *state)
+        for k in range(3, len(pushed.time), 4):
+            state = pushed.q[k, :3], pushed.qd[k, :3], pushed.effort[k]
+            bag.joint_state('/joint_states', pushed.time[k] + 5.0, NAMES, *state)
+    return bag.path
+
+
+def test_flexible_links_explain_the_efforts_of_a_boom_that_vibrates(bag):
+    stiff, bending = (
+        analyze_bag(bag, flexible=flexible, window=0.1).runs[0] for flexible in (None, FLEXIBLE)
+    )
+    assert stiff.replay.modal_names == ()
+    assert bending.replay.modal_names == ('boom/v1', 'boom/w1')
+    assert [joint.name for joint in bending.joints] == ['travel', 'slew', 'luff']
+    for joint in (1, 2):
+        residuals = [run.joints[joint].residual_rms for run in (stiff, bending)]
+        assert residuals[1] < 0.1 * residuals[0]
+
+
+def test_flexible_links_do_not_go_with_closed_loops(bag):
+    with pytest.raises(ModelError, match='flexible links and constraints'):
+        analyze_bag(bag, flexible=FLEXIBLE, constraints=resource_path('config', 'cylinder.yaml'))

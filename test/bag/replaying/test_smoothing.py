@@ -1,0 +1,116 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Signals on an even grid, moving sums, noise and resolution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.replaying.smoothing import convolve, noise_level, on_grid, resolution
+from kron_dynamics.bag.samples import Samples
+
+STEP = 0.01
+TIME = np.arange(600) * STEP
+
+
+def test_samples_on_the_grid_are_taken_as_they_are():
+    signal = 600.0 + np.random.default_rng(1).standard_normal(600)
+    found, bridged = on_grid(Samples(TIME + 3e-9, signal), TIME, STEP)
+    assert np.array_equal(found, signal) and not bridged.any()
+
+
+def test_jitter_is_undone_to_the_fourth_power_of_the_distance():
+    rng = np.random.default_rng(2)
+    errors = []
+    for step in (0.02, 0.01):
+        time = np.arange(0.0, 6.0, step)
+        stamps = time + step * rng.uniform(-0.3, 0.3, len(time))
+        found, _ = on_grid(Samples(stamps, np.sin(3 * stamps)), time, step)
+        errors.append(np.abs(found - np.sin(3 * time))[2:-2].max())
+    assert errors[1] < 1e-7
+    assert errors[0] / errors[1] > 8.0
+
+
+def test_missing_samples_are_bridged_and_told():
+    kept = np.delete(np.arange(600), [200, 400, 401, 402])
+    found, bridged = on_grid(Samples(TIME[kept], np.sin(TIME[kept])), TIME, STEP)
+    assert np.flatnonzero(bridged).tolist() == [400, 401, 402]
+    np.testing.assert_allclose(found, np.sin(TIME), atol=1e-6)
+
+
+def test_samples_almost_at_the_same_time_count_as_one():
+    rng = np.random.default_rng(3)
+    twice = np.sort(np.concatenate([TIME, TIME + 1e-5]))
+    noise = 1e-3 * rng.standard_normal(len(twice))
+    found, _ = on_grid(Samples(twice, noise), TIME + 0.3 * STEP, STEP)
+    assert np.abs(found).max() < 5e-3
+
+
+def test_moving_sums_are_those_of_numpy_at_any_offset():
+    rng = np.random.default_rng(4)
+    signal, weights = rng.standard_normal((900, 2)), rng.standard_normal(41)
+    found = convolve(1e6 + signal, weights)
+    assert np.isnan(found[:20]).all() and np.isnan(found[-20:]).all()
+    for k in range(2):
+        expected = np.convolve(signal[:, k], weights[::-1], 'valid') + 1e6 * weights.sum()
+        np.testing.assert_allclose(found[20:-20, k], expected, atol=1e-7)
+    assert np.isnan(convolve(np.ones(3), np.full(5, 0.2))).all()
+
+
+def test_a_value_that_is_not_known_is_in_no_sum():
+    signal = np.arange(50.0)
+    signal[[0, 30]] = np.nan
+    found = convolve(signal, np.full(5, 0.2))
+    unknown = [0, 1, 2, 28, 29, 30, 31, 32, 48, 49]
+    assert np.flatnonzero(np.isnan(found)).tolist() == unknown
+    np.testing.assert_allclose(np.delete(found, unknown), np.delete(np.arange(50.0), unknown))
+
+
+@pytest.mark.parametrize('sigma', [1e-6, 1e-2])
+def test_noise_level_finds_the_noise_under_a_motion(sigma):
+    noise = sigma * np.random.default_rng(4).standard_normal(len(TIME))
+    level = noise_level(Samples(TIME, np.sin(TIME) + noise), STEP)
+    assert level == pytest.approx(sigma, rel=0.15)
+
+
+def test_noise_level_ignores_outliers():
+    noise = 1e-3 * np.random.default_rng(5).standard_normal(len(TIME))
+    noise[::50] += 1.0
+    assert noise_level(Samples(TIME, noise), STEP) < 2e-3
+
+
+@pytest.mark.parametrize('speed', [1e-3, 1e-2, 1e-1])
+def test_encoder_noise_is_its_resolution_at_any_speed(speed):
+    step = 6e-6
+    level = noise_level(Samples(TIME, np.rint(np.sin(speed * TIME) / step) * step), STEP)
+    assert 0.9 < level / (step / np.sqrt(12)) < 3.0
+
+
+def test_rounding_that_neighbours_share_counts_as_more_noise():
+    # An encoder that turns by a tenth of its step per sample: ten neighbours share an error.
+    step = 1e-3
+    speed = 0.1 * step / STEP
+    sway = 0.2 * step * np.sin(2.0 * TIME)
+    signal = np.rint((speed * TIME + sway) / step) * step
+    level = noise_level(Samples(TIME, signal), STEP)
+    assert level == pytest.approx(step / np.sqrt(12) * np.sqrt(10.0), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    'signal',
+    [
+        np.zeros(600),
+        np.maximum(0.0, TIME - 3.0) * 0.01,
+        np.sin(TIME),
+        np.where(TIME > 3.0, 1.0, 0.0),
+        600.0 + 1e-3 * TIME,
+    ],
+    ids=['rest', 'constant speed', 'sine', 'step', 'large offset'],
+)
+def test_exact_signals_do_not_look_rounded(signal):
+    assert resolution(signal) == 0.0
+
+
+def test_resolution_finds_the_step():
+    assert resolution(600 + np.rint(np.sin(TIME) / 0.01) * 0.01) == pytest.approx(0.01, rel=1e-6)

@@ -1,0 +1,176 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states become clean series: by name, in order, nothing invented, every loss counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joint_messages import Message, tables_of
+
+from kron_dynamics.bag.series import joint_log
+from kron_dynamics.bag.series.joint_log import clock_epochs
+from kron_dynamics.exceptions import BagError
+
+SECOND = 1_000_000_000
+
+
+def build_joint_log(topic, messages, joint_names):
+    return joint_log.build_joint_log(topic, tables_of(messages), joint_names)
+
+
+def message(time, names, position=(), velocity=(), effort=(), log_time=None):
+    stamp = round(time * SECOND)
+    arrays = (np.array(values, dtype=float) for values in (position, velocity, effort))
+    return Message(stamp if log_time is None else log_time, stamp, tuple(names), *arrays)
+
+
+def steady(count=50, start=10.0, names=('a', 'b'), step=0.1):
+    return [
+        message(start + k * step, names, [k + 100 * j for j in range(len(names))])
+        for k in range(count)
+    ]
+
+
+def test_joints_are_matched_by_name_whatever_their_order():
+    messages = [
+        message(1.0 + 0.1 * k, *order)
+        for k, order in enumerate(
+            [(('a', 'b'), (k, 10 + k)) if k % 2 else (('b', 'a'), (10 + k, k)) for k in range(20)]
+        )
+    ]
+    (segment,) = build_joint_log('/js', messages, ('a', 'b')).segments
+    np.testing.assert_array_equal(segment.position[0].value, np.arange(20))
+    np.testing.assert_array_equal(segment.position[1].value, 10 + np.arange(20))
+
+
+def test_partial_messages_of_two_publishers_are_merged():
+    messages = []
+    for k in range(30):
+        messages.append(message(1.0 + 0.1 * k, ('a',), (k,)))
+        messages.append(message(1.03 + 0.1 * k, ('b', 'other'), (-k, 7)))
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    (segment,) = log.segments
+    assert segment.start == pytest.approx(0.03)
+    assert segment.end == pytest.approx(2.9)
+    np.testing.assert_array_equal(segment.position[1].value, -np.arange(29))
+    assert log.dropped.unused_joints == ('other',)
+
+
+def test_missing_arrays_stay_missing():
+    (segment,) = build_joint_log('/js', steady(), ('a', 'b')).segments
+    assert all(len(samples.time) == 0 for samples in (*segment.velocity, *segment.effort))
+
+
+def test_nan_samples_are_dropped_and_counted_not_zeroed():
+    messages = steady()
+    messages[7] = message(10.7, ('a', 'b'), (np.nan, 107))
+    messages[9] = message(10.9, ('a', 'b'), (9, 109), (np.inf, 1.0))
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    (segment,) = log.segments
+    assert 7 not in segment.position[0].value
+    assert 0.0 not in segment.position[0].value[1:]
+    assert len(segment.position[1].value) == 50
+    assert log.dropped.non_finite == {'a position': 1, 'a velocity': 1}
+
+
+def test_messages_that_contradict_themselves_are_dropped_and_counted():
+    messages = steady()
+    messages[3] = message(10.3, ('a', 'b'), (3,))
+    messages[4] = message(10.4, ('a', 'a'), (4, 4))
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    assert log.dropped.malformed == 2
+    assert len(log.segments[0].position[0].time) == 48
+
+
+def test_duplicates_are_dropped_and_conflicts_told_apart():
+    messages = steady()
+    messages.insert(5, messages[5])
+    messages.insert(9, message(10.8, ('a', 'b'), (-1, 108)))
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    (segment,) = log.segments
+    np.testing.assert_array_equal(np.sort(segment.position[1].value), 100 + np.arange(50))
+    assert len(segment.position[0].time) == 50
+    assert (log.dropped.duplicates, log.dropped.conflicts) == (3, 1)
+
+
+def test_late_messages_are_sorted_in_and_counted():
+    messages = steady()
+    messages[20], messages[21], messages[22] = messages[21], messages[22], messages[20]
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    (segment,) = log.segments
+    np.testing.assert_array_equal(segment.position[0].value, np.arange(50))
+    assert log.dropped.out_of_order == 1
+    assert log.dropped.restarts == 0
+
+
+def test_clock_jumping_back_starts_a_new_segment():
+    messages = steady(30, start=10.0) + steady(40, start=2.0)
+    messages = [
+        Message(k, m.stamp, m.names, m.position, m.velocity, m.effort)
+        for k, m in enumerate(messages)
+    ]
+    log = build_joint_log('/js', messages, ('a', 'b'))
+    assert [segment.epoch for segment in log.segments] == [0, 1]
+    assert [len(segment.position[0].time) for segment in log.segments] == [30, 40]
+    assert log.dropped.restarts == 1
+    assert log.dropped.out_of_order == 0
+    np.testing.assert_array_equal(log.epoch_starts, [0, 30])
+    assert len(log.epoch_stamps) == 2 and log.epoch_stamps[1] < log.epoch_stamps[0]
+
+
+def test_one_very_late_message_is_no_restart():
+    stamps = np.array([1.0, 2.0, 3.0, 0.5, 4.0, 5.0]) * SECOND
+    np.testing.assert_array_equal(clock_epochs(stamps.astype(np.int64)), 0)
+
+
+def test_long_silence_of_one_joint_splits_all():
+    messages = steady(100)
+    silent = [
+        m if not 40 <= k < 60 else message(m.stamp / SECOND, ('b',), (100 + k,))
+        for k, m in enumerate(messages)
+    ]
+    log = build_joint_log('/js', silent, ('a', 'b'))
+    assert [len(segment.position[1].time) for segment in log.segments] == [40, 40]
+    assert log.dropped.outside_segments == 20
+
+
+def test_short_silence_does_not_split():
+    messages = [m for k, m in enumerate(steady(100)) if k not in (40, 41, 42)]
+    assert len(build_joint_log('/js', messages, ('a', 'b')).segments) == 1
+
+
+def test_two_publishers_of_one_joint_are_no_gaps():
+    messages = []
+    for k in range(50):
+        messages += [message(1 + 0.1 * k, ('a',), (k,)), message(1.0001 + 0.1 * k, ('a',), (k,))]
+    (segment,) = build_joint_log('/js', messages, ('a',)).segments
+    assert len(segment.position[0].time) == 100
+
+
+def test_messages_without_stamps_use_the_time_of_recording():
+    messages = [message(0.0, ('a',), (k,), log_time=(100 + k) * SECOND) for k in range(10)]
+    log = build_joint_log('/js', messages, ('a',))
+    assert not log.stamped
+    np.testing.assert_allclose(log.segments[0].position[0].time, np.arange(10))
+
+
+def test_nanoseconds_survive_large_stamps():
+    start = 1_700_000_000 * SECOND
+    messages = [
+        Message(0, start + k * 10_000_001, ('a',), np.array([1.0 * k]), *([np.empty(0)] * 2))
+        for k in range(10)
+    ]
+    (segment,) = build_joint_log('/js', messages, ('a',)).segments
+    np.testing.assert_allclose(np.diff(segment.position[0].time), 0.010000001, rtol=1e-9)
+
+
+def test_joint_without_positions_is_named():
+    with pytest.raises(BagError, match=r"'/js' has no position of joint 'c'; it has a, b"):
+        build_joint_log('/js', steady(), ('a', 'c'))
+
+
+def test_velocity_only_is_no_position():
+    messages = [message(1 + k, ('a',), (), (1.0,)) for k in range(5)]
+    with pytest.raises(BagError, match="no position of joint 'a'"):
+        build_joint_log('/js', messages, ('a',))

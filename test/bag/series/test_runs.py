@@ -1,0 +1,157 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What belongs together in a bag: runs, commands, accelerations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.series.runs import find_runs
+from kron_dynamics.exceptions import BagError
+
+JOINTS = ('turn', 'lift', 'reach')
+
+
+def record_states(bag, topic, names=JOINTS, count=30, start=1.0, **arrays):
+    values = arrays or {'position': [0.1 * k for k in range(len(names))]}
+    for k in range(count):
+        bag.joint_state(topic, start + 0.01 * k, names, **values)
+
+
+def test_every_covering_topic_is_a_run_and_others_are_not(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/a/joint_states')
+        record_states(bag, '/b/states', names=(*reversed(JOINTS), 'extra'))
+        record_states(bag, '/gripper/joint_states', names=('finger',))
+    runs = find_runs(read_bag(bag.path), arm.model)
+    assert [run.topic for run in runs] == ['/a/joint_states', '/b/states']
+    assert runs[1].log.dropped.unused_joints == ('extra',)
+
+
+def test_topics_are_chosen_by_name(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/a/joint_states')
+        record_states(bag, '/b/joint_states')
+    contents = read_bag(bag.path)
+    (run,) = find_runs(contents, arm.model, ['/b/joint_states'])
+    assert run.topic == '/b/joint_states'
+    with pytest.raises(BagError, match="on '/c' in .*/a/joint_states, /b/joint_states"):
+        find_runs(contents, arm.model, ['/c'])
+
+
+def test_bag_without_a_covering_topic_lists_what_each_lacks(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/base/joint_states', names=('turn', 'lift'))
+        record_states(bag, '/tool/joint_states', names=('reach',))
+    with pytest.raises(BagError) as caught:
+        find_runs(read_bag(bag.path), arm.model)
+    assert '/base/joint_states lacks reach' in str(caught.value)
+    assert '/tool/joint_states lacks lift, turn' in str(caught.value)
+
+
+def test_bag_without_joint_states_says_so(make_bag, arm):
+    with make_bag() as bag:
+        bag.text('/robot_description', '<robot/>')
+    with pytest.raises(BagError, match='no sensor_msgs/JointState messages'):
+        find_runs(read_bag(bag.path), arm.model)
+
+
+def test_commands_and_accelerations_stay_in_their_namespace(make_bag, arm):
+    with make_bag() as bag:
+        for number, space in enumerate(('/one', '/two', ''), start=1):
+            record_states(bag, f'{space}/joint_states')
+            record_states(bag, f'{space}/node/command_state', effort=[number, number, number])
+            for k in range(30):
+                bag.acceleration(f'{space}/node/tip_acceleration', 1 + 0.01 * k, [number] * 6)
+    runs = find_runs(read_bag(bag.path), arm.model)
+    assert len(runs) == 3
+    for number, (space, run) in enumerate(zip(('/one', '/two', ''), runs, strict=True), start=1):
+        assert run.commands.topic == f'{space}/node/command_state'
+        assert set(run.commands.epochs[0][0].value) == {number}
+        np.testing.assert_array_equal(run.acceleration.epochs[0][0].value, number)
+        assert run.notes == ()
+
+
+def test_modal_coordinates_beside_commands_do_not_hide_them(make_bag, arm):
+    """What a node tells of flexible links is no robot of its own."""
+    with make_bag() as bag:
+        record_states(bag, '/joint_states')
+        record_states(bag, '/node/command_state', effort=[1, 2, 3])
+        record_states(bag, '/node/deflection', names=('boom/v1',), position=[0.1])
+        for k in range(30):
+            bag.acceleration('/node/tip_acceleration', 1 + 0.01 * k, range(6))
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert run.commands.topic == '/node/command_state'
+    assert run.acceleration.topic == '/node/tip_acceleration'
+
+
+def test_acceleration_in_other_axes_is_not_used_and_the_reason_is_given(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states')
+        bag.acceleration('/tip_acceleration', 1.0, range(6), frame_id='tool')
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert run.acceleration is None
+    assert "axes are those of 'tool', expected 'base'" in run.notes[0]
+
+
+def test_several_accelerations_are_not_guessed_between(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states')
+        for topic in ('/imu', '/gnss'):
+            bag.acceleration(topic, 1.0, range(6))
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert run.acceleration is None
+    assert 'accelerations are not used: /imu, /gnss are in one namespace' in run.notes
+
+
+def test_usual_name_decides_between_several(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states')
+        for topic in ('/imu', '/node/tip_acceleration'):
+            bag.acceleration(topic, 1.0, range(6))
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert run.acceleration.topic == '/node/tip_acceleration'
+
+
+def test_effort_that_is_always_zero_is_pointed_out(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states', position=[0.1, 0.2, 0.3], effort=[0, 5, 0])
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert [note.split("'")[1] for note in run.notes] == ['turn', 'reach']
+
+
+def test_positions_far_outside_the_limits_are_pointed_out(make_bag, arm):
+    limits = np.array([-1.0, -1.0, -np.inf]), np.array([1.0, 1.0, np.inf])
+    model = replace(arm.model, position_lower=limits[0], position_upper=limits[1])
+    with make_bag() as bag:
+        record_states(bag, '/joint_states', position=[1.1, 57.0, 1e3], effort=[1, 1, 1])
+    (run,) = find_runs(read_bag(bag.path), model)
+    (note,) = run.notes
+    assert 'lift from 57 to 57, limits -1 and 1.' in note and 'turn' not in note
+
+
+def test_two_motions_at_the_same_times_are_pointed_out(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states', position=[1, 2, 3])
+        record_states(bag, '/joint_states', position=[2, 3, 4], start=1.05)
+        record_states(bag, '/joint_states', position=[3, 4, 5], start=1.1)
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert any('two motions at the same times?' in note for note in run.notes)
+
+
+def test_companions_follow_the_clock_restarts_of_the_run(make_bag, arm):
+    with make_bag() as bag:
+        for start, value in ((100.0, 1.0), (5.0, 2.0)):
+            for k in range(40):
+                time = start + 0.01 * k
+                bag.joint_state('/joint_states', time, JOINTS, [0, 1, 2])
+                bag.joint_state('/command_state', time, JOINTS, effort=[value] * 3)
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    first, second = run.commands.epochs
+    assert set(first[0].value) == {1.0} and set(second[0].value) == {2.0}
+    # Time 0 is the earliest stamp of the joint states, whichever epoch it is in.
+    assert first[0].time[0] == pytest.approx(95.0) and second[0].time[0] == pytest.approx(0.0)

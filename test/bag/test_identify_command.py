@@ -1,0 +1,127 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics identify`: from a bag and a wrong description to the machine that moved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.cli import main
+
+# What the arm of the bags is described as: other masses, no friction.
+WRONG = (
+    ('<mass value="8"/>', '<mass value="10"/>'),
+    ('<mass value="5"/>', '<mass value="4"/>'),
+    ('<mass value="2"/>', '<mass value="2.5"/>'),
+    ('<dynamics damping="1.5" friction="2"/>', ''),
+    ('<dynamics damping="1"/>', ''),
+    ('<dynamics damping="5"/>', ''),
+)
+BASIC = ['--friction', 'coulomb', 'viscous', 'offset']
+
+
+@pytest.fixture
+def described(tmp_path, arm_urdf) -> Path:
+    text = arm_urdf
+    for right, wrong in WRONG:
+        assert right in text
+        text = text.replace(right, wrong)
+    path = tmp_path / 'described.urdf'
+    path.write_text(text, encoding='utf-8')
+    return path
+
+
+def record(make_bag, motion, fields='pve', names=None, noise=0.02) -> Path:
+    """Write a motion whose efforts have noise; joints get other names."""
+    efforts = motion.effort + noise * np.random.default_rng(1).standard_normal(motion.q.shape)
+    with make_bag() as bag:
+        for k, time in enumerate(motion.time):
+            bag.joint_state(
+                '/joint_states',
+                time,
+                names or motion.robot.joint_names,
+                motion.q[k],
+                motion.qd[k] if 'v' in fields else (),
+                efforts[k] if 'e' in fields else (),
+            )
+    return bag.path
+
+
+def errors_of(capsys, *arguments: object) -> str:
+    """Return the one line that a refused command says."""
+    assert main(['identify', *map(str, arguments)]) != 0
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_new_urdf_is_the_machine_that_moved(
+    tmp_path, make_bag, arm, make_motion, described, capsys
+):
+    time = 5.0 + np.arange(0.0, 12.0, 0.01)
+    motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
+    # Efforts in kN under other names: mapped as in `analyze`.
+    motion.effort = 1e-3 * motion.effort
+    bag = record(make_bag, motion, names=('m_turn', 'm_lift', 'm_reach'), noise=2e-5)
+    output = tmp_path / 'out'
+    mapping = ['--rename', 'm_*=*', '--scale', '*:effort=kN']
+    arguments = [bag, '--urdf', described, '--output', output, *mapping, *BASIC]
+    assert main(['identify', *map(str, arguments)]) == 0
+    said = capsys.readouterr().out
+    found = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
+    assert 'least squares' in said
+    new, old = (kd.load(path) for path in (output / 'described_identified.urdf', described))
+    assert list(new.model.warnings) == list(old.model.warnings)
+    # Other states than those that were trained on: efforts within a few per cent of the truth.
+    q, qd, qdd = np.random.default_rng(2).uniform(-0.7, 0.7, (3, 50, arm.n))
+    truth = arm.inverse_dynamics(q, qd, qdd) + arm.joint_friction(qd)
+
+    def error(robot: kd.Robot) -> float:
+        rest = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd) - truth
+        return float(np.linalg.norm(rest) / np.linalg.norm(truth))
+
+    assert error(new) < 0.05
+    assert error(old) > 3.0 * error(new)
+    assert found['residuals']['identified']['total'] < 0.02
+
+
+@pytest.mark.parametrize(
+    ('fields', 'amplitude', 'names', 'expected'),
+    [
+        ('pv', 1.0, None, 'no efforts'),
+        ('pve', 0.0, None, 'too little motion'),
+        ('pve', 1.0, ('turn', 'lift', 'other'), 'reach'),
+    ],
+)
+def test_what_cannot_be_identified_is_refused_in_a_line(
+    fields, amplitude, names, expected, make_bag, arm, make_motion, described, capsys
+):
+    time = 5.0 + np.arange(0.0, 3.0, 0.01)
+    sizes = amplitude * np.array([0.8, 0.5, 0.2])
+    motion = make_motion(arm, time, (0.3, 0.2, 0.4), sizes, (2.1, 1.7, 2.6))
+    bag = record(make_bag, motion, fields, names)
+    assert expected in errors_of(capsys, bag, '--urdf', described)
+
+
+def test_joint_to_hold_that_the_robot_lacks_is_named(arm_motion, make_bag, described, capsys):
+    bag = record(make_bag, arm_motion(1.0))
+    assert "'elbow'" in errors_of(capsys, bag, '--urdf', described, '--hold', 'elbow=1')
+
+
+def test_efforts_that_are_nan_are_left_out(
+    tmp_path, make_bag, arm, make_motion, described, capsys
+):
+    time = 5.0 + np.arange(0.0, 12.0, 0.01)
+    motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
+    motion.effort[200:300, 1] = np.nan
+    bag = record(make_bag, motion)
+    output = tmp_path / 'out'
+    arguments = [bag, '--urdf', described, '--output', output, *BASIC]
+    assert main(['identify', *map(str, arguments)]) == 0
+    found = json.loads((output / 'identification.json').read_text(encoding='utf-8'))
+    assert found['residuals']['identified']['total'] < 0.02

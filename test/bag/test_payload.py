@@ -1,0 +1,116 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads in bags, and the command that tells them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.bag import bag_payload
+from kron_dynamics.cli import main
+from kron_dynamics.model.payload import RigidPayload
+
+pytestmark = pytest.mark.interpreted
+
+LOAD = RigidPayload(1.5, [0.1, 0.0, 0.05], 0.002 * np.eye(3))
+OFFSETS = np.array([2.0, -3.0, 1.0])
+
+
+@pytest.fixture
+def bags(make_bag, make_motion, arm_urdf, tmp_path):
+    """A description, and bags with and without load whose efforts are off."""
+    (tmp_path / 'arm.urdf').write_text(arm_urdf)
+    time = np.arange(1501) / 100
+    for name, payload, frequency in (
+        ('loaded', {'tool': LOAD}, (2.1, 1.7, 2.6)),
+        ('empty', {}, (1.9, 2.3, 1.6)),
+    ):
+        robot = kd.loads(arm_urdf, payload=payload)
+        motion = make_motion(robot, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), frequency)
+        random = np.random.default_rng(1)
+        motion.q = motion.q + 1e-5 * random.standard_normal(motion.q.shape)
+        motion.effort = motion.effort + OFFSETS + 0.05 * random.standard_normal(motion.q.shape)
+        with make_bag(name) as bag:
+            bag.motion('/joint_states', motion)
+    return tmp_path
+
+
+def command(bags, *more):
+    return ['payload', str(bags / 'loaded'), '--urdf', str(bags / 'arm.urdf'), *map(str, more)]
+
+
+def test_payload_of_a_bag_with_the_help_of_an_empty_one(bags):
+    found = bag_payload(bags / 'loaded', urdf=bags / 'arm.urdf', empty=bags / 'empty')
+    whole = found.fit.whole
+    assert whole.mass == pytest.approx(LOAD.mass, rel=0.02)
+    assert whole.mass_interval[0] < LOAD.mass < whole.mass_interval[1]
+    assert np.abs(whole.center_of_mass - LOAD.center_of_mass).max() < 0.03
+    assert np.all(found.fit.noise < 0.1)
+
+
+def test_no_load_is_found_where_there_is_none(bags):
+    found = bag_payload(bags / 'empty', urdf=bags / 'arm.urdf', unloaded=(0.0, 7.0))
+    low, high = found.fit.whole.mass_interval
+    assert low < 0.0 < high < 0.3
+
+
+def test_command_tells_and_writes_the_payload(bags, capsys):
+    assert main(command(bags, '--empty', bags / 'empty', '--output', bags / 'out')) == 0
+    told = capsys.readouterr().out
+    assert 'payload  of tool (arm), /joint_states of' in told
+    assert 'errors of the model are learnt from motion without load' in told
+    assert 'the payload does not change' in told
+    written = json.loads((bags / 'out' / 'payload.json').read_text())
+    assert written['whole']['mass'] == pytest.approx(LOAD.mass, rel=0.02)
+    low, high = written['whole']['mass_interval']
+    assert low < LOAD.mass < high
+    assert written['link'] == 'tool' and written['model_learnt'] is True
+    assert set(written['unexplained_effort']) == {'turn', 'lift', 'reach'}
+
+
+def test_command_says_what_it_trusts_and_what_was_given(bags, capsys):
+    assert main(command(bags, '--center', '0.1', '0', '0.05')) == 0
+    told = capsys.readouterr().out
+    assert 'the description is trusted within 5 %, see --empty' in told
+    assert '0.1, 0, 0.05 as given' in told
+
+
+def test_names_of_a_bag_are_mapped_and_efforts_that_contradict_the_model_told(bags, capsys):
+    wrong = bags / 'other.urdf'
+    wrong.write_text((bags / 'arm.urdf').read_text().replace('"lift"', '"raise"'))
+    more = ('--urdf', wrong, '--empty', bags / 'empty')
+    assert main(command(bags, *more, '--rename', 'lift=raise')) == 0
+    assert 'note ' not in capsys.readouterr().out
+    assert main(command(bags, *more, '--rename', 'lift=raise', '--scale', '*:effort=-0.1')) == 0
+    told = capsys.readouterr().out
+    assert 'without load: the residual is larger than the effort itself' in told
+
+
+@pytest.mark.parametrize(
+    ('more', 'message'),
+    [
+        (('--frame', 'hand'), 'hand'),
+        (('--frame', 'base'), "link 'base' does not move"),
+        (('--joint-states', '/other'), "no sensor_msgs/JointState messages on '/other'"),
+        (('--unloaded', '100', '200'), 'nothing was recorded from 100 s to 200 s'),
+        (('--empty', '/nowhere'), '/nowhere'),
+    ],
+)
+def test_what_cannot_be_is_one_line(bags, capsys, more, message):
+    assert main(command(bags, *more)) == 1
+    told = capsys.readouterr().err
+    assert message in told and told.count('\n') == 1
+
+
+def test_bag_without_efforts_is_refused(bags, make_bag, make_motion, arm, capsys):
+    motion = make_motion(
+        arm, np.arange(501) / 100, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6)
+    )
+    with make_bag('quiet') as bag:
+        bag.motion('/joint_states', motion, 'pv')
+    assert main(['payload', str(bag.path), '--urdf', str(bags / 'arm.urdf')]) == 1
+    assert 'has no efforts: there is no load to see' in capsys.readouterr().err

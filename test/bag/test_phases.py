@@ -1,0 +1,92 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""External efforts by momenta, and what a machine did when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.outputs.text_report import format_report
+
+pytestmark = pytest.mark.interpreted
+
+PUSH = np.array([4.0, -6.0, 3.0])
+
+
+@pytest.fixture
+def analyze(make_bag, arm_urdf):
+    def record(motion):
+        with make_bag() as bag:
+            bag.text('/robot_description', arm_urdf)
+            bag.motion('/joint_states', motion)
+        return analyze_bag(bag.path, effort_delay=0.0)
+
+    return record
+
+
+def test_external_effort_is_what_pushes(analyze, arm_motion):
+    motion = arm_motion(duration=20.0)
+    random = np.random.default_rng(1)
+    motion.qd = motion.qd + 1e-3 * random.standard_normal(motion.qd.shape)
+    motion.q = motion.q + 1e-4 * random.standard_normal(motion.q.shape)
+    slow = np.sin(0.8 * motion.time)[:, None]
+    # What others exert, the drives need not.
+    motion.effort = motion.effort - PUSH * slow + 0.2 * random.standard_normal(motion.q.shape)
+    (run,) = analyze(motion).runs
+    for k, item in enumerate(run.external):
+        assert item.rms == pytest.approx(abs(PUSH[k]) / np.sqrt(2), rel=0.1), item.name
+        assert item.peak == pytest.approx(abs(PUSH[k]), rel=0.1)
+
+
+def test_noise_of_external_efforts_is_stated(analyze, arm_motion):
+    motion = arm_motion(duration=60.0)
+    random = np.random.default_rng(2)
+    motion.qd = motion.qd + 5e-3 * random.standard_normal(motion.qd.shape)
+    motion.q = motion.q + 1e-3 * random.standard_normal(motion.q.shape)
+    motion.effort = motion.effort + 0.5 * random.standard_normal(motion.q.shape)
+    (run,) = analyze(motion).runs
+    # The turn's friction jumps besides, where it turns round.
+    for item in run.external[1:]:
+        assert 0.6 < item.rms / item.noise < 1.5, item.name
+
+
+def test_phases_are_named_with_their_times(analyze, arm, make_motion):
+    motion = make_motion(
+        arm, np.arange(4001) / 100, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6)
+    )
+    t = motion.time
+    moves = (t < 10.0) | (t >= 30.0)
+    # From 10 s on it stands and holds, from 20 s on brakes hold it; from 30 s on it digs.
+    place = motion.q[1000]
+    motion.q = np.where(moves[:, None], motion.q, place)
+    motion.qd = np.where(moves[:, None], motion.qd, 0.0)
+    holding = arm.gravity_vector(place)
+    motion.effort = np.where(moves[:, None], motion.effort, np.where(t[:, None] < 20, holding, 0))
+    digs = 30.0 * np.sign(np.sin(2 * np.pi * 0.7 * t)) * (t > 31.0)
+    motion.effort[:, 1] += digs
+    analysis = analyze(motion)
+    (run,) = analysis.runs
+    found = [(phase.kind, phase.start, phase.end) for phase in run.phases]
+    kinds = [kind for kind, _, _ in found]
+    assert kinds[0] == 'moving' and kinds[-1] == 'digging'
+    assert 'holding' in kinds and 'at rest' in kinds
+    spans = {kind: (start, end) for kind, start, end in found}
+    assert spans['holding'][0] == pytest.approx(10.0, abs=2.5)
+    assert spans['at rest'][1] == pytest.approx(30.0, abs=2.5)
+    assert 'lift' in run.phases[-1].joints
+    report = format_report(analysis)
+    assert 'digging' in report and 'at rest' in report
+    # One follows another, none overlaps.
+    for (_, _, end), (_, start, _) in zip(found[:-1], found[1:], strict=True):
+        assert start == pytest.approx(end, abs=0.2)
+
+
+def test_noise_of_recorded_rates_is_the_rate_of_noise(analyze, arm_motion):
+    motion = arm_motion(duration=60.0)
+    random = np.random.default_rng(3)
+    motion.effort = np.array([0.3, 1.0, 2.0]) * random.standard_normal(motion.q.shape)
+    for joint in analyze(motion).runs[0].smoothness.joints:
+        assert joint.effort_rate.noise == pytest.approx(joint.effort_rate.rms, rel=0.15)
+        assert joint.effort_rate.noise_dominates

@@ -1,0 +1,134 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Vibrations found in recordings of machines whose stiffness and damping are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+from long_runs import some_of
+from vibrating_machines import STACKER, moved, recorded
+
+import kron_dynamics as kd
+from benchmarks.robots import description
+from kron_dynamics.bag.vibration.flexible_update import write_update
+from kron_dynamics.bag.vibration.modal_content import modal_content
+from kron_dynamics.bag.vibration.predicted_modes import groups_of, predicted_modes
+from kron_dynamics.exceptions import BagError
+
+SOURCES = ('measured',) * 3
+TIP = 'bucket_wheel'
+# What the model has wrong: 15 % of the stiffness, half of the damping.
+STIFFNESS, DAMPING = 0.85, 0.01
+
+
+@pytest.fixture(scope='module')
+def machine():
+    return STACKER.robot()
+
+
+@pytest.fixture(scope='module')
+def model():
+    return STACKER.robot(STIFFNESS, DAMPING)
+
+
+@pytest.fixture(scope='module')
+def truth(machine):
+    return moved(STACKER, machine, 100.0)
+
+
+def found(model, truth, seed, **options):
+    return modal_content(model, recorded(STACKER, truth, seed, **options), TIP, SOURCES)
+
+
+def true_modes(machine, content):
+    modes = predicted_modes(machine, np.array(content.pose), TIP)
+    return modes.omega / (2.0 * np.pi), modes.ratios
+
+
+@pytest.mark.parametrize('seed', some_of(tuple(range(20)), (1,)))
+def test_frequency_and_damping_of_the_boom_are_found(machine, model, truth, seed):
+    content = found(model, truth, seed)
+    frequencies, ratios = true_modes(machine, content)
+    for mode, frequency, ratio in zip(content.modes, frequencies, ratios, strict=True):
+        assert mode.seen
+        assert mode.predicted_frequency < 0.94 * frequency
+        assert abs(mode.frequency / frequency - 1.0) < 0.01
+        # 1.5 times a 95 % interval: what one in 300 leaves.
+        assert abs(mode.frequency - frequency) < 1.5 * mode.frequency_interval
+        low, high = np.log(mode.damping_interval) - np.log(mode.damping)
+        assert 1.5 * low < np.log(ratio / mode.damping) < 1.5 * high
+        assert mode.channels == ('tip acceleration',)
+
+
+def test_efforts_alone_tell_of_what_joints_that_slide_pass_on(machine, model, truth):
+    content = found(model, truth, 1, tip=False)
+    frequencies, _ = true_modes(machine, content)
+    up = content.modes[1]
+    assert up.seen and up.channels == ('luff',)
+    assert abs(up.frequency / frequencies[1] - 1.0) < 0.02
+
+
+@pytest.mark.parametrize('tip', [True, False])
+@pytest.mark.parametrize('seed', some_of(tuple(range(5)), (0,)))
+def test_a_stiff_machine_shows_no_vibration(model, seed, tip):
+    stiff = moved(STACKER, STACKER.robot(bends=False), 60.0, seed)
+    content = found(model, stiff, seed, tip=tip)
+    assert [mode.verdict.split(':')[0] for mode in content.modes] == ['not seen'] * 2
+    assert np.isnan([mode.frequency for mode in content.modes]).all()
+
+
+def test_what_vibrates_faster_than_half_the_sampling_rate_is_not_looked_for(truth, model):
+    slow = recorded(STACKER, truth, 1)
+    every = {
+        name: tuple(
+            type(item)(item.time[::100], item.value[::100]) for item in getattr(part, name)
+        )
+        for part in slow.log.segments
+        for name in ('position', 'velocity', 'effort')
+    }
+    part = slow.log.segments[0]
+    log = replace(slow.log, segments=(part.__class__(0, part.start, part.end, **every),))
+    run = slow.__class__('/joint_states', log, None, None, ())
+    verdicts = [mode.verdict for mode in modal_content(model, run, TIP, SOURCES).modes]
+    assert verdicts[0] == 'not seen: above half the sampling rate of 1 Hz'
+    assert verdicts[1] == 'not seen: above half the sampling rate of 1 Hz'
+
+
+def test_the_updated_description_has_the_identified_modes(model, truth, tmp_path):
+    source = tmp_path / 'wrong.yaml'
+    wrong = {'flexible_links': {'boom': dict(STACKER.flexible['flexible_links']['boom'])}}
+    boom = wrong['flexible_links']['boom']
+    boom['damping_ratio'] = DAMPING
+    boom['bending_stiffness'] = {
+        plane: STIFFNESS * value for plane, value in boom['bending_stiffness'].items()
+    }
+    source.write_text(yaml.safe_dump(wrong))
+    before = source.read_bytes()
+
+    def bending(flexible):
+        return kd.loads(description('stacker').text, flexible=flexible)
+
+    content, path = found(model, truth, 1), tmp_path / 'new.yaml'
+    changes = write_update(path, source, content, bending)
+    assert source.read_bytes() == before
+    assert any('bending_stiffness v times 1.17' in line for line in changes)
+    updated = bending(path)
+    modes = predicted_modes(updated, np.array(content.pose), TIP)
+    old = predicted_modes(model, np.array(content.pose), TIP)
+    for k, mode in enumerate(content.modes):
+        scale = mode.frequency / mode.predicted_frequency
+        assert modes.omega[k] / old.omega[k] == pytest.approx(scale, rel=1e-5)
+        assert modes.ratios[k] == pytest.approx(mode.damping, rel=1e-3)
+    again = found(updated, truth, 1)
+    for mode in again.modes:
+        assert abs(mode.frequency - mode.predicted_frequency) < mode.frequency_interval
+    with pytest.raises(BagError, match='is the description itself'):
+        write_update(source, source, content, bending)
+
+
+def test_modes_far_apart_are_looked_for_apart():
+    assert groups_of(np.array([1.0, 10.0, 1.5, 30.0, 18.0])) == [[0, 2], [1, 4], [3]]

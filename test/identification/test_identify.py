@@ -1,0 +1,152 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Identification of machines that are known: noise floor, intervals, other motions, the URDF."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from lxml import etree
+from sampled_runs import POSE, machine
+
+import kron_dynamics as kd
+from benchmarks.robots import description
+from kron_dynamics.exceptions import ModelError, ParameterError
+from kron_dynamics.identification import Identification, Motion, identify
+from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
+from kron_dynamics.identification.pseudo_inertia import is_consistent
+
+NOISE = 0.01  # of the efforts
+STEP = 0.01
+
+
+def recorded(
+    robot: kd.Robot, name: str, seconds: float, seed: int, moving: int | None = None
+) -> Motion:
+    """Sines of all joints, or of the last ones, with friction, noise, rounding and an offset."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0.0, seconds, STEP)
+    q = np.tile(POSE[name], (len(t), 1))
+    qd, qdd = np.zeros_like(q), np.zeros_like(q)
+    for joint in range(robot.n if moving is None else moving):
+        joint = robot.n - 1 - joint
+        for _ in range(3):
+            w = 2.0 * np.pi * rng.uniform(0.1, 0.6)
+            top = min(robot.model.velocity_limit[joint], 1.5) / 4.0
+            phase = rng.uniform(0.0, 2.0 * np.pi)
+            q[:, joint] += top / w * np.sin(w * t + phase)
+            qd[:, joint] += top * np.cos(w * t + phase)
+            qdd[:, joint] -= top * w * np.sin(w * t + phase)
+    tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+    tau += NOISE * np.sqrt(np.mean(tau**2, axis=0)) * rng.standard_normal(tau.shape)
+    quantum = 1e-5
+    return Motion(
+        t, quantum * np.round(q / quantum), qd + 1e-5 * rng.standard_normal(q.shape), tau
+    )
+
+
+@lru_cache
+def known(name: str) -> tuple[kd.Robot, kd.Robot, Motion, Identification]:
+    """A machine of 1.3 times the masses and other friction than described, identified."""
+    described, true = machine(name), machine(name, mass=1.3, coulomb=0.03)
+    motion = recorded(true, name, 20.0, 1)
+    terms = ('coulomb', 'viscous', 'offset')
+    return described, true, motion, identify(described, [motion], terms=terms)
+
+
+@pytest.fixture(params=['stacker', 'ur5'])
+def case(request: pytest.FixtureRequest) -> tuple[kd.Robot, kd.Robot, Motion, Identification]:
+    return known(request.param)
+
+
+def test_what_is_left_is_little_more_than_the_noise(case: tuple) -> None:
+    _, true, motion, found = case
+    held = motion.part(round(0.7 * len(motion.time)), len(motion.time))
+    clean = true.inverse_dynamics(held.q, held.qd, held.qdd) + true.joint_friction(held.qd)
+    floor = np.linalg.norm(held.effort - clean, axis=0) / np.linalg.norm(held.effort, axis=0)
+    assert (found.unfiltered['identified'].joints < 1.5 * floor).all()
+    assert found.residuals['identified'].total < 0.2 * found.residuals['urdf'].total
+    assert found.residuals['urdf_alone'].total < 0.7 * found.residuals['urdf'].total
+
+
+def test_every_body_is_possible_and_friction_slows(case: tuple) -> None:
+    described, _, _, found = case
+    bodies = found.inertial[: -described.n].reshape(-1, 10)
+    assert all(is_consistent(ten) for ten in bodies)
+    assert (found.inertial[-described.n :] >= 0.0).all()
+    assert (found.friction[:, :2] >= 0.0).all() and (found.described_friction >= 0.0).all()
+
+
+def test_intervals_of_base_parameters_hold_the_truth(case: tuple) -> None:
+    described, true, motion, found = case
+    assert found.base
+    friction = np.column_stack([true.model.friction, true.model.damping, np.zeros(true.n)])
+    truth = np.concatenate([true.inertial_parameters(), friction.ravel()])
+    rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
+    values = base_parameters(rows.matrix).combination @ truth
+    held = [item.low <= value <= item.high for item, value in zip(found.base, values, strict=True)]
+    assert np.mean(held) > 0.85
+
+
+@pytest.mark.parametrize('moving', [1, 2])
+def test_a_motion_unlike_the_training_is_never_worse_than_the_urdf(moving: int) -> None:
+    described, true = machine('ur5'), machine('ur5', mass=1.1, coulomb=0.02)
+    poor = recorded(true, 'ur5', 6.0, 2, moving=moving)  # the wrist alone
+    other = recorded(true, 'ur5', 8.0, 3)
+    found = identify(described, [poor], [other], terms=('coulomb', 'viscous', 'offset'))
+    assert found.residuals['identified'].total < found.residuals['urdf'].total
+    if 'least_squares' in found.residuals:
+        assert found.residuals['identified'].total < found.residuals['least_squares'].total
+    unmoved = [item for item in found.parameters if item.name.startswith('shoulder_pan_joint:')]
+    assert unmoved and not any(item.is_excited for item in unmoved)
+
+
+def test_the_new_urdf_says_what_was_found_and_keeps_the_rest(case: tuple) -> None:
+    described, _, _, found = case
+    name = 'stacker' if described.n == 3 else 'ur5'
+    text = description(name).text.replace('</robot>', '<!-- kept --></robot>')
+    written, notes = identified_urdf(text, described.model, found)
+    new = kd.loads(written)
+    assert len(new.model.warnings) <= len(described.model.warnings)
+    bodies = found.inertial[: -described.n]
+    scale = np.abs(bodies).max()
+    np.testing.assert_allclose(
+        new.inertial_parameters()[: -described.n], bodies, atol=1e-12 * scale
+    )
+    np.testing.assert_allclose(new.model.friction, found.described_friction[:, 0])
+    np.testing.assert_allclose(new.model.damping, found.described_friction[:, 1])
+    assert '<!-- kept -->' in written
+
+    def without(text: str) -> list[tuple[str, dict[str, str]]]:
+        root = etree.fromstring(text.encode())
+        for tag in ('inertial', 'dynamics'):
+            for element in list(root.iter(tag)):
+                element.getparent().remove(element)
+        return [(element.tag, dict(element.attrib)) for element in root.iter(etree.Element)]
+
+    assert without(written) == without(text)
+    beside = beside_the_urdf(found)
+    assert set(beside['joints']) == set(described.joint_names)  # type: ignore[call-overload]
+
+
+def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
+    robot = machine('stacker')
+    motion = recorded(robot, 'stacker', 3.0, 4)
+    blank = Motion(motion.time, motion.q, motion.qd, np.full_like(motion.q, np.nan))
+    still = Motion(motion.time, 0.0 * motion.q, 0.0 * motion.qd, motion.effort)
+    for motions, message in (
+        ([], 'no motion'),
+        ([blank], 'no effort is recorded'),
+        ([still], 'too little motion: no joint leaves'),
+        ([motion.part(0, 8)], 'too little motion'),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            identify(robot, motions)
+    with pytest.raises(ParameterError, match="no friction term 'dry'"):
+        identify(robot, [motion], terms=('dry',))
+    *_, found = known('stacker')
+    with pytest.raises(ModelError, match="no joint 'travel"):
+        identified_urdf('<robot name="x"/>', robot.model, found)

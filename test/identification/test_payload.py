@@ -1,0 +1,225 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads from efforts that are known exactly, of machines that are not as described."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.exceptions import ModelError, ParameterError, UnknownFrameError
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.payload import fit_payload
+from kron_dynamics.identification.piecewise import changes
+from kron_dynamics.identification.rows import joined, regressor_rows
+from kron_dynamics.model.payload import RigidPayload
+
+pytestmark = pytest.mark.interpreted
+
+URDF = """<robot name="arm">
+  <link name="base"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
+  <link name="upper"><inertial><origin xyz="0.1 0 0"/><mass value="MASS"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="lift" type="revolute"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
+  <link name="fore"><inertial><origin xyz="0.3 0 0"/><mass value="4"/>
+    <inertia ixx="0.02" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="roll" type="revolute"><parent link="fore"/><child link="wrist"/>
+    <origin xyz="0.6 0 0"/><axis xyz="1 0 0"/>
+    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
+  <link name="wrist"><inertial><origin xyz="0.05 0 0"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="flange" type="fixed"><parent link="wrist"/><child link="tool"/>
+    <origin xyz="0.1 0 0.02" rpy="0.3 0.2 0.1"/></joint>
+  <link name="tool"/>
+</robot>"""
+NOISE = 0.05
+LOAD = RigidPayload(2.0, [0.05, -0.03, 0.08], 0.003 * np.eye(3))
+
+
+def described():
+    return kd.loads(URDF.replace('MASS', '6'))
+
+
+def record(payload, seed, moving=(1.0, 1.0, 1.0), duration=20.0, wrong=True):
+    """Motion of a machine whose lower arm is heavier, with friction and offsets."""
+    loads = {} if payload is None else {'tool': payload}
+    real = kd.loads(URDF.replace('MASS', '7' if wrong else '6'), payload=loads)
+    random = np.random.default_rng(seed)
+    time = np.arange(0.0, duration, 0.01)
+    frequency = 2 * np.pi * random.uniform(0.1, 0.6, (3, 3))
+    phase = random.uniform(0, 6, (3, 3))
+    share = np.array([0.3, 0.25, 0.27]) * moving * np.ones((3, 3))
+    angle = np.multiply.outer(time, frequency) + phase
+    q = np.array([0.1, 0.4, 0.2]) + np.sum(share * np.sin(angle), axis=1)
+    qd = np.sum(share * frequency * np.cos(angle), axis=1)
+    qdd = -np.sum(share * frequency**2 * np.sin(angle), axis=1)
+    effort = real.inverse_dynamics(q, qd, qdd) + NOISE * random.standard_normal(q.shape)
+    if wrong:
+        effort += 1.5 * np.tanh(qd / 0.02) + 0.8 * qd + np.array([0.3, -0.5, 0.2])
+    return Motion(time, q, qd, effort)
+
+
+def rows(motion):
+    return regressor_rows(described(), motion, 0.05)
+
+
+@pytest.fixture(scope='module')
+def empty():
+    return rows(record(None, 100))
+
+
+def test_intervals_hold_what_was_carried(empty):
+    robot, held, masses = described(), [], []
+    for seed in range(20):
+        whole = fit_payload(robot, 'tool', rows(record(LOAD, seed)), empty).whole
+        masses.append(whole.mass)
+        low, high = whole.mass_interval
+        limits = whole.center_interval
+        held.append(
+            [low < LOAD.mass < high]
+            + list((limits[:, 0] < LOAD.center_of_mass) & (LOAD.center_of_mass < limits[:, 1]))
+        )
+        assert whole.excited == (True, True, True)
+        # And is no wider than it has to be.
+        assert high - low < 0.09
+    assert np.abs(np.array(masses) - LOAD.mass).max() < 0.02 * LOAD.mass
+    assert np.mean(held, axis=0).min() >= 0.85
+
+
+def test_wrong_model_is_no_load(empty):
+    robot = described()
+    found = fit_payload(robot, 'tool', rows(record(None, 1)), empty).whole
+    assert found.mass_interval[0] < 0.0 < found.mass_interval[1]
+    assert abs(found.mass) < 0.02
+    # Trusted as it is described, the same model makes one: the interval has to say so.
+    trusting = fit_payload(robot, 'tool', rows(record(LOAD, 1)), None).whole
+    assert trusting.mass_deviation > 5.0 * found.mass_deviation
+
+
+def test_right_model_needs_no_motion_without_load():
+    found = fit_payload(described(), 'tool', rows(record(LOAD, 2, wrong=False))).whole
+    low, high = found.mass_interval
+    assert low < LOAD.mass < high and high - low < 1.0
+
+
+def test_change_is_found_where_it_is(empty):
+    first, second = rows(record(RigidPayload(1.0), 3)), rows(record(LOAD, 3))
+    half = len(first) // 3
+    changing = replace(
+        first,
+        matrix=np.concatenate([first.matrix[:half], second.matrix[half:]]),
+        effort=np.concatenate([first.effort[:half], second.effort[half:]]),
+    )
+    fit = fit_payload(described(), 'tool', changing, empty)
+    assert len(fit.pieces) == 2
+    for piece, mass in zip(fit.pieces, (1.0, 2.0), strict=True):
+        assert abs(piece.mass - mass) < min(0.1, 3.0 * piece.mass_deviation)
+    assert fit.pieces[0].end == pytest.approx(first.time[half], abs=0.2)
+    # Windows tell the same, each less surely.
+    early = [window for window in fit.windows if window.end < first.time[half] - 1.0]
+    assert early and all(abs(w.mass - 1.0) < 4.0 * w.mass_deviation < 2.0 for w in early)
+    assert len(fit_payload(described(), 'tool', first, empty).pieces) == 1
+
+
+def test_rows_between_two_loads_spoil_neither(empty):
+    first, second = rows(record(RigidPayload(1.0), 3)), rows(record(LOAD, 3))
+    half, rest = len(first) // 2 - 4, len(first) // 2 + 4
+    # While it is handed over, another holds a part of it: too few rows for a stretch.
+    held = np.repeat([0.0, 0.5, 1.0], [half, rest - half, len(first) - rest])[:, None]
+    effort = first.effort + held * (second.effort - first.effort)
+    effort[half:rest] += np.array([4.0, -3.0, 2.0])
+    fit = fit_payload(described(), 'tool', replace(first, effort=effort), empty)
+    early, late = fit.pieces
+    assert early.end < first.time[half] + 0.1 and late.start > first.time[rest] - 0.1
+    for piece, mass in ((early, 1.0), (late, 2.0)):
+        assert abs(piece.mass - mass) < 3.0 * piece.mass_deviation < 0.1
+
+
+def test_moved_load_of_the_same_mass_is_a_change(empty):
+    moved = RigidPayload(2.0, [0.05, -0.03, 0.14], 0.003 * np.eye(3))
+    first, second = rows(record(LOAD, 3)), rows(record(moved, 3))
+    half = len(first) // 2
+    effort = np.concatenate([first.effort[:half], second.effort[half:]])
+    pieces = fit_payload(described(), 'tool', replace(first, effort=effort), empty).pieces
+    assert len(pieces) == 2
+    for piece, load in zip(pieces, (LOAD, moved), strict=True):
+        off = np.abs(piece.center_of_mass - load.center_of_mass)
+        assert np.all(off < 3.0 * piece.center_deviation)
+        assert piece.center_deviation.max() < 0.01
+        assert abs(piece.mass - 2.0) < 3.0 * piece.mass_deviation
+
+
+def test_what_no_term_explains_is_no_change_and_widens_the_interval(empty):
+    def rippled(motion):
+        return rows(replace(motion, effort=motion.effort + np.sin(30.0 * motion.q + 0.5)))
+
+    motion = record(LOAD, 3)
+    (piece,) = fit_payload(described(), 'tool', rippled(motion), rippled(record(None, 100))).pieces
+    assert abs(piece.mass - LOAD.mass) < 3.0 * piece.mass_deviation
+    off = np.abs(piece.center_of_mass - LOAD.center_of_mass)
+    assert np.all(off < 3.0 * piece.center_deviation)
+    (plain,) = fit_payload(described(), 'tool', rows(motion), empty).pieces
+    assert piece.mass_deviation > 2.0 * plain.mass_deviation
+
+
+def test_center_that_no_motion_tells_is_said_to_be_unknown():
+    # The lift alone, and only its effort: nothing depends on where the load is along its axis.
+    motions = [record(load, seed, (0, 1, 0)) for load, seed in ((LOAD, 4), (None, 5))]
+    motions = [
+        replace(motion, effort=np.where([False, True, False], motion.effort, np.nan))
+        for motion in motions
+    ]
+    found = fit_payload(described(), 'tool', *map(rows, motions)).whole
+    assert not all(found.excited)
+    limits = found.center_interval
+    assert np.all((limits[:, 0] < LOAD.center_of_mass) & (LOAD.center_of_mass < limits[:, 1]))
+
+
+def test_given_center_makes_the_mass_surer(empty):
+    loaded = rows(record(LOAD, 6))
+    free = fit_payload(described(), 'tool', loaded, empty).whole
+    given = fit_payload(described(), 'tool', loaded, empty, center=LOAD.center_of_mass).whole
+    assert given.mass_deviation <= free.mass_deviation
+    assert given.mass == pytest.approx(LOAD.mass, rel=0.01)
+    assert np.array_equal(given.center_of_mass, LOAD.center_of_mass)
+
+
+def test_efforts_that_lie_now_and_then_cost_little(empty):
+    motion = record(LOAD, 7)
+    motion.effort[300:330] += 100.0
+    found = fit_payload(described(), 'tool', rows(motion), empty).whole
+    assert found.mass == pytest.approx(LOAD.mass, rel=0.02)
+
+
+def test_what_cannot_be_is_refused(empty):
+    with pytest.raises(ParameterError, match='3 independent samples .* too few'):
+        fit_payload(described(), 'tool', empty.taken(np.arange(3)))
+    with pytest.raises(ModelError, match="'base' does not move"):
+        fit_payload(described(), 'base', empty)
+    with pytest.raises(UnknownFrameError, match='hand'):
+        fit_payload(described(), 'hand', empty)
+
+
+def test_stretches_of_any_number_of_changes_are_found():
+    random = np.random.default_rng(8)
+    level = np.repeat([0.0, 3.0, -2.0, -2.0, 5.0], 40)
+    matrix = random.uniform(0.5, 1.5, (200, 2, 1))
+    effort = matrix[..., 0] * level[:, None] + 0.5 * random.standard_normal((200, 2))
+    cuts = changes(matrix / 0.5, effort / 0.5)
+    assert [end for _, end in cuts] == pytest.approx([40, 80, 160, 200], abs=2)
+    assert changes(matrix / 0.5, 0.0 * effort) == [(0, 200)]
+
+
+def test_recordings_in_pieces_are_one(empty):
+    motion = record(LOAD, 9)
+    parts = joined([rows(motion.part(0, 900)), rows(motion.part(1100, 2000))])
+    assert fit_payload(described(), 'tool', parts, empty).whole.mass == pytest.approx(
+        2.0, rel=0.02
+    )

@@ -1,0 +1,141 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of machines whose links bend: sampled control with delay, encoders, noise."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import yaml
+
+import kron_dynamics as kd
+from benchmarks.robots import description
+from kron_dynamics.bag.samples import DroppedSamples, Samples
+from kron_dynamics.bag.series.auxiliary_series import Companion
+from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
+from kron_dynamics.bag.series.runs import Run
+from kron_dynamics.resources import resource_path
+from kron_dynamics.simulation import Plant
+
+BOOM = yaml.safe_load(
+    resource_path('config', 'stacker_reclaimer_flexible.yaml').read_text(encoding='utf-8')
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine and how it is recorded; noise as standard deviations of every joint.
+
+    Attributes:
+        name: of `benchmarks.robots`.
+        flexible: description of its flexible links.
+        pose: of the joints.
+        reach: how far each joint moves.
+        period: of control and record, s.
+        bandwidth: of control, rad/s.
+        resolution: of the encoders.
+        rate_noise: of velocities.
+        effort_noise: likewise.
+        tip_noise: of an accelerometer at the tip, m/s^2.
+    """
+
+    name: str
+    flexible: dict[str, Any]
+    pose: tuple[float, ...]
+    reach: tuple[float, ...]
+    period: float
+    bandwidth: float
+    resolution: tuple[float, ...]
+    rate_noise: tuple[float, ...]
+    effort_noise: tuple[float, ...]
+    tip_noise: float
+
+    def robot(
+        self, stiffness: float = 1.0, damping: float | None = None, *, bends: bool = True
+    ) -> kd.Robot:
+        """Return the robot with other numbers of its flexible links, or with stiff ones."""
+        changed = copy.deepcopy(self.flexible)
+        for link in changed['flexible_links'].values():
+            for plane in link['bending_stiffness']:
+                link['bending_stiffness'][plane] *= stiffness
+            if damping is not None:
+                link['damping_ratio'] = damping
+        return kd.loads(description(self.name).text, flexible=changed if bends else None)
+
+
+STACKER = Machine(
+    'stacker',
+    BOOM,
+    (100.0, 0.4, 0.03),
+    (0.0, 0.02, 0.01),
+    0.01,
+    1.0,
+    (1e-3, 5.99e-6, 5.99e-6),
+    (2e-3, 5e-5, 1e-5),
+    (3e3, 25e3, 1e5),
+    0.002,
+)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a machine did: shapes (N,), (N, n_j), (N, n_j), (N, n_j), (N, 6)."""
+
+    time: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    effort: np.ndarray
+    tip: np.ndarray
+
+
+def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> Truth:
+    """Move a machine to and fro by PD control with feedforward of gravity, a period late."""
+    model, rng = robot.model, np.random.default_rng(seed)
+    n, pose, reach = model.joint_count, np.array(machine.pose), np.array(machine.reach)
+    plant, steps = Plant(robot, pose), max(1, round(machine.period / 0.002))
+    resolution, link = np.array(machine.resolution), robot.frame(model.tip_link)
+    inertia = robot.rigid.mass_matrix(pose).diagonal()
+    w = machine.bandwidth
+    goal, wanted, rate = pose.copy(), pose.copy(), np.zeros(n)
+    pending = robot.gravity_vector(plant.q)[:n]
+    rows = []
+    for k in range(round(duration / machine.period)):
+        if k % round(2.0 * np.pi / w / machine.period) == 0:
+            goal = pose + reach * rng.choice([-1.0, 0.0, 1.0], n)
+        push = np.clip(w * w * (goal - wanted) - 2.0 * w * rate, -0.3 * w * w * reach, None)
+        push = np.minimum(push, 0.3 * w * w * reach)
+        rate, wanted = rate + machine.period * push, wanted + machine.period * rate
+        seen = resolution * np.round(plant.q[:n] / resolution)
+        error = w * w * (wanted - seen) + 2.0 * w * (rate - plant.qd[:n])
+        command = robot.rigid.gravity_vector(wanted) + inertia * (push + error)
+        command = command + robot.rigid.joint_friction(rate)
+        plant.advance(pending, machine.period, machine.period / steps)
+        pending = command
+        acceleration = link.acceleration(plant.q, plant.qd, plant.acceleration(plant.q, plant.qd))
+        rows.append((plant.q[:n], plant.qd[:n], plant.effort, acceleration))
+    q, qd, effort, tip = (np.array(each) for each in zip(*rows, strict=True))
+    return Truth(machine.period * np.arange(1.0, len(q) + 1.0), q, qd, effort, tip)
+
+
+def recorded(machine: Machine, truth: Truth, seed: int, *, tip: bool = True) -> Run:
+    """Return what is recorded of a motion: encoder steps and noise of a seed."""
+    rng, t = np.random.default_rng(seed), truth.time
+    resolution = np.array(machine.resolution)
+    q, qd, effort = (
+        values + np.array(noise) * rng.standard_normal(values.shape)
+        for values, noise in (
+            (truth.q, machine.resolution),
+            (truth.qd, machine.rate_noise),
+            (truth.effort, machine.effort_noise),
+        )
+    )
+    q = resolution * np.round(q / resolution)
+    shaken = truth.tip + machine.tip_noise * rng.standard_normal(truth.tip.shape)
+    columns = [tuple(Samples(t, column) for column in values.T) for values in (q, qd, effort)]
+    segment = JointSegment(0, float(t[0]), float(t[-1]), *columns)
+    log = JointLog((segment,), DroppedSamples(), len(t), 0, *np.zeros((2, 1), np.int64), True)
+    beside = Companion('/imu', ((Samples(t, shaken),),), DroppedSamples()) if tip else None
+    return Run('/joint_states', log, None, beside, ())
