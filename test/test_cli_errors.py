@@ -103,8 +103,6 @@ def test_plots_whose_library_fails_are_refused_before_anything_is_computed(
     monkeypatch.setattr(kd.Robot, 'linearize', None)
     line = error(*MODES, '--plot', str(tmp_path / 'x.png'))
     assert f'plots need matplotlib ({failure})' in line
-    line = error('analyze', str(tmp_path))
-    assert f'plots need matplotlib ({failure}); --no-plot goes without' in line
 
 
 def test_messages_are_one_printable_line(tmp_path: Path, error: Any) -> None:

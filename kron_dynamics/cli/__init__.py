@@ -13,7 +13,7 @@ import importlib
 import logging
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,7 +36,11 @@ COMMANDS = {
     'derive': 'equations of a robot in closed form, as text or LaTeX',
     'modes': 'natural frequencies of a flexible robot against pose or payload',
     'tune': 'gains and tolerances of dynamics_node from a bandwidth, and what is stable',
+    'export': 'quantities of a robot as a C library for real-time loops',
     'analyze': 'efforts and accelerations in a recording against the model',
+    'campaign': 'many recordings analysed alike, on all cores or a cluster',
+    'payload': 'mass and centre of mass that a link carried in a recording',
+    'identify': 'masses, inertias and friction of a robot from recordings, as a new URDF',
     'demo': 'simulated stacker-reclaimer under computed torque, over ROS 2',
 }
 EXIT_ERROR = 1
@@ -79,13 +83,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: arguments; None takes those of the process.
     """
+    return guarded(lambda: _run(argv))
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Do the work of a process and return its exit code: whatever fails is one line on stderr.
+
+    Args:
+        work: returns the exit code.
+    """
     logging.basicConfig(format=f'{PROGRAM}: %(levelname)s: %(message)s', level=logging.WARNING)
     try:
         require_output()
         with warnings.catch_warnings(), np.errstate(all='ignore'):
             warnings.showwarning = _show_warning
             try:
-                code = _run(argv)
+                code = work()
             except SystemExit as stop:  # of help, version and usage errors
                 code = stop.code if isinstance(stop.code, int) else EXIT_ERROR * bool(stop.code)
         flush_output()

@@ -5,15 +5,36 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from kron_dynamics.bag import BagAnalysis, analyze_bag
-from kron_dynamics.bag.analysis import DEFAULT_MAX_NOISE
-from kron_dynamics.bag.export import run_slug, write_series, write_summary
-from kron_dynamics.bag.report import format_report
-from kron_dynamics.cli.options import add_constraints, add_gravity, finite_number, positive_number
-from kron_dynamics.cli.streams import require_plots, writing
+from kron_dynamics.bag.analysis import RunAnalysis
+from kron_dynamics.bag.outputs.files import (
+    DEFAULT_FORMATS,
+    FORMATS,
+    require_libraries,
+    write_files,
+)
+from kron_dynamics.bag.outputs.text_report import format_report
+from kron_dynamics.bag.results import DEFAULT_MAX_NOISE
+from kron_dynamics.bag.vibration.flexible_update import write_update
+from kron_dynamics.cli.options import (
+    add_constraints,
+    add_flexible,
+    add_gravity,
+    add_joint_mapping,
+    beside,
+    finite_number,
+    positive_number,
+)
+from kron_dynamics.cli.progress import ProgressBar
+from kron_dynamics.cli.streams import writing
+from kron_dynamics.exceptions import ParameterError
 
+# Of which the summary has hashes.
+FILE_OPTIONS = ('urdf', 'flexible', 'constraints')
 DESCRIPTION = """\
 Recompute the efforts and the tip's acceleration of a recorded motion from the robot's model, and
 report per joint what remains of the recorded ones. Reads rosbag2 recordings (directory, .mcap or
@@ -26,9 +47,29 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument('bag', metavar='BAG', type=Path, help='rosbag2 directory, .mcap or .db3')
+    add_analysis(parser)
+    parser.add_argument(
+        '--output',
+        metavar='DIR',
+        type=Path,
+        help='where the files go (default: BAG_analysis beside the bag)',
+    )
+    parser.add_argument(
+        '--update-flexible',
+        metavar='FILE',
+        type=Path,
+        help='write the description of the flexible links here, stiffness and damping such that '
+        'modes are as the recording shows them',
+    )
+    parser.set_defaults(run=run)
+
+
+def add_analysis(parser: argparse.ArgumentParser) -> None:
+    """Add how bags are analysed, all but which and where to."""
     parser.add_argument(
         '--urdf', metavar='FILE', type=Path, help='the robot (default: as recorded in the bag)'
     )
+    add_flexible(parser)
     add_constraints(parser)
     parser.add_argument(
         '--robot-description',
@@ -43,6 +84,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         default=[],
         help='JointState topic to analyse; may be repeated (default: all that cover the robot)',
     )
+    add_joint_mapping(parser)
     parser.add_argument(
         '--frame', metavar='LINK', help="link whose acceleration is compared (default: the tip's)"
     )
@@ -68,57 +110,82 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help='share of the effort above which noise dominates (default: %(default)s)',
     )
     parser.add_argument(
-        '--output',
-        metavar='DIR',
-        type=Path,
-        help='where summary, series and plots go (default: BAG_analysis beside the bag)',
+        '--format',
+        action='append',
+        choices=tuple(FORMATS),
+        help='what to write; may be repeated (default: '
+        f'{", ".join(DEFAULT_FORMATS)}). '
+        + '; '.join(f'{name}: {meaning}' for name, meaning in FORMATS.items()),
     )
-    parser.add_argument('--no-plot', action='store_true', help='draw no plots')
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse a bag, print the report and write its files."""
-    if not arguments.no_plot:
-        require_plots('--no-plot goes without')
-    analysis = analyze_bag(
-        arguments.bag,
-        urdf=arguments.urdf,
-        robot_description=arguments.robot_description,
-        joint_states=arguments.joint_states,
-        frame=arguments.frame,
-        constraints=arguments.constraints,
-        gravity=arguments.gravity,
-        window=arguments.window,
-        effort_delay=arguments.effort_delay,
-        max_noise=arguments.max_noise,
-    )
-    print(format_report(analysis))
-    bag = arguments.bag.resolve()
-    output = arguments.output or bag.with_name(
-        f'{bag.name if bag.is_dir() else bag.stem}_analysis'
-    )
-    files = _write_files(analysis, output, plot=not arguments.no_plot)
-    print(f'\nwritten  {output}: {", ".join(files)}')
+    """Analyse a bag, print the report and write what was asked for."""
+    if arguments.update_flexible is not None and arguments.flexible is None:
+        raise ParameterError('--update-flexible needs --flexible: what is updated')
+    analysis = analyze_as_told(arguments)
+    if arguments.update_flexible is not None:
+        _update(analysis, arguments.flexible, arguments.update_flexible)
     return 0
 
 
-def _write_files(analysis: BagAnalysis, output: Path, plot: bool) -> list[str]:
-    """Write all files and return their names."""
-    with writing(output):
-        output.mkdir(parents=True, exist_ok=True)
-        write_summary(analysis, output / 'summary.json')
-    files = ['summary.json']
-    for item in analysis.runs:
-        slug = run_slug(item.replay.run.topic)
-        with writing(output / f'{slug}.csv'):
-            write_series(item.replay, output / f'{slug}.csv')
-        files.append(f'{slug}.csv')
-        if plot:
-            from kron_dynamics.bag.plot import plot_run
+def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
+    """Analyse a bag, print the report, write its files and return all results.
 
-            title = f'{item.replay.run.topic} against {item.replay.robot.model.name}'
-            with writing(output / f'{slug}.png'):
-                plot_run(item, title, output / f'{slug}.png')
-            files.append(f'{slug}.png')
-    return files
+    Args:
+        arguments: of `add_analysis`, ``bag`` and ``output``.
+    """
+    formats = arguments.format or DEFAULT_FORMATS
+    require_libraries(formats)
+    with closing(ProgressBar()) as progress:
+        analysis = analyze_bag(
+            arguments.bag,
+            urdf=arguments.urdf,
+            robot_description=arguments.robot_description,
+            joint_states=arguments.joint_states,
+            rename=dict(arguments.rename),
+            scale=dict(arguments.scale),
+            frame=arguments.frame,
+            flexible=arguments.flexible,
+            constraints=arguments.constraints,
+            gravity=arguments.gravity,
+            window=arguments.window,
+            effort_delay=arguments.effort_delay,
+            max_noise=arguments.max_noise,
+            progress=progress,
+        )
+    print(format_report(analysis))
+    output = arguments.output or beside(arguments.bag, 'analysis')
+    with writing(output):
+        files = write_files(analysis, output, formats, _options(arguments, formats))
+    print(f'\nwritten  {output}: {", ".join(files)}')
+    left_out = [name for name in FORMATS if name not in (*formats, 'json')]
+    if left_out:
+        print(f'         not asked for with --format: {", ".join(left_out)}')
+    return analysis
+
+
+def _update(analysis: BagAnalysis, source: Path, path: Path) -> None:
+    """Write a description of flexible links by the run that shows most of them."""
+
+    def seen(run: RunAnalysis) -> int:
+        return sum(mode.seen for mode in run.vibrations.modes) if run.vibrations else 0
+
+    best = max(analysis.runs, key=seen)
+    assert best.vibrations is not None
+    with writing(path):
+        changes = write_update(path, source, best.vibrations, best.bending)
+    print(f'written  {path}: ' + '\n         '.join(changes))
+
+
+def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> dict[str, object]:
+    """Return what was asked for, without which bag and where to; files as paths."""
+    given = {
+        name: value
+        for name, value in vars(arguments).items()
+        if name not in ('run', 'command', 'bag', 'output', 'update_flexible')
+    }
+    for name in FILE_OPTIONS:
+        if given[name] is not None:
+            given[name] = Path(given[name])
+    return given | {'format': list(formats)}

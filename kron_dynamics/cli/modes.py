@@ -17,6 +17,7 @@ from kron_dynamics.cli.options import (
     add_urdf,
     description_options,
     finite_number,
+    whole_number,
 )
 from kron_dynamics.cli.streams import require_plots, writing
 from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
@@ -35,6 +36,7 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 _MAX_POINTS = 100_000
+_COUNT = whole_number(2, _MAX_POINTS)
 _MAX_MASS = 1e12  # kg
 
 DESCRIPTION = """\
@@ -73,7 +75,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--points',
         metavar='COUNT',
-        type=_count,
+        type=_COUNT,
         help='positions in the range (default: 41)',
     )
     parser.add_argument(
@@ -221,15 +223,6 @@ def _write_files(found: ModeMap, title: str, arguments: argparse.Namespace) -> N
         print(f'\nwritten  {", ".join(map(str, files))}')
 
 
-def _count(text: str) -> int:
-    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))
-    if not is_short or not 2 <= int(text) <= _MAX_POINTS:
-        raise argparse.ArgumentTypeError(
-            f'{shown(text)} is not a whole number from 2 to {_MAX_POINTS}'
-        )
-    return int(text)
-
-
 def _position(text: str) -> tuple[str, float]:
     joint, sign, position = text.rpartition('=')
     if not sign:
@@ -246,4 +239,4 @@ def _masses(text: str) -> FloatArray:
         raise argparse.ArgumentTypeError(f'{shown(text)} is not an increasing range of masses')
     if upper > _MAX_MASS:
         raise argparse.ArgumentTypeError(f'{shown(text)} goes beyond {_MAX_MASS:g} kg')
-    return np.linspace(lower, upper, _count(parts[2]))
+    return np.linspace(lower, upper, _COUNT(parts[2]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
@@ -38,6 +39,39 @@ def positive_number(text: str) -> float:
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f'{shown(text)} is not above zero')
     return value
+
+
+def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
+    """Return a type of options: a whole number in a range, its ends included."""
+
+    def parsed(text: str) -> int:
+        is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(highest))
+        if not is_short or not lowest <= int(text) <= highest:
+            raise argparse.ArgumentTypeError(
+                f'{shown(text)} is not a whole number from {lowest} to {highest}'
+            )
+        return int(text)
+
+    return parsed
+
+
+def name_pair(text: str) -> tuple[str, str]:
+    """Return the two names of 'recorded=model'."""
+    recorded, equals, model = text.partition('=')
+    if not (recorded and equals and model):
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not RECORDED=MODEL')
+    return recorded, model
+
+
+def scale_pair(text: str) -> tuple[str, float | str]:
+    """Return the joint of 'joint=factor' and its factor, or the name of a unit."""
+    joint, equals, factor = text.rpartition('=')
+    if not (joint and equals and factor):
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=FACTOR')
+    try:
+        return joint, float(factor)
+    except ValueError:
+        return joint, factor
 
 
 def xacro_argument(text: str) -> tuple[str, str]:
@@ -96,6 +130,17 @@ def add_flexible(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def beside(bag: Path, what: str) -> Path:
+    """Return the folder beside a bag that its results go to where none is named.
+
+    Args:
+        bag: folder or file.
+        what: they are, such as 'analysis'.
+    """
+    bag = bag.resolve()
+    return bag.with_name(f'{bag.name if bag.is_dir() else bag.stem}_{what}')
+
+
 def add_gravity(parser: argparse.ArgumentParser) -> None:
     """Add ``--gravity X Y Z``."""
     parser.add_argument(
@@ -106,4 +151,27 @@ def add_gravity(parser: argparse.ArgumentParser) -> None:
         default=STANDARD_GRAVITY,
         help='gravity acceleration in the axes of the root link, in m/s^2 '
         f'(default: {" ".join(f"{value:g}" for value in STANDARD_GRAVITY)})',
+    )
+
+
+def add_joint_mapping(parser: argparse.ArgumentParser) -> None:
+    """Add the options that make names, units and signs of a bag those of the model."""
+    parser.add_argument(
+        '--rename',
+        metavar='RECORDED=MODEL',
+        type=name_pair,
+        action='append',
+        default=[],
+        help='what a joint of the bag is called in the model; may be repeated, and be a pattern, '
+        "'fer_joint*=panda_joint*'",
+    )
+    parser.add_argument(
+        '--scale',
+        metavar='JOINT[:QUANTITY]=FACTOR',
+        type=scale_pair,
+        action='append',
+        default=[],
+        help='by what the numbers of a joint or a pattern are multiplied: a number, -1 for the '
+        'other sign, or a unit (deg, rev, rpm, mm, kN, mN); may be repeated. QUANTITY is '
+        'position, velocity or effort (default: all, of a unit those that it fits)',
     )

@@ -90,6 +90,8 @@ def writing(path: Path) -> Iterator[None]:
     """
     try:
         yield
+    except KronDynamicsError:  # some are an OSError too, and name what they are about
+        raise
     except OSError as error:
         raise KronDynamicsError(
             f"'{path}' cannot be written: {error.strerror or error}"

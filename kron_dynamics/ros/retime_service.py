@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kron_dynamics.control import RetimedTrajectory, Trajectory, retime
+from kron_dynamics.control import Trajectory
 from kron_dynamics.control.reference.some_joints import moving_and_held
 from kron_dynamics.exceptions import ParameterError, ShapeError
 from kron_dynamics.model.joint_kinds import endless
@@ -18,6 +18,9 @@ from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effort_limits
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.typing import FloatArray
+
+if TYPE_CHECKING:
+    from kron_dynamics.control import RetimedTrajectory
 
 # They take a second of one core; other requests wait meanwhile.
 _MOST_POINTS = 1000
@@ -38,6 +41,8 @@ def retime_path(
     Raises:
         KronDynamicsError: the request is refused.
     """
+    from kron_dynamics.control import retime  # a node starts sooner without it
+
     robot = present.robot
     held = held_positions(request)
     names, places = moving_and_held(list(request.joint_names) or None, held, robot.joint_names)

@@ -1,0 +1,148 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics identify`: a better model from recordings."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kron_dynamics.bag.outputs.identification_files import (
+    identification_report,
+    write_identification,
+)
+from kron_dynamics.bag.recorded_motion import recorded_motion
+from kron_dynamics.cli.options import (
+    add_gravity,
+    add_joint_mapping,
+    beside,
+    finite_number,
+    positive_number,
+)
+from kron_dynamics.cli.streams import writing
+from kron_dynamics.identification import Motion, identify
+from kron_dynamics.identification.friction import TERMS
+from kron_dynamics.loading import load
+from kron_dynamics.messages import shown
+from kron_dynamics.model import read_urdf_file
+from kron_dynamics.robot import Robot
+
+DESCRIPTION = """\
+Identify masses, inertias and friction of a robot from recorded motion with efforts, and write a
+URDF with them. Every body stays one that matter can have; what the motion does not excite stays
+as the URDF says it. What the new model leaves of efforts it has not seen is told beside the old
+one and plain least squares.
+"""
+
+
+def _held(text: str) -> tuple[str, float]:
+    joint, separator, position = text.rpartition('=')
+    if not (joint and separator and position):
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=POSITION')
+    return joint, finite_number(position)
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        'bags', metavar='BAG', nargs='+', type=Path, help='rosbag2 directory, .mcap or .db3'
+    )
+    parser.add_argument(
+        '--urdf', metavar='FILE', type=Path, required=True, help='the robot as described'
+    )
+    parser.add_argument(
+        '--validate',
+        metavar='BAG',
+        nargs='+',
+        type=Path,
+        help='recordings to compare on (default: the last 30 %% of each stretch of motion)',
+    )
+    parser.add_argument(
+        '--joint-states',
+        metavar='TOPIC',
+        action='append',
+        default=[],
+        help='JointState topic to use; may be repeated (default: all that cover the robot)',
+    )
+    add_gravity(parser)
+    add_joint_mapping(parser)
+    parser.add_argument(
+        '--hold',
+        metavar='JOINT=POSITION',
+        type=_held,
+        action='append',
+        default=[],
+        help='where a joint stands still that is not recorded, rad or m; may be repeated',
+    )
+    _add_choices(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add what is else chosen by the data, and where the files go."""
+    parser.add_argument(
+        '--friction',
+        metavar='TERM',
+        nargs='+',
+        choices=tuple(TERMS),
+        help=f'friction terms, of {", ".join(TERMS)} (default: those that pay)',
+    )
+    parser.add_argument(
+        '--strength',
+        metavar='NUMBER',
+        type=positive_number,
+        help='how much the description counts (default: by cross-validation)',
+    )
+    parser.add_argument(
+        '--output',
+        metavar='DIR',
+        type=Path,
+        help='where the files go (default: BAG_identification beside the first bag)',
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify a robot, print the report and write its files."""
+    robot = load(arguments.urdf, gravity=arguments.gravity)
+    training = _motions(arguments, robot, arguments.bags)
+    held = _motions(arguments, robot, arguments.validate) if arguments.validate else None
+    found = identify(robot, training, held, terms=arguments.friction, strength=arguments.strength)
+    print(identification_report(found))
+    output = arguments.output or beside(arguments.bags[0], 'identification')
+    bags = [*arguments.bags, *(arguments.validate or ())]
+    options = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in vars(arguments).items()
+        if name not in ('bags', 'validate', 'output', 'run', 'command')
+    }
+    with writing(output):
+        files, notes = write_identification(
+            found,
+            robot.model,
+            arguments.urdf,
+            read_urdf_file(arguments.urdf),
+            bags,
+            options,
+            output,
+        )
+    for note in notes:
+        print(f'note: {note}')
+    print(f'\nwritten  {output}: {", ".join(files)}')
+    return 0
+
+
+def _motions(arguments: argparse.Namespace, robot: Robot, bags: list[Path]) -> list[Motion]:
+    return [
+        motion
+        for bag in bags
+        for motion in recorded_motion(
+            bag,
+            robot,
+            topics=arguments.joint_states,
+            rename=dict(arguments.rename),
+            scale=dict(arguments.scale),
+            hold=dict(arguments.hold),
+        )
+    ]

@@ -1,0 +1,81 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`kron_dynamics payload`: what a robot carried in a recording."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from kron_dynamics.bag.payload import bag_payload, payload_lines
+from kron_dynamics.cli.options import add_gravity, add_joint_mapping, finite_number
+from kron_dynamics.cli.streams import writing
+
+DESCRIPTION = """\
+Estimate the mass and the centre of mass that a link carried in a recording, with 95 % intervals
+and over time. With a recording of the same robot without load (--empty), or a time without load in
+this one (--unloaded), errors of the model are learnt there: friction, offsets of efforts, masses.
+Without, the description is trusted within 5 %. ROS is not needed.
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to its parser."""
+    parser.description = DESCRIPTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument('bag', metavar='BAG', type=Path, help='recording with load')
+    parser.add_argument(
+        '--urdf', metavar='FILE', type=Path, required=True, help='the robot without load'
+    )
+    parser.add_argument('--empty', metavar='BAG', type=Path, help='recording without load')
+    parser.add_argument(
+        '--unloaded',
+        nargs=2,
+        metavar=('START', 'END'),
+        type=finite_number,
+        help='time in s during which the recording is without load',
+    )
+    parser.add_argument(
+        '--frame', metavar='LINK', help="link that carries the load (default: the robot's tip)"
+    )
+    parser.add_argument(
+        '--center',
+        nargs=3,
+        metavar=('X', 'Y', 'Z'),
+        type=finite_number,
+        help='centre of mass of the load in the frame of the link, in m (default: estimated)',
+    )
+    parser.add_argument(
+        '--joint-states', metavar='TOPIC', help='topic of the joint states (default: the only one)'
+    )
+    add_joint_mapping(parser)
+    add_gravity(parser)
+    parser.add_argument(
+        '--output', metavar='DIR', type=Path, help='folder that payload.json is written to'
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Estimate a payload and print it."""
+    payload = bag_payload(
+        arguments.bag,
+        urdf=arguments.urdf,
+        empty=arguments.empty,
+        unloaded=None if arguments.unloaded is None else tuple(arguments.unloaded),
+        frame=arguments.frame,
+        center=arguments.center,
+        joint_states=arguments.joint_states,
+        rename=dict(arguments.rename),
+        scale=dict(arguments.scale),
+        gravity=arguments.gravity,
+    )
+    print('\n'.join(payload_lines(payload)))
+    if arguments.output is not None:
+        with writing(arguments.output):
+            arguments.output.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(payload.summary(), indent=2, allow_nan=False)
+            (arguments.output / 'payload.json').write_text(text + '\n', encoding='utf-8')
+        print(f'\nwritten  {arguments.output}: payload.json')
+    return 0
