@@ -19,7 +19,7 @@ from kron_dynamics.typing import FloatArray
 try:
     import casadi
 
-    from benchmarks import casadi_algorithms
+    from benchmarks import casadi_algorithms, casadi_quantities
 except ImportError:
     casadi = None
 
@@ -41,7 +41,7 @@ class Generated(NamedTuple):
     function: Any
     address: int
     inputs: list[FloatArray]
-    out: FloatArray
+    outs: list[FloatArray]
 
 
 @functools.cache
@@ -52,10 +52,13 @@ def _generated(robot: str, quantity: str) -> Generated:
     n, s = len(links), state(len(links))
     if quantity == 'tau':
         made = casadi_algorithms.inverse_dynamics(links, GRAVITY)
-        inputs, out = [s.q, s.qd, s.qdd], np.empty(n)
-    else:
+        inputs, shapes = [s.q, s.qd, s.qdd], [(n,)]
+    elif quantity == 'mass':
         made = casadi_algorithms.mass_matrix(links)
-        inputs, out = [s.q], np.empty((n, n))
+        inputs, shapes = [s.q], [(n, n)]
+    else:
+        made = casadi_quantities.control_step(links, pinocchio_peer.tip(robot), GRAVITY)
+        inputs, shapes = [s.q, s.qd], [(n, n), (n,), (n,), (6, n), (6,)]
     source = native_code.folder() / f'casadi_{quantity}_{robot}.c'
     generator = casadi.CodeGenerator(source.name)
     generator.add(made)
@@ -64,13 +67,14 @@ def _generated(robot: str, quantity: str) -> Generated:
     path = native_code.compile_c(source)
     address = ctypes.cast(native_code.library(path).kernel, ctypes.c_void_p).value
     assert address is not None
-    return Generated(casadi.external(made.name(), str(path)), address, inputs, out)
+    outs = [np.empty(shape) for shape in shapes]
+    return Generated(casadi.external(made.name(), str(path)), address, inputs, outs)
 
 
 def in_c_loop(robot: str, quantity: str) -> native_code.LoopTask:
-    """Return tau or the mass matrix, called from C."""
+    """Return tau, the mass matrix or the control step, called from C."""
     made = _generated(robot, quantity)
-    return native_code.LoopTask(f'{NAME}, generated C', made.address, made.inputs, made.out)
+    return native_code.LoopTask(f'{NAME}, generated C', made.address, made.inputs, *made.outs)
 
 
 def through_our_call(robot: str, quantity: str) -> PythonTask:
@@ -83,12 +87,13 @@ def through_our_call(robot: str, quantity: str) -> PythonTask:
     if call is None:
         raise MeasurementError('the calling extension cannot be compiled here')
     made = _generated(robot, quantity)
+    (out,) = made.outs
     sizes = tuple(array.size for array in made.inputs)
-    bound = call(made.address, sizes, (made.out.shape,), None, _refuse)
+    bound = call(made.address, sizes, (out.shape,), None, _refuse)
     names: dict[str, Any] = dict(zip(('q', 'qd', 'qdd'), made.inputs, strict=False))
     statement = f'call({", ".join(names)}, out=out)'
     label = f'{NAME}, generated C'
-    return PythonTask(label, statement, '[out]', call=bound, out=made.out, **names)
+    return PythonTask(label, statement, '[out]', call=bound, out=out, **names)
 
 
 def own_call(robot: str, quantity: str) -> PythonTask:
@@ -97,9 +102,10 @@ def own_call(robot: str, quantity: str) -> PythonTask:
     buffer, evaluate = made.function.buffer()
     for index, array in enumerate(made.inputs):
         buffer.set_arg(index, memoryview(array))
-    buffer.set_res(0, memoryview(made.out))
+    (out,) = made.outs
+    buffer.set_res(0, memoryview(out))
     label = f'{NAME}, buffer call'
-    return PythonTask(label, 'evaluate()', '[out]', evaluate=evaluate, out=made.out, keep=buffer)
+    return PythonTask(label, 'evaluate()', '[out]', evaluate=evaluate, out=out, keep=buffer)
 
 
 def _refuse(*values: object, **names: object) -> None:

@@ -85,14 +85,7 @@ def _frame(
     turned = rotation @ casadi.DM(np.round(placement[:3, :3], 15))
     bottom = casadi.DM([[0.0, 0.0, 0.0, 1.0]])
     yield function('pose', [q], casadi.vertcat(casadi.horzcat(turned, place), bottom))
-    J = casadi.SX(6, n)
-    while index >= 0:
-        axis = where[index][0] @ casadi.DM(links[index].axis)
-        if links[index].revolute:
-            J[:3, index], J[3:, index] = casadi.cross(axis, place - where[index][1]), axis
-        else:
-            J[:3, index] = axis
-        index = links[index].parent
+    J = _jacobian(links, where, index, place)
     J_dot = casadi.reshape(casadi.jtimes(casadi.vec(J), q, qd), 6, n)
     velocity = J @ qd
     acceleration = J @ qdd + J_dot @ qd
@@ -106,3 +99,34 @@ def _frame(
     yield function('jerk', [q, qd, qdd, qddd], casadi.jtimes(acceleration, both, rates))
     yield function('control_step', [q, qd], *dynamics, J, J_dot @ qd)
     yield function('external_wrench', [q, force, moment], J.T @ casadi.vertcat(force, moment))
+
+
+def control_step(links: Sequence[Link], tip: tuple[int, Any], gravity: Any) -> casadi.Function:
+    """Return M, c, g, J and dJ/dt qd in one function; J has its rows one by one.
+
+    Args:
+        links: of the robot.
+        tip: the link that the frame is fixed to, and its homogeneous placement there.
+        gravity: m/s^2, shape (3,).
+    """
+    n, (index, placement) = len(links), tip
+    q, qd, still = casadi.SX.sym('q', n), casadi.SX.sym('qd', n), casadi.SX(n, 1)
+    where = poses(links, q)
+    place = where[index][1] + where[index][0] @ casadi.DM(placement[:3, 3])
+    J = _jacobian(links, where, index, place)
+    drift = casadi.reshape(casadi.jtimes(casadi.vec(J), q, qd), 6, n) @ qd
+    c, g = efforts(links, (0.0, 0.0, 0.0), q, qd, still), efforts(links, gravity, q, still, still)
+    return function('control_step', [q, qd], inertia(links, q), c, g, J.T, drift)
+
+
+def _jacobian(links: Sequence[Link], where: Sequence[Any], index: int, place: Any) -> casadi.SX:
+    """J of a place on a link."""
+    J = casadi.SX(6, len(links))
+    while index >= 0:
+        axis = where[index][0] @ casadi.DM(links[index].axis)
+        if links[index].revolute:
+            J[:3, index], J[3:, index] = casadi.cross(axis, place - where[index][1]), axis
+        else:
+            J[:3, index] = axis
+        index = links[index].parent
+    return J

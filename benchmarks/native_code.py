@@ -27,19 +27,20 @@ class LoopTask:
     """A function ``void f(ptrdiff_t count, const double *const *in, double *const *out)``."""
 
     def __init__(
-        self, name: str, address: int, inputs: Sequence[FloatArray], out: FloatArray
+        self, name: str, address: int, inputs: Sequence[FloatArray], *outs: FloatArray
     ) -> None:
         """Refer to a function by its address, called for one state."""
         self.name = name
         self._address = ctypes.c_void_p(address)
-        self._arrays = [*inputs, out]
-        self._in, self._out = _pointers(inputs), _pointers([out])
+        self._inputs, self._outs = list(inputs), outs
+        self._in, self._out = _pointers(inputs), _pointers(outs)
 
     def values(self) -> list[FloatArray]:
-        """Return a copy of the result of one call."""
-        self._arrays[-1].fill(np.nan)
+        """Return copies of the results of one call."""
+        for out in self._outs:
+            out.fill(np.nan)
         self.seconds(1)
-        return [self._arrays[-1].copy()]
+        return [out.copy() for out in self._outs]
 
     def seconds(self, repeat: int) -> float:
         """Return the mean time of one of `repeat` calls, s."""
@@ -49,14 +50,18 @@ class LoopTask:
         return (CLOCK() - started) / repeat
 
 
-def compile_c(source: Path) -> Path:
+def compile_c(source: Path, *options: str) -> Path:
     """Compile a C file into a shared library beside it, or in a folder of its own.
+
+    Args:
+        source: the file.
+        options: beside those that everybody gets.
 
     Raises:
         MeasurementError: there is no compiler, or it failed.
     """
     target = folder() / f'{source.stem}.so'
-    command = [os.environ.get('CC', 'cc'), *FLAGS, str(source), '-o', str(target), '-lm']
+    command = [os.environ.get('CC', 'cc'), *FLAGS, *options, str(source), '-o', str(target), '-lm']
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError as error:

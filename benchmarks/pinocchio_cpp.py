@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio in C++: the tensors of second order that its Python module lacks."""
+"""Pinocchio in C++: its functions in a loop there, and tensors that its Python module lacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from benchmarks.timing import MeasurementError
 from kron_dynamics.typing import FloatArray
 
 NAME = 'Pinocchio C++'
-_SOURCE = ROOT / 'benchmarks' / 'native' / 'pinocchio_tensors.cpp'
+# Sequences of calls for a control step.
+STEPS = ('step_nle', 'step_rnea', 'step_difference', 'step_all')
+_SOURCE = ROOT / 'benchmarks' / 'native' / 'pinocchio_functions.cpp'
 _FLAGS = (
     *('-std=c++17', '-O3', '-march=native', '-DNDEBUG'),
     # What Pinocchio's own CMake files define for who uses it.
@@ -38,7 +40,10 @@ class Program:
         """
         model = pinocchio_peer.model(robot)
         numbers = native_code.folder() / f'{robot}.txt'
-        numbers.write_text(tree.as_text(model, state(model.nv)))
+        joint, placement = pinocchio_peer.tip(robot)
+        numbers_of = [*placement[:3, 3], *placement[:3, :3].ravel()]
+        place = ' '.join(repr(float(number)) for number in numbers_of)
+        numbers.write_text(f'{tree.as_text(model, state(model.nv))}{joint + 1} {place}\n')
         self._process = subprocess.Popen(
             [_compiled(), numbers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -78,6 +83,22 @@ class CppTask:
         return self._program.ask(f'{self._function} {repeat}')[0]
 
 
+class StepTask(CppTask):
+    """M, c, g, J and dJ/dt qd by one of several sequences of calls."""
+
+    def __init__(self, program: Program, function: str, n: int) -> None:
+        """Refer to a sequence of the program for n coordinates."""
+        super().__init__(program, function)
+        self._shapes = ((n, n), (n,), (n,), (6, n), (6,))
+
+    def values(self) -> list[FloatArray]:
+        """Return the five results."""
+        (numbers,) = super().values()
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
+        parts = np.split(numbers, ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+
+
 class SymbolsTask(CppTask):
     """All Christoffel symbols from the second derivatives of tau."""
 
@@ -94,7 +115,7 @@ class SymbolsTask(CppTask):
 
 @functools.cache
 def _compiled() -> Path:
-    target = native_code.folder() / 'pinocchio_tensors'
+    target = native_code.folder() / 'pinocchio_functions'
     folders = {_include('pin', ''), _include('cmeel-boost', ''), _include('cmeel-eigen', 'eigen3')}
     command = [
         os.environ.get('CXX', 'c++'),

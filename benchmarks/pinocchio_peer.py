@@ -88,6 +88,13 @@ def _task(name: str, label: str, statement: str, results: str, **more: Any) -> P
     return PythonTask(label, statement, results, **names)
 
 
+def tip(name: str) -> tuple[int, FloatArray]:
+    """Return the link that a robot's tip is fixed to, and its homogeneous placement there."""
+    built = model(name)
+    frame = built.frames[built.getFrameId(description(name).tip, pin.BODY)]
+    return frame.parentJoint - 1, frame.placement.homogeneous
+
+
 def tau(name: str) -> PythonTask:
     """Return inverse dynamics."""
     return _task(name, NAME, 'tau = rnea(model, data, q, v, a)', '[tau]')

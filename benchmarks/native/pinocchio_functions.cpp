@@ -1,13 +1,14 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinocchio's C++ functions that its Python module lacks, timed inside C++. The model is made from
-// numbers, so that only headers are needed and everything is compiled for this processor; linking
-// the wheel's libraries would hold it to their instruction set.
+// Pinocchio's C++ functions, those that its Python module lacks too, timed inside C++. The model is
+// made from numbers, so that only headers are needed and everything is compiled for this processor;
+// linking the wheel's libraries would hold it to their instruction set.
 //
-// Usage: pinocchio_tensors MODEL. The file holds gravity, the number of joints and for each joint
+// Usage: pinocchio_functions MODEL. The file holds gravity, the number of joints and for each joint
 // its parent, kind, axis, placement (translation, rotation by rows), mass, lever and inertia
-// (ixx ixy iyy ixz iyz izz); then one state: q, v and a. Commands come by lines on stdin:
+// (ixx ixy iyy ixz iyz izz); then one state: q, v and a; then joint and placement of a frame.
+// Commands come by lines on stdin:
 // "NAME COUNT" calls a function COUNT times and answers seconds per call; "values NAME" answers
 // with the numbers.
 
@@ -20,6 +21,10 @@
 #include <time.h>
 #include <unsupported/Eigen/CXX11/Tensor>
 
+#include "pinocchio/algorithm/compute-all-terms.hpp"
+#include "pinocchio/algorithm/crba.hpp"
+#include "pinocchio/algorithm/frames.hpp"
+#include "pinocchio/algorithm/kinematics.hpp"
 #include "pinocchio/algorithm/rnea-second-order-derivatives.hpp"
 #include "pinocchio/algorithm/rnea.hpp"
 
@@ -84,6 +89,15 @@ static JointModel joint_model(char kind, const Eigen::Vector3d & axis)
                : JointModel(AllJoints::PrismaticUnaligned(axis));
 }
 
+static pin::SE3 placement(std::istream & in)
+{
+  const Eigen::Vector3d translation = numbers(in, 3);
+  const VectorXd rows = numbers(in, 9);
+  const Eigen::Matrix3d rotation =
+    Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rows.data());
+  return pin::SE3(rotation, translation);
+}
+
 static Model read_model(std::istream & in)
 {
   Model model;
@@ -95,16 +109,14 @@ static Model read_model(std::istream & in)
     pin::JointIndex parent;
     char kind;
     in >> parent >> kind;
-    const Eigen::Vector3d axis = numbers(in, 3), translation = numbers(in, 3);
-    const VectorXd rows = numbers(in, 9);
-    const Eigen::Matrix3d rotation =
-      Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rows.data());
+    const Eigen::Vector3d axis = numbers(in, 3);
+    const pin::SE3 place = placement(in);
     double mass;
     in >> mass;
     const Eigen::Vector3d lever = numbers(in, 3);
     const pin::Symmetric3 inertia(Eigen::Matrix<double, 6, 1>(numbers(in, 6)));
     const auto index = model.addJoint(
-      parent, joint_model(kind, axis), pin::SE3(rotation, translation), std::to_string(i));
+      parent, joint_model(kind, axis), place, std::to_string(i));
     model.appendBodyToJoint(index, pin::Inertia(mass, lever, inertia));
   }
   return model;
@@ -113,16 +125,59 @@ static Model read_model(std::istream & in)
 int main(int, char ** arguments)
 {
   std::ifstream file(arguments[1]);
-  const Model model = read_model(file);
+  Model model = read_model(file);
   const int n = model.nv;
   const VectorXd q = numbers(file, n), v = numbers(file, n), a = numbers(file, n);
+  pin::JointIndex joint;
+  file >> joint;
+  const pin::FrameIndex frame =
+    model.addFrame(pin::Frame("tip", joint, 0, placement(file), pin::OP_FRAME));
+  Model weightless(model);
+  weightless.gravity.setZero();
   Data data(model);
+  const VectorXd still = VectorXd::Zero(n);
+  VectorXd c(n), g(n);
+  Data::Matrix6x J(6, n);
+  pin::Motion drift;
   Data::Tensor3x dqdq(n, n, n), dvdv(n, n, n), dqdv(n, n, n), dadq(n, n, n);
   for (auto * tensor : {&dqdq, &dvdv, &dqdv, &dadq})
     tensor->setZero();
 
+  const auto mass = [&](pin::Convention convention) {
+    pin::crba(model, data, q, convention);
+    data.M.triangularView<Eigen::StrictlyLower>() = data.M.transpose();
+  };
+  // As the quickest sequences from Python: c from a model without gravity, or by a subtraction.
+  const auto step = [&](const std::string & name) {
+    if (name == "step_all")
+    {
+      pin::computeAllTerms(model, data, q, v);
+      data.M.triangularView<Eigen::StrictlyLower>() = data.M.transpose();
+      g = data.g;
+      c = data.nle - g;
+    }
+    else
+    {
+      mass(pin::Convention::WORLD);
+      if (name == "step_nle")
+        c = pin::nonLinearEffects(weightless, data, q, v);
+      else if (name == "step_rnea")
+        c = pin::rnea(weightless, data, q, v, still);
+      g = pin::computeGeneralizedGravity(model, data, q);
+      if (name == "step_difference")
+        c = pin::nonLinearEffects(model, data, q, v) - g;
+    }
+    J.setZero();
+    pin::getFrameJacobian(model, data, frame, pin::LOCAL_WORLD_ALIGNED, J);
+    pin::forwardKinematics(model, data, q, v, still);
+    drift = pin::getFrameClassicalAcceleration(model, data, frame, pin::LOCAL_WORLD_ALIGNED);
+  };
   const auto call = [&](const std::string & name) {
-    if (name == "tensors")
+    if (name == "mass_local" || name == "mass_world")
+      mass(name == "mass_local" ? pin::Convention::LOCAL : pin::Convention::WORLD);
+    else if (name.rfind("step", 0) == 0)
+      step(name);
+    else if (name == "tensors")
       pin::ComputeRNEASecondOrderDerivatives(model, data, q, v, a, dqdq, dvdv, dqdv, dadq);
     else
       pin::rnea(model, data, q, v, a);
@@ -136,10 +191,25 @@ int main(int, char ** arguments)
     {
       std::cin >> name;
       call(name);
-      const int size = name == "tensors" ? n * n * n : n;
-      const double * values = name == "tensors" ? dvdv.data() : data.tau.data();
-      for (int i = 0; i < size; ++i)
-        std::cout << values[i] << (i + 1 < size ? ' ' : '\n');
+      const auto write = [](const double * values, int size) {
+        for (int i = 0; i < size; ++i)
+          std::cout << values[i] << ' ';
+      };
+      if (name == "tensors")
+        write(dvdv.data(), n * n * n);
+      else if (name == "rnea")
+        write(data.tau.data(), n);
+      else
+        write(data.M.data(), n * n);
+      if (name.rfind("step", 0) == 0)
+      {
+        const Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> rows = J;
+        write(c.data(), n);
+        write(g.data(), n);
+        write(rows.data(), 6 * n);
+        write(drift.toVector().data(), 6);
+      }
+      std::cout << '\n';
     }
     else
     {
