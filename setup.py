@@ -25,12 +25,32 @@ setup(
     license='Apache-2.0',
     # Named, because kron_dynamics_msgs stands beside kron_dynamics and is a package of its own.
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'kernels/*.[ch]', 'simulation/*.c']},
+    package_data={
+        PACKAGE: [
+            'py.typed',
+            'kernels/*.[ch]',
+            'simulation/*.c',
+            'export/templates/*',
+            # The page of an analysis: its own files, and uPlot with its license.
+            'bag/outputs/page/*.css',
+            'bag/outputs/page/*.js',
+            'bag/outputs/page/uPlot.LICENSE',
+        ],
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/config', files_of('config')),
         (f'share/{PACKAGE}/examples', files_of('examples')),
+        (f'share/{PACKAGE}/examples/real_time', files_of('examples/real_time')),
+        (
+            f'share/{PACKAGE}/examples/real_time/ros2_control',
+            files_of('examples/real_time/ros2_control'),
+        ),
+        (
+            f'share/{PACKAGE}/examples/real_time/ros2_control/src',
+            files_of('examples/real_time/ros2_control/src'),
+        ),
         (f'share/{PACKAGE}/launch', files_of('launch')),
         (f'share/{PACKAGE}/urdf', files_of('urdf')),
     ],
@@ -46,7 +66,12 @@ setup(
         'sympy',
         'urdf-parser-py',
     ],
-    extras_require={'test': ['hypothesis', 'pytest', 'pytest-timeout'], 'xacro': ['xacro']},
+    extras_require={
+        'cluster': ['distributed'],
+        'parquet': ['pyarrow'],
+        'test': ['hypothesis', 'pytest', 'pytest-timeout'],
+        'xacro': ['xacro'],
+    },
     entry_points={
         'console_scripts': [
             'kron_dynamics = kron_dynamics.start:command',

@@ -118,8 +118,6 @@ def test_compare_bag(run: Run, tmp_path: Path) -> None:
             data = store.serialize_cdr(state, kind.__msgtype__)
             writer.write(topic, nanoseconds, data)
     printed = run('compare_bag', tmp_path / 'bag', STACKER)
-    (found,) = numbers(printed, r'load at bucket_wheel: (\S+) kg')
-    np.testing.assert_allclose(found, load, rtol=0.05)
     unexplained = numbers(printed, r'(\S+) % unexplained')
     assert len(unexplained) == 3
     assert unexplained[2] > 1.0  # the luff, which carries it
