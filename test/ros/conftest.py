@@ -36,6 +36,7 @@ except ImportError as missing:
 # Wall time after which something hangs however busy the computer is, s; kernels may have to be
 # compiled.
 PATIENCE = 240.0
+_ATTEMPTS = 3
 STOPPED_WITHIN = 60.0
 # What a node that ends in order never says.
 _TROUBLE = ('Traceback', 'Error', '[ERROR]', '[FATAL]', 'terminate called', 'core dumped')
@@ -58,8 +59,9 @@ def ros(kernel_cache):
 class Process:
     """A node of the package in a process of its own; its output goes to a file."""
 
-    def __init__(self, node, arguments, log, environment=None):
+    def __init__(self, node, namespace, arguments, log, environment=None):
         self.node = node
+        self.namespace = namespace
         self._log = log
         with open(log, 'w', encoding='utf-8') as output:
             self._process = subprocess.Popen(
@@ -67,7 +69,8 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                env={**os.environ, **(environment or {})},
+                # One that is aborted says where its threads are.
+                env={**os.environ, 'PYTHONFAULTHANDLER': '1', **(environment or {})},
                 start_new_session=True,
             )
 
@@ -151,16 +154,23 @@ class Launcher:
         arguments = [text for file in (*files, own) for text in ('--params-file', str(file))]
         for name, other in {'__ns': f'/{namespace}', **(remap or {})}.items():
             arguments += ['-r', f'{name}:={other}']
-        process = Process(node, arguments, own.with_suffix('.log'), environment)
+        process = Process(node, namespace, arguments, own.with_suffix('.log'), environment)
         self.processes.append(process)
         return process
 
     def outputs(self):
         return '\n'.join(
             f'--- {process.node}, {"running" if process.running else "ended"}\n'
-            + '\n'.join(process.output.splitlines()[-12:])
+            + '\n'.join(process.output.splitlines()[-40:])
             for process in self.processes
         )
+
+    def abort(self, node, namespace):
+        """End a node that does not answer; its output then tells where it was."""
+        for process in self.processes:
+            if (process.node, process.namespace) == (node, namespace) and process.running:
+                process.send_signal(signal.SIGABRT)
+                process.wait()
 
     def close(self):
         for process in self.processes:
@@ -293,22 +303,43 @@ class Client:
     def call(self, kind, name, **request):
         """Return the answer of a service.
 
+        Middleware may lose a request, or what comes after a large one, for good: a client that
+        gets no answer is replaced. A node that answers nobody is ended.
+        """
+        for _ in range(_ATTEMPTS):
+            service = self._connected(kind, name)
+            answer = self._answer(service, kind.Request(**request), PATIENCE / _ATTEMPTS)
+            if answer is not None:
+                return answer
+            warnings.warn(f'{self.namespace}/{name} does not answer: asked anew', stacklevel=2)
+            self.node.destroy_client(self._services.pop(name))
+        return self._give_up(name)
+
+    def _connected(self, kind, name):
+        """Return the client of a service that the server knows.
+
         An answer is lost where the server has not heard of the client yet. Servers hear of clients
         in the order of their creation: one more, asked without harm until it is answered, tells
         that the first is known.
         """
         if name not in self._services:
-            self._services[name] = self.node.create_client(kind, name)
+            client = self.node.create_client(kind, name)
             node = name.rpartition('/')[0]
             witness = self.node.create_client(GetParameterTypes, f'{node}/get_parameter_types')
             self.wait_for(witness.service_is_ready, f'services of {node}')
-            self.wait_for(self._services[name].service_is_ready, f'service {name}')
-            while not self._answer(witness, GetParameterTypes.Request(), 1.0):
-                pass
+            self.wait_for(client.service_is_ready, f'service {name}')
+            request = GetParameterTypes.Request()
+            end = time.monotonic() + PATIENCE
+            while not self._answer(witness, request, 1.0):
+                if time.monotonic() > end:
+                    self._give_up(name)
             self.node.destroy_client(witness)
-        answer = self._answer(self._services[name], kind.Request(**request), PATIENCE)
-        assert answer is not None, f'no answer of {name}\n{self._launcher.outputs()}'
-        return answer
+            self._services[name] = client
+        return self._services[name]
+
+    def _give_up(self, name):
+        self._launcher.abort(name.rpartition('/')[0], self.namespace)
+        raise AssertionError(f'no answer of {name}\n{self._launcher.outputs()}')
 
     def _answer(self, service, request, deadline):
         """Answer of a service, or None."""
