@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.arguments import finite_array
 from kron_dynamics.dual import derivatives_of
@@ -34,9 +33,7 @@ from kron_dynamics.scalar_arguments import (
     scalars,
     vector,
 )
-from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
-
-IntArray = npt.NDArray[np.int_]
+from kron_dynamics.typing import ArrayLike, FloatArray, IntArray, ScalarArray
 
 
 def cross(a: ScalarArray, b: ScalarArray) -> ScalarArray:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.arguments import finite_array, instance, real_array, whole_number
 from kron_dynamics.dual import jacobian_of
@@ -25,12 +24,11 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.messages import listed, shown
 from kron_dynamics.model import RobotModel
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, ComplexArray, FloatArray
 
 if TYPE_CHECKING:
     from scipy.signal import StateSpace
 
-ComplexArray = npt.NDArray[np.complex128]
 _MATRICES = ('mass', 'damping', 'stiffness')
 
 

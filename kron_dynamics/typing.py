@@ -10,6 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+ComplexArray = npt.NDArray[np.complex128]
+BoolArray = npt.NDArray[np.bool_]
+ByteArray = npt.NDArray[np.uint8]
+IntArray = npt.NDArray[np.int64]
+# Places in arrays, as NumPy gives them.
+IndexArray = npt.NDArray[np.intp]
 ArrayLike = npt.ArrayLike
 # Floats, SymPy expressions or traced scalars: what the equations run on.
 ScalarArray = npt.NDArray[Any]

@@ -16,7 +16,7 @@ import pytest
 
 import kron_dynamics as kd
 
-ARRAY = re.compile(r'FloatArray|ScalarArray|BoolArray|IntArray|ndarray|NDArray')
+ARRAY = re.compile(r'(?:Float|Scalar|Complex|Bool|Byte|Int|Index)Array|ndarray')
 SHAPE = re.compile(r'\bshape\b|\(\)|\((?:\w+,|[\w*]+(?:, [\w*]+)+)\)')
 UNIT = re.compile(r'\b(?:rad|m|kg|s|N|J|unit)\b|1/s')
 SEE = re.compile(r'`\w+`')  # the half of a quantity may refer to the whole

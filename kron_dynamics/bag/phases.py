@@ -11,8 +11,7 @@ import numpy as np
 
 from kron_dynamics.bag.external_effort import ExternalEfforts
 from kron_dynamics.bag.replaying.replay import Replay
-from kron_dynamics.bag.samples import BoolArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 KINDS = ('at rest', 'holding', 'moving', 'digging')
 # A joint moves that is faster than this share of its largest velocity, and than its noise.

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 # Is told what is being done, and how much of it is done, 0 to 1.
 Progress = Callable[[str, float], None]
 # Indices of messages, and the values they hold.

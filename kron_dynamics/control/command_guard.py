@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, IntArray
 
 
 class CommandGuard:
@@ -58,12 +57,8 @@ class CommandGuard:
             raise ParameterError(f'longest_step is {longest_step} s, expected a time above 0')
         self._longest_step = longest_step
         self._last: FloatArray | None = None
-        self._effort_saturations: npt.NDArray[np.int64] = np.zeros(
-            len(self._joint_names), dtype=np.int64
-        )
-        self._rate_saturations: npt.NDArray[np.int64] = np.zeros(
-            len(self._joint_names), dtype=np.int64
-        )
+        self._effort_saturations: IntArray = np.zeros(len(self._joint_names), dtype=np.int64)
+        self._rate_saturations: IntArray = np.zeros(len(self._joint_names), dtype=np.int64)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -81,12 +76,12 @@ class CommandGuard:
         return None if self._last is None else np.array(self._last)
 
     @property
-    def effort_saturations(self) -> npt.NDArray[np.int64]:
+    def effort_saturations(self) -> IntArray:
         """How often each joint's command was cut to its effort limit, shape (n,)."""
         return np.array(self._effort_saturations)
 
     @property
-    def rate_saturations(self) -> npt.NDArray[np.int64]:
+    def rate_saturations(self) -> IntArray:
         """How often each joint's command was held back by its rate limit, shape (n,)."""
         return np.array(self._rate_saturations)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.law import ControlLaw, JointReference, LawState
 from kron_dynamics.control.per_joint import positive_per_joint
@@ -16,7 +15,7 @@ from kron_dynamics.control.poses import poses_within_limits
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import endless
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
@@ -46,7 +45,7 @@ class IntegralState(LawState):
     wanted: FloatArray
     inertia: FloatArray
     elapsed: float
-    active: npt.NDArray[np.intp]
+    active: IndexArray
     release: FloatArray
 
     def set_applied_effort(self, effort: FloatArray) -> None:

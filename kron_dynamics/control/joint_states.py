@@ -10,12 +10,11 @@ from enum import Enum
 from math import isfinite
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import repeated_names
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.robot_model import read_only
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 _QUANTITIES = ('position', 'velocity', 'effort')
 # Publishers remembered by the names they send; one that never repeats itself must not fill memory.
@@ -23,7 +22,7 @@ _REMEMBERED_LAYOUTS = 32
 
 # One for each name of a sample, or none.
 _Numbers = Sequence[float] | FloatArray
-_Columns = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+_Columns = tuple[IndexArray, IndexArray]
 
 
 class SampleOutcome(Enum):

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.exceptions import JointNamesError, ParameterError
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 
-def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> npt.NDArray[np.intp]:
+def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> IndexArray:
     """Return the index array that brings columns given by name into the wanted order.
 
     ``positions[:, reorder(message_names, robot.joint_names)]`` has the robot's columns.

@@ -14,15 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_solve
 
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.pseudo_inertia import BASIS, ten_parameters
-from kron_dynamics.typing import FloatArray
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # From each minimum to that of a prior a tenth as heavy: from afar Newton's method would creep
 # along the edge of what is possible.

@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.identification.consistent_fit import Gram, Prior, consistent_fit, gram
 from kron_dynamics.identification.rows import Rows
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
 FOLDS = 5
 STRENGTHS = tuple(10.0**k for k in range(4, -2, -1))
 # A choice has to be better by this share at least.

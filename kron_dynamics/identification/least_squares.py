@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
-BoolArray = npt.NDArray[np.bool_]
 # Singular values below this share of the largest, columns scaled to length one, are zero.
 RANK_TOLERANCE = 1e-7
 ITERATIONS = 30

@@ -20,12 +20,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
-ComplexArray = npt.NDArray[np.complex128]
-BoolArray = npt.NDArray[np.bool_]
 # Powers of s that stand for drifts of a channel and for the ends of a window.
 _POWERS = (-2, -1, 0, 1)
 # Columns of least squares with less than this of their length left are dependent on others.

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.identification.rows import IntArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IntArray
 
 # A change has to save so much of the sum of squares, in units of the noise.
 LEAST_SAVED = 40.0

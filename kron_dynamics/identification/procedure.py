@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.exceptions import ParameterError
@@ -28,9 +27,8 @@ from kron_dynamics.identification.selection import choose_structure, usual_value
 from kron_dynamics.identification.structure import Structure, average_width
 from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
-BoolArray = npt.NDArray[np.bool_]
 # Share of each motion, at its end, that is held out unless others are given.
 HELD_OUT = 0.3
 # A joint on which less than this share of its Coulomb friction acts stands still.

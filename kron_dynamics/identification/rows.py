@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from kron_dynamics.exceptions import ParameterError
@@ -25,10 +24,8 @@ from kron_dynamics.identification.friction import (
 )
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 FORMS = ('acceleration', 'momentum')
 # The average reaches this many standard deviations to either side.
 REACH = 4.0

@@ -16,7 +16,8 @@ from kron_dynamics.control import PlannedReference, Reference
 from kron_dynamics.control.tracking_controller import TrackingController
 from kron_dynamics.exceptions import KronDynamicsError, TrajectoryError
 from kron_dynamics.robot import Robot
-from kron_dynamics.ros.reference_points import IndexArray, ReferencePoints, reference_points
+from kron_dynamics.ros.reference_points import ReferencePoints, reference_points
+from kron_dynamics.typing import IndexArray
 
 # Time given at first, s of the states' clock: to shaping, and to checking, with so much a point.
 # Where it is too short, for a long motion or a clock that runs fast, twice as much.

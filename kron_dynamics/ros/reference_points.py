@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
@@ -16,9 +15,8 @@ from kron_dynamics.control import reorder
 from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 from kron_dynamics.ros.conversions import seconds
 from kron_dynamics.ros.trajectory_bytes import IrregularPointsError, raw_trajectory
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
-IndexArray = npt.NDArray[np.intp]
 _FIELDS = ('positions', 'velocities', 'accelerations')
 
 

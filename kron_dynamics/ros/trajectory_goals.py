@@ -34,8 +34,7 @@ from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.ros.conversions import stamp_from
 from kron_dynamics.ros.goal_settings import GoalSettings
 from kron_dynamics.ros.reference_input import ReferenceInput, TopicSender
-from kron_dynamics.ros.reference_points import IndexArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 _CANCELLED = 'the goal was cancelled: the machine stopped on its path and holds'
 

@@ -19,7 +19,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.arguments import real_array, real_number, whole_number
 from kron_dynamics.exceptions import KronDynamicsError, NonFiniteError, ParameterError, ShapeError
@@ -32,9 +31,7 @@ from kron_dynamics.stability.coefficients import (
     state_matrices,
 )
 from kron_dynamics.stability.collocation import fundamental_matrix, node_times
-from kron_dynamics.typing import ArrayLike, FloatArray
-
-ComplexArray = npt.NDArray[np.complex128]
+from kron_dynamics.typing import ArrayLike, ComplexArray, FloatArray
 
 FIRST_STEPS = 16
 

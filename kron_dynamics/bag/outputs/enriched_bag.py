@@ -22,9 +22,8 @@ from rosbags.typesys import Stores, get_typestore
 from kron_dynamics.bag.outputs.mcap_blocks import BlockWriter
 from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock, quantities_of
 from kron_dynamics.bag.replaying.replay import Replay
-from kron_dynamics.bag.samples import IntArray
 from kron_dynamics.joint_state_layout import STAMP, joint_state_layout
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IntArray
 
 PREFIX = '/analysis'
 _ROWS = 1024  # samples whose messages are written together

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.rosbag2.storage_mcap import McapWriter
 
 from kron_dynamics.bag.reading.mcap_records import MESSAGE, MESSAGE_HEAD, RECORD
-from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.typing import ByteArray, IntArray
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
 
-ByteTable = npt.NDArray[np.uint8]
 _HEAD = np.dtype(
     [
         ('kind', 'u1'),
@@ -40,7 +38,7 @@ _CHUNK_BYTES = 2**20
 class _BlockStorage(McapWriter):
     """Writes messages of one channel and one size together."""
 
-    def write_rows(self, channel: int, times: IntArray, rows: ByteTable) -> None:
+    def write_rows(self, channel: int, times: IntArray, rows: ByteArray) -> None:
         """Write one message for each row of bytes.
 
         Args:
@@ -87,7 +85,7 @@ class BlockWriter(Writer):
         super().__init__(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
 
-    def write_rows(self, connection: Connection, times: IntArray, rows: ByteTable) -> None:
+    def write_rows(self, connection: Connection, times: IntArray, rows: ByteArray) -> None:
         """Write one message for each row of bytes.
 
         Args:

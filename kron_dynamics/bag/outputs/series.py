@@ -15,9 +15,8 @@ import numpy as np
 
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.replaying.segment_replay import TERMS, SegmentReplay
-from kron_dynamics.bag.samples import BoolArray
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 TIP_COMPONENTS = ('x', 'y', 'z', 'angular_x', 'angular_y', 'angular_z')
 # Which quantity is the rate of which.

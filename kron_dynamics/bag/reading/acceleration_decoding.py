@@ -11,17 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.bag.reading.block_decoding import (
-    SECOND,
-    BlockDecoder,
-    Bytes,
-    numbers_of,
-    stamps_of,
-)
+from kron_dynamics.bag.reading.block_decoding import SECOND, BlockDecoder, numbers_of, stamps_of
 from kron_dynamics.bag.reading.spool import Spool
-from kron_dynamics.bag.samples import IntArray
 from kron_dynamics.joint_state_layout import STAMP, XCDR1
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import ByteArray, FloatArray, IntArray
 
 _FRAMES = 8  # tried for the messages of one size; then they are read one by one
 _LENGTH = struct.Struct('<I')
@@ -108,7 +101,7 @@ class AccelerationDecoder(BlockDecoder):
         found = Accelerations(log_time[index], stamp, tuple(self._frames), frame, numbers)
         return found, self._count - len(found)
 
-    def _decode_rows(self, rows: Bytes, index: IntArray) -> None:
+    def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
         for _ in range(_FRAMES):
             if not len(rows):
                 return

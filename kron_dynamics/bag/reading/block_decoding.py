@@ -7,15 +7,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.bag.reading.spool import Spool
-from kron_dynamics.bag.samples import IntArray
+from kron_dynamics.typing import ByteArray, FloatArray, IntArray
 
 _BLOCK = 4096  # messages whose bytes are held until they are decoded
 _FEWEST = 16  # fewer of one size are held until there are more
 SECOND = 1_000_000_000  # ns
-Bytes = npt.NDArray[np.uint8]
 
 
 class BlockDecoder(ABC):
@@ -29,7 +27,7 @@ class BlockDecoder(ABC):
         self._block_times: list[int] = []
 
     @abstractmethod
-    def _decode_rows(self, rows: Bytes, index: IntArray) -> None:
+    def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
         """Decode messages of one size, shape (N, size), with their places among all."""
 
     def add(self, log_time: int, data: bytes) -> None:
@@ -44,7 +42,7 @@ class BlockDecoder(ABC):
         if len(self._block) >= _BLOCK:
             self._decode_block()
 
-    def add_rows(self, log_times: IntArray, rows: Bytes) -> None:
+    def add_rows(self, log_times: IntArray, rows: ByteArray) -> None:
         """Take the next messages, all of one size.
 
         Args:
@@ -77,7 +75,7 @@ class BlockDecoder(ABC):
             self._decode_rows(rows, chosen + first)
 
 
-def stamps_of(rows: Bytes, where: slice) -> IntArray:
+def stamps_of(rows: ByteArray, where: slice) -> IntArray:
     """Return stamps in messages, in ns, shape (N,).
 
     Args:
@@ -89,7 +87,7 @@ def stamps_of(rows: Bytes, where: slice) -> IntArray:
     return np.asarray(seconds.astype(np.int64) * SECOND + nanoseconds)
 
 
-def numbers_of(rows: Bytes, at: int, count: int) -> npt.NDArray[np.float64]:
+def numbers_of(rows: ByteArray, at: int, count: int) -> FloatArray:
     """Return float64 numbers in messages, little endian, shape (N, count).
 
     Args:

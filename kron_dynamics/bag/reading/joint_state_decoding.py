@@ -8,21 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.bag.reading.block_decoding import (
-    SECOND,
-    BlockDecoder,
-    Bytes,
-    numbers_of,
-    stamps_of,
-)
+from kron_dynamics.bag.reading.block_decoding import SECOND, BlockDecoder, numbers_of, stamps_of
 from kron_dynamics.bag.reading.joint_mapping import JointMapping
 from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
 from kron_dynamics.bag.reading.spool import Spool
-from kron_dynamics.bag.samples import IntArray
 from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, ByteArray, FloatArray, IntArray
 
 # Layouts tried for the messages of one size in a block; where something else in them changes all
 # the time, such as a counter in frame_id, reading one by one is quicker.
@@ -86,7 +78,7 @@ class JointStateDecoder(BlockDecoder):
         states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
         return states.by_log_time(), len(self._undecodable)
 
-    def _decode_rows(self, rows: Bytes, index: IntArray) -> None:
+    def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
         for _ in range(_LAYOUTS):
             if not len(rows):
                 return
@@ -104,7 +96,7 @@ class JointStateDecoder(BlockDecoder):
         for k, row in enumerate(rows):
             self._decode_one(row.tobytes(), index[k : k + 1])
 
-    def _layout(self, message: Bytes) -> JointStateLayout | None:
+    def _layout(self, message: ByteArray) -> JointStateLayout | None:
         layout = self._layouts.get(len(message))
         if layout is None or not _alike(message[None], layout)[0]:
             layout = joint_state_layout(message.tobytes())
@@ -134,7 +126,7 @@ class JointStateDecoder(BlockDecoder):
         store.numbers.append(np.hstack(part.values))
 
 
-def _alike(rows: Bytes, layout: JointStateLayout) -> npt.NDArray[np.bool_]:
+def _alike(rows: ByteArray, layout: JointStateLayout) -> BoolArray:
     """Return which messages have a layout, shape (N,)."""
     alike = np.ones(len(rows), dtype=bool)
     for where, what in layout.same:
@@ -148,6 +140,6 @@ def _alike(rows: Bytes, layout: JointStateLayout) -> npt.NDArray[np.bool_]:
     return alike
 
 
-def _part(rows: Bytes, layout: JointStateLayout, index: IntArray) -> _Part:
+def _part(rows: ByteArray, layout: JointStateLayout, index: IntArray) -> _Part:
     columns = tuple(numbers_of(rows, at, count) for count, at in layout.numbers)
     return _Part(index, stamps_of(rows, STAMP), columns)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kron_dynamics.bag.samples import BoolArray, IntArray
 from kron_dynamics.exceptions import BagError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

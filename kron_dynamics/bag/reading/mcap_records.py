@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.bag.samples import IntArray
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.typing import ByteArray, IntArray
 
 MAGIC = b'\x89MCAP0\r\n'
 # Kinds of records; files that were not written in full may end with zeros.
@@ -35,7 +34,7 @@ class Batch(NamedTuple):
     """
 
     times: IntArray
-    rows: npt.NDArray[np.uint8]
+    rows: ByteArray
 
 
 def batches_of_chunk(
@@ -74,7 +73,7 @@ def batches_of_chunk(
             yield channel, Batch(times, rows)
 
 
-def alike_messages(content: bytes, at: int) -> npt.NDArray[np.uint8]:
+def alike_messages(content: bytes, at: int) -> ByteArray:
     """Return message records of one channel and size that follow one another, (N, size).
 
     Args:

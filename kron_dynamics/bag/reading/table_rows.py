@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.bag.reading.cut_database import (
     LEAF,
@@ -24,7 +23,7 @@ from kron_dynamics.bag.reading.cut_database import (
     size_of,
     varint,
 )
-from kron_dynamics.bag.samples import BoolArray, IntArray
+from kron_dynamics.typing import BoolArray, ByteArray, IntArray
 
 _INTERIOR = 0x05
 _INTERIOR_HEADER = 12
@@ -32,7 +31,6 @@ _DEEPEST = 16  # levels of a tree
 _PAGES = 1024  # leaves that are read together
 _SPREAD = 4  # they are read in one go where they are at most so many times further apart
 _MARGIN = 32  # bytes that are looked at from the start of a row on
-_Bytes = npt.NDArray[np.uint8]
 
 
 class PageError(Exception):
@@ -56,9 +54,9 @@ class Rows(NamedTuple):
     time: IntArray
     start: IntArray
     size: IntArray
-    content: _Bytes
+    content: ByteArray
 
-    def data(self, rows: IntArray) -> _Bytes:
+    def data(self, rows: IntArray) -> ByteArray:
         """Return the bytes of messages of the same size, shape (N, size)."""
         return _taken(self.content, self.start[rows], int(self.size[rows[0]]))
 
@@ -111,11 +109,11 @@ class TableFile:
         for first in range(0, len(leaves), _PAGES):
             yield self._rows(self._pages(leaves[first : first + _PAGES]))
 
-    def _each(self, numbers: IntArray) -> Iterator[_Bytes]:
+    def _each(self, numbers: IntArray) -> Iterator[ByteArray]:
         for first in range(0, len(numbers), _PAGES):
             yield from self._pages(numbers[first : first + _PAGES])
 
-    def _pages(self, numbers: IntArray) -> _Bytes:
+    def _pages(self, numbers: IntArray) -> ByteArray:
         """Pages of the file, counted from 1, shape (P, size)."""
         first, last = int(numbers.min()), int(numbers.max())
         if first < 2 or last > self._count:  # the first is of the table of tables
@@ -126,13 +124,13 @@ class TableFile:
             return pages if np.array_equal(numbers, in_order) else pages[numbers - first]
         return np.concatenate([self._read(number, 1) for number in numbers.tolist()])
 
-    def _read(self, first: int, count: int) -> _Bytes:
+    def _read(self, first: int, count: int) -> ByteArray:
         content = os.pread(self._file, count * self._size, (first - 1) * self._size)
         if len(content) != count * self._size:
             raise PageError
         return np.frombuffer(content, np.uint8).reshape(count, self._size)
 
-    def _children(self, page: _Bytes) -> IntArray:
+    def _children(self, page: ByteArray) -> IntArray:
         count = int(page[3]) << 8 | int(page[4])
         end = _INTERIOR_HEADER + 2 * count
         if page[0] != _INTERIOR or end > self._usable:
@@ -143,7 +141,7 @@ class TableFile:
         cells = page[places[:, None] + np.arange(4)].view('>u4')[:, 0]
         return np.append(cells, page[8 : PAGE_HEADER + 4].view('>u4')).astype(np.int64)
 
-    def _rows(self, pages: _Bytes) -> Rows:
+    def _rows(self, pages: ByteArray) -> Rows:
         counts = pages[:, 3].astype(np.int64) << 8 | pages[:, 4]
         ends = PAGE_HEADER + 2 * counts
         if (pages[:, 0] != LEAF).any() or ends.max() > self._usable:
@@ -172,13 +170,13 @@ class TableFile:
         return Rows(number, topic, time, start, size, content)
 
 
-def _taken(content: _Bytes, start: IntArray, size: int) -> _Bytes:
+def _taken(content: ByteArray, start: IntArray, size: int) -> ByteArray:
     """Return so many bytes from each of some places on, shape (N, size)."""
     windows = np.ndarray((len(content) - size + 1,), f'V{size}', content, strides=(1,))
     return np.asarray(windows[start]).view(np.uint8).reshape(len(start), size)
 
 
-def _varints(content: _Bytes, at: IntArray) -> tuple[IntArray, IntArray]:
+def _varints(content: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
     """Return whole numbers of one to eight bytes, and where they end, shape (N,) each."""
     byte = content[at]
     value, behind = (byte & 0x7F).astype(np.int64), at + 1
@@ -194,7 +192,7 @@ def _varints(content: _Bytes, at: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _messages(
-    content: _Bytes, at: IntArray
+    content: ByteArray, at: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
     """Return topic, time, first byte and size of messages, and the bytes before theirs.
 
@@ -233,7 +231,7 @@ def _types(head: bytes) -> list[int]:
     return types
 
 
-def _integers(content: _Bytes, at: IntArray, kind: int) -> IntArray:
+def _integers(content: ByteArray, at: IntArray, kind: int) -> IntArray:
     """Return whole numbers of one type."""
     if not size_of(kind):
         return np.full(len(at), int(kind == ONE))

@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.bag.samples import BoolArray
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # Longest integration step, in rad of the fastest mode: an error of the amplitude of 2e-5 a turn.
 _STEP_PHASE = 0.3

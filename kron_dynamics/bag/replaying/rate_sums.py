@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.bag.replaying.segment_replay import SegmentReplay
-from kron_dynamics.bag.samples import BoolArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 
 class RateMoments:

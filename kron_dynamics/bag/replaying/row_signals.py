@@ -14,9 +14,9 @@ import numpy as np
 
 from kron_dynamics.bag.replaying.filters import JointFilter
 from kron_dynamics.bag.replaying.smoothing import ON_GRID, MovingSums, around, on_grid
-from kron_dynamics.bag.samples import BoolArray, Samples
+from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointSegment
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 Item = TypeVar('Item')
 _ORDERS = ('value', 'slope', 'curvature')

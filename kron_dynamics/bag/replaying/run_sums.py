@@ -13,8 +13,7 @@ from kron_dynamics.bag.replaying.filters import JointFilter
 from kron_dynamics.bag.replaying.rate_sums import RateSums
 from kron_dynamics.bag.replaying.segment_replay import TERMS, SegmentReplay
 from kron_dynamics.bag.replaying.thinned_rows import ThinnedRows
-from kron_dynamics.bag.samples import BoolArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 
 class Moments:

@@ -18,10 +18,10 @@ import numpy as np
 from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
 from kron_dynamics.bag.replaying.filters import JointFilter
 from kron_dynamics.bag.replaying.row_signals import JointSmoothing, interpolated_joints
-from kron_dynamics.bag.samples import BoolArray, Samples
+from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # Where more than this share of a window bridges missing samples, nothing is compared.
 MOST_BRIDGED = 0.1

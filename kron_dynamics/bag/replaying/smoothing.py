@@ -8,11 +8,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
 
-from kron_dynamics.bag.samples import BoolArray, Samples
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
 # Standard deviation of a normal distribution whose median absolute deviation is 1.
 NORMAL_MAD = 1.4826
@@ -107,7 +106,7 @@ class MovingSums:
         """
         self._weights = weights
         self._reach = weights.shape[2] // 2
-        self._transforms: dict[int, npt.NDArray[np.complex128]] = {}
+        self._transforms: dict[int, ComplexArray] = {}
 
     def __call__(self, signals: Sequence[FloatArray]) -> FloatArray:
         """Return the sums, NaN where weights or what is unknown reach into them.
@@ -155,7 +154,7 @@ class MovingSums:
             inner[np.broadcast_to(reached[:, None], inner.shape)] = np.nan
         return np.asarray(found.reshape(-1, joints, count).transpose(0, 2, 1))
 
-    def _transform(self, size: int) -> npt.NDArray[np.complex128]:
+    def _transform(self, size: int) -> ComplexArray:
         if size not in self._transforms:
             backwards = self._weights[:, :, ::-1].transpose(0, 1, 3, 2)
             taps = np.zeros((*backwards.shape[:3], size))

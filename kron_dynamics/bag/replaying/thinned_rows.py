@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kron_dynamics.bag.replaying.segment_replay import SegmentReplay
-from kron_dynamics.bag.samples import BoolArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # Rows are at least that far apart, in s.
 LEAST_DISTANCE = 0.05

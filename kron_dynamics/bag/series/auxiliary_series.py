@@ -11,9 +11,9 @@ import numpy as np
 
 from kron_dynamics.bag.reading.acceleration_decoding import Accelerations
 from kron_dynamics.bag.reading.joint_states import JointStates
-from kron_dynamics.bag.samples import DroppedSamples, IntArray, Samples, merge_samples
+from kron_dynamics.bag.samples import DroppedSamples, Samples, merge_samples
 from kron_dynamics.bag.series.joint_log import JointLog, columns_by_joint
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

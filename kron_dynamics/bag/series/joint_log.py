@@ -16,17 +16,9 @@ import numpy as np
 
 from kron_dynamics.bag.reading.joint_states import JointStates, JointTable
 from kron_dynamics.bag.reading.spool import release
-from kron_dynamics.bag.samples import (
-    BoolArray,
-    DroppedSamples,
-    IntArray,
-    Piece,
-    Samples,
-    merge_samples,
-    sample_period,
-)
+from kron_dynamics.bag.samples import DroppedSamples, Piece, Samples, merge_samples, sample_period
 from kron_dynamics.exceptions import BagError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # A stamp this far behind the newest one is a restarted clock, not a late message.
 RESTART_STEP_NS = 500_000_000

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kron_dynamics.bag.samples import BoolArray
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, predicted_modes
 from kron_dynamics.bag.vibration.smoothing_kernels import kernel_gain
 from kron_dynamics.bag.vibration.vibration_records import VibrationRecord
-from kron_dynamics.identification.modal_windows import ComplexArray, ModalWindows
+from kron_dynamics.identification.modal_windows import ModalWindows
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
 # Length of a window in periods of the slowest mode; lines between these shares of frequencies.
 _PERIODS = 8.0

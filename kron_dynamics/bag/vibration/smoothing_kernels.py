@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.identification.modal_windows import ComplexArray
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import ComplexArray, FloatArray
 
 # What third differences of white noise have: the root of the sum of squares of 1, 3, 3, 1.
 _THIRD = np.sqrt(20.0)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.polynomials import spline_velocities
@@ -18,9 +17,7 @@ from kron_dynamics.control.reference.waypoints import checked_points
 from kron_dynamics.exceptions import NonFiniteError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import ArrayLike, FloatArray
-
-IntArray = npt.NDArray[np.intp]
+from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 QUANTITIES = ('position', 'velocity', 'effort', 'effort rate')
 """What has limits; `PointViolations.quantity` counts in this order."""
@@ -43,9 +40,9 @@ class PointViolations(NamedTuple):
         limit: that it is beyond, with the sign of the value.
     """
 
-    point: IntArray
-    joint: IntArray
-    quantity: IntArray
+    point: IndexArray
+    joint: IndexArray
+    quantity: IndexArray
     time: FloatArray
     value: FloatArray
     limit: FloatArray

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.control.reference.extremal_arcs import CEILING, Arcs, IntArray
+from kron_dynamics.control.reference.extremal_arcs import CEILING, Arcs
 from kron_dynamics.control.reference.mesh_motion import hermite
 from kron_dynamics.control.reference.path_terms import Limits
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # Parts of an interval in the next round.
 _MOST_PARTS = 5
@@ -17,7 +17,7 @@ _MOST_PARTS = 5
 _BEYOND, _LOST = 5e-6, 2e-9
 
 
-def parts_to_follow(arcs: Arcs, u: FloatArray, limits: Limits, beyond: FloatArray) -> IntArray:
+def parts_to_follow(arcs: Arcs, u: FloatArray, limits: Limits, beyond: FloatArray) -> IndexArray:
     """Return into how many parts intervals, (N,), have to go to follow their limits.
 
     By what a limit is exceeded or left in the middle, which is of fourth order.
@@ -37,7 +37,7 @@ def parts_to_follow(arcs: Arcs, u: FloatArray, limits: Limits, beyond: FloatArra
     roofed = (arcs.kind == CEILING) & (arcs.lowest[1:] == arcs.ceilings.shape[1] - 1)
     lost = np.where(roofed, 0.0, -left / _LOST)
     many = np.fmax(np.maximum(most, speed) / _BEYOND, lost) ** 0.25
-    found: IntArray = np.clip(np.ceil(np.nan_to_num(many, nan=1.0)), 1, _MOST_PARTS).astype(
+    found: IndexArray = np.clip(np.ceil(np.nan_to_num(many, nan=1.0)), 1, _MOST_PARTS).astype(
         np.intp
     )
     for each in (found[:-1], found[1:]):

@@ -13,11 +13,9 @@ from kron_dynamics.control.reference.extremal_arcs import (
     MIXED,
     ROUNDING,
     Arcs,
-    BoolArray,
-    IntArray,
 )
 from kron_dynamics.control.reference.mesh_motion import hermite
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
 # Steps of u at a node that count, relative to the greatest u.
 _STEP = 1e-6
@@ -43,7 +41,7 @@ def corners(arcs: Arcs) -> FloatArray:
     return np.sort(found)
 
 
-def _curves(arcs: Arcs, k: IntArray) -> FloatArray:
+def _curves(arcs: Arcs, k: IndexArray) -> FloatArray:
     """X along intervals k of arcs from both ends and of the ceilings there; inf for none.
 
     Returns:
@@ -108,7 +106,7 @@ def _standstills(arcs: Arcs) -> FloatArray:
     return _crossing(arcs, k, a[k, row], a[k + 1, row])
 
 
-def _crossing(arcs: Arcs, k: IntArray, before: FloatArray, after: FloatArray) -> FloatArray:
+def _crossing(arcs: Arcs, k: IndexArray, before: FloatArray, after: FloatArray) -> FloatArray:
     """Where values at both ends of intervals k are 0 between them, r."""
     usable = np.isfinite(before) & np.isfinite(after) & (before * after < 0.0)
     k, before, after = k[usable], before[usable], after[usable]

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from kron_dynamics.control.reference.arc_meetings import corners, kinks, stepping_nodes
-from kron_dynamics.control.reference.extremal_arcs import Arcs, BoolArray, IntArray
+from kron_dynamics.control.reference.extremal_arcs import Arcs
 from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.place_sets import away, beside, with_others
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
 # More nodes beside rests, shares of the intervals there.
 _FIRST = (0.25, 0.5)
@@ -66,7 +66,7 @@ class ArcNodes:
         self._narrowed += self.corners[np.array(wide, dtype=bool)].tolist()
 
     def refined(
-        self, arcs: Arcs, u: FloatArray, parts: IntArray, beyond: FloatArray
+        self, arcs: Arcs, u: FloatArray, parts: IndexArray, beyond: FloatArray
     ) -> FloatArray | None:
         """Take over what arcs show.
 

@@ -16,15 +16,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.path_terms import Limits
 from kron_dynamics.control.reference.retiming_rows import relative_terms
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.intp]
 # x and u of curves at places r.
 Curve = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -45,7 +42,7 @@ class ArcRows(NamedTuple):
     b: FloatArray
     room: FloatArray
 
-    def slopes(self, x: FloatArray, at: slice | IntArray = slice(None, None, 2)) -> FloatArray:
+    def slopes(self, x: FloatArray, at: slice | IndexArray = slice(None, None, 2)) -> FloatArray:
         """Return u at which rows are at their limits, shape (K, r), for x of shape (K,)."""
         with np.errstate(all='ignore'):
             found: FloatArray = (self.room[at] - self.b[at] * x[:, np.newaxis]) / self.a[at]
@@ -78,11 +75,11 @@ class Arcs:
     rows: ArcRows
     ceilings: FloatArray
     ceiling_slopes: FloatArray
-    lowest: IntArray
+    lowest: IndexArray
     x: FloatArray
     forward: FloatArray
     backward: FloatArray
-    kind: IntArray
+    kind: IndexArray
     rest_slopes: tuple[float, float]
 
     @property
@@ -98,7 +95,7 @@ class Arcs:
         most[0], least[-1] = self.rest_slopes
         return most, least
 
-    def from_one_end(self, k: IntArray, forward: bool) -> tuple[FloatArray, FloatArray]:
+    def from_one_end(self, k: IndexArray, forward: bool) -> tuple[FloatArray, FloatArray]:
         """Return x and u at both ends of intervals k, (2, m) each, of the arcs from one end."""
         x = np.stack((self.x[k], self.x[k + 1]))
         x[int(forward)] = (self.forward if forward else self.backward)[k]

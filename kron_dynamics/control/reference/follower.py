@@ -16,13 +16,13 @@ from kron_dynamics.control.reference.planning import (
     ReferenceBounds,
     ReferenceShaping,
 )
-from kron_dynamics.control.reference.some_joints import IndexArray, widened
+from kron_dynamics.control.reference.some_joints import widened
 from kron_dynamics.control.reference.stop import acceleration_limits, shortest_stop
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import LateTrajectoryError, NonFiniteError, TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 # A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
 # starts at once. An older one would begin with a jump.

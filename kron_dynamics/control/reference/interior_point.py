@@ -15,9 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # Share of the way to the nearest bound that a step goes.
 _TO_BOUND = 0.99
@@ -44,7 +43,7 @@ class Rows:
     coefficients: FloatArray
     constant: FloatArray
     places: FloatArray
-    which: npt.NDArray[np.intp]
+    which: IndexArray
 
     def slack(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds less rows, shape (K, r), and minus its derivative, (3, K, r).

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
@@ -166,7 +165,7 @@ def _effort_violations(
 def _violations(
     robot: Robot,
     quantity: Literal['position', 'velocity', 'effort'],
-    bad: npt.NDArray[np.bool_],
+    bad: BoolArray,
     times: FloatArray,
     got: FloatArray,
     limit: FloatArray,

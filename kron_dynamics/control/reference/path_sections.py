@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.reference.polynomials import (
     control_points,
@@ -21,9 +20,7 @@ from kron_dynamics.control.reference.polynomials import (
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.messages import listed
-from kron_dynamics.typing import FloatArray
-
-IntArray = npt.NDArray[np.intp]
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # A speed that counts as rest, as for the points of a trajectory, rad/s or m/s.
 _REST = 1e-7
@@ -69,12 +66,12 @@ class PathSection:
         last = shifted(self.table[-1:].swapaxes(0, 1), sizes[-1:])[:, 0]
         return _contact(self.table[0], sizes[0]), _contact(last, sizes[-1])
 
-    def piece_at(self, s: FloatArray) -> IntArray:
+    def piece_at(self, s: FloatArray) -> IndexArray:
         """Return the piece that each place, shape (K,), is on."""
         return np.searchsorted(self.breaks[1:-1], s, side='right')
 
     def derivatives(
-        self, s: FloatArray, piece: IntArray
+        self, s: FloatArray, piece: IndexArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return q, dq/ds and d2q/ds2, shape (K, n) each, at places of given pieces, (K,)."""
         coefficients = self.table[piece]  # (K, order, n)

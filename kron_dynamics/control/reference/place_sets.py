@@ -5,11 +5,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from kron_dynamics.typing import FloatArray
-
-BoolArray = npt.NDArray[np.bool_]
+from kron_dynamics.typing import BoolArray, FloatArray
 
 
 def beside(places: FloatArray, halves: FloatArray, others: FloatArray, near: float) -> BoolArray:

@@ -13,7 +13,6 @@ import functools
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.typing import FloatArray
 
@@ -155,7 +154,7 @@ def _halves(points: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @functools.cache
-def _to_bernstein(degree: int) -> npt.NDArray[np.float64]:
+def _to_bernstein(degree: int) -> FloatArray:
     return np.array(
         [[comb(i, k) / comb(degree, k) for k in range(degree + 1)] for i in range(degree + 1)]
     )

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.reference.interior_point import Rows
 from kron_dynamics.control.reference.path_mesh import Mesh
@@ -17,17 +16,14 @@ from kron_dynamics.control.reference.path_terms import (
     Limits,
     PathTerms,
 )
-from kron_dynamics.typing import FloatArray
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
 # Rows are left out where others of their kind are everywhere as much nearer to their bounds, or
 # where all are far from them.
 _NEAR, _FAR = 0.6, 0.05
 
 
-def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IntArray]:
+def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IndexArray]:
     """Return limits as rows, those that are inf left out, and what each row is about.
 
     Efforts, accelerations and velocities at the nodes, velocities in the middle of each interval
@@ -65,7 +61,7 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IntArray]:
 
 def relative_terms(
     terms: tuple[FloatArray, ...], limit: FloatArray
-) -> tuple[list[FloatArray], IntArray]:
+) -> tuple[list[FloatArray], IndexArray]:
     """Return terms, shape (K, n), of joints with a limit, divided by it, and which these are."""
     limited = np.flatnonzero(np.isfinite(limit))
     return [values[:, limited] / limit[limited] for values in terms], limited
@@ -85,7 +81,9 @@ def _velocity_rows(mesh: Mesh, limit: FloatArray) -> FloatArray:
     return rows
 
 
-def _rate_rows(mesh: Mesh, limits: Limits) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+def _rate_rows(
+    mesh: Mesh, limits: Limits
+) -> tuple[FloatArray, FloatArray, FloatArray, IndexArray]:
     """Coefficients (3, N + 1, 2 m), constants and places of effort rates, and whose they are.
 
     At the beginnings of the intervals, then at their ends. Slopes of a, b and g are those of the
@@ -119,7 +117,7 @@ def _rate_rows(mesh: Mesh, limits: Limits) -> tuple[FloatArray, FloatArray, Floa
     return rows, constant, places, driven
 
 
-def near_bounds(rows: Rows, c: FloatArray, about: IntArray) -> BoolArray:
+def near_bounds(rows: Rows, c: FloatArray, about: IndexArray) -> BoolArray:
     """Return which rows may matter, shape (r,), by a motion that is about the quickest."""
     values, steady = np.abs(rows.values(c)), rows.constant.shape[1] - rows.which.size
     kept: BoolArray = about[0] == VELOCITY
@@ -138,7 +136,7 @@ def chosen_rows(rows: Rows, kept: BoolArray) -> Rows:
     return Rows(coefficients, rows.constant[:, kept], rows.places, which)
 
 
-def tightened(rows: Rows, about: IntArray, used: FloatArray) -> Rows:
+def tightened(rows: Rows, about: IndexArray, used: FloatArray) -> Rows:
     """Return rows that are stricter by what was used beyond limits, shares (4, N, n)."""
     over = np.maximum(used, 1.0)
     over[VELOCITY] = np.square(over[VELOCITY].max(axis=1, keepdims=True))

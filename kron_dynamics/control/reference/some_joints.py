@@ -7,14 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import reorder
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.messages import listed
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
-IndexArray = npt.NDArray[np.intp]
 _State = tuple[FloatArray, FloatArray, FloatArray]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.law import JointReference
 from kron_dynamics.control.reference.follower import ReferenceFollower
@@ -17,9 +16,7 @@ from kron_dynamics.control.reference.stop import STEEPEST
 from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
-from kron_dynamics.typing import FloatArray
-
-BoolArray = npt.NDArray[np.bool_]
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # Shortest motion to a setpoint, s: one that is to be reached at once.
 _SHORTEST = 1e-3

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.reference.polynomials import (
     derivative_of,
@@ -20,9 +19,7 @@ from kron_dynamics.control.reference.polynomials import (
 )
 from kron_dynamics.control.reference.waypoints import Waypoints
 from kron_dynamics.exceptions import NonFiniteError, TrajectoryError
-from kron_dynamics.typing import ArrayLike, FloatArray
-
-BoolArray = npt.NDArray[np.bool_]
+from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,12 +7,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.turns import shorter_way, whole_turns
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.joint_kinds import endless
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Times the velocity limit: no machine is as quick, even one that runs away.
 _ABSURD = 10.0
@@ -85,7 +84,7 @@ class StateGate:
         self._factor = velocity_factor
         self._turns = whole_turns(endless(model.joint_types))
         self._last: tuple[list[float], float] | None = None
-        self._quick: npt.NDArray[np.int64] = np.zeros(len(self._names), dtype=np.int64)
+        self._quick: IntArray = np.zeros(len(self._names), dtype=np.int64)
         self._quick_ones = False
         self._jumped = False
         quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
@@ -201,12 +200,10 @@ class StateGate:
         self._quick_ones = bool(quick.any())
         return self._violation(q, qd, self._quick >= _IN_A_ROW)
 
-    def _too_quick(self, qd: FloatArray) -> npt.NDArray[np.bool_]:
+    def _too_quick(self, qd: FloatArray) -> BoolArray:
         return np.abs(qd) > self._factor * self._velocity_limit
 
-    def _violation(
-        self, q: FloatArray, qd: FloatArray, quick: npt.NDArray[np.bool_]
-    ) -> str | None:
+    def _violation(self, q: FloatArray, qd: FloatArray, quick: BoolArray) -> str | None:
         outside = (q < self._lower - self._margin) | (q > self._upper + self._margin)
         if outside.any():
             return self._position(q, outside, 'is outside')
@@ -214,14 +211,14 @@ class StateGate:
             return self._velocity(qd, quick, f'{self._factor:g} times that is allowed')
         return None
 
-    def _position(self, q: FloatArray, which: npt.NDArray[np.bool_], how: str) -> str:
+    def _position(self, q: FloatArray, which: BoolArray, how: str) -> str:
         k = int(np.argmax(which))
         return (
             f"position of joint '{self._names[k]}' is {q[k]:.6g}, which {how} its range "
             f'{self._lower[k]:.4g} to {self._upper[k]:.4g}'
         )
 
-    def _velocity(self, qd: FloatArray, which: npt.NDArray[np.bool_], why: str) -> str:
+    def _velocity(self, qd: FloatArray, which: BoolArray, why: str) -> str:
         k = int(np.argmax(which))
         return (
             f"velocity of joint '{self._names[k]}' is {qd[k]:.4g}, its limit is "
@@ -229,9 +226,7 @@ class StateGate:
         )
 
 
-def impossible(
-    model: RobotModel, q: FloatArray, qd: FloatArray
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def impossible(model: RobotModel, q: FloatArray, qd: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return which positions and which velocities no joint can have, shape (n,) each.
 
     Positions further outside the range than that is long or beyond 1e9, and ten times the

@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.poses import gravity_derivative, poses_within_limits
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
@@ -111,7 +110,7 @@ class ModelErrors(NamedTuple):
         weight: derivative of the efforts that carry it, shape (C, n_j, n_j).
     """
 
-    pose: npt.NDArray[np.intp]
+    pose: IndexArray
     inertia: FloatArray
     weight: FloatArray
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.tuning.linear_machine import LinearMachine, ModelErrors
 from kron_dynamics.control.tuning.sampled_loop import (
@@ -16,7 +15,7 @@ from kron_dynamics.control.tuning.sampled_loop import (
     growth,
     sampled_plant,
 )
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # Cases that a search goes by: what is nearest to instability.
 _HARDEST = 12
@@ -147,24 +146,22 @@ class SampledLoops:
         energy = np.abs(np.real(np.conj(q) * (self._machine.M[pose] @ q)))
         return int(energy[: len(self._w)].argmax())
 
-    def _sampled(self, poses: npt.NDArray[np.intp], period: float, delay: float) -> SampledPlant:
+    def _sampled(self, poses: IndexArray, period: float, delay: float) -> SampledPlant:
         M, D, K = (terms[poses] for terms in self._machine[1:4])
         return sampled_plant(M, D, K, len(self._w), period, delay)
 
-    def _gains(self, cases: npt.NDArray[np.intp], factor: float) -> tuple[FloatArray, FloatArray]:
+    def _gains(self, cases: IndexArray, factor: float) -> tuple[FloatArray, FloatArray]:
         w = factor * self._w
         inertia = self._errors.inertia[cases]
         return inertia * w**2 - self._errors.weight[cases], inertia * (2.0 * self._z * w)
 
-    def _grown(
-        self, plant: SampledPlant, cases: npt.NDArray[np.intp], factor: float
-    ) -> FloatArray:
+    def _grown(self, plant: SampledPlant, cases: IndexArray, factor: float) -> FloatArray:
         return growth(plant, *self._gains(cases, factor))
 
-    def _growth(self, cases: npt.NDArray[np.intp], factor: float) -> FloatArray:
+    def _growth(self, cases: IndexArray, factor: float) -> FloatArray:
         return self._grown(self._plant.of(self._errors.pose[cases]), cases, factor)
 
-    def _worst(self, growths: FloatArray) -> npt.NDArray[np.intp]:
+    def _worst(self, growths: FloatArray) -> IndexArray:
         return np.argsort(growths)[-_HARDEST:]
 
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.tuning.result import Tuning
+from kron_dynamics.typing import BoolArray
 
 # Share of the bounds within which a bandwidth has room for what the analysis does not know.
 ROOM = 0.5
@@ -104,7 +104,7 @@ def little_room(tuning: Tuning, roomy_rate: float) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _joint(tuning: Tuning, which: npt.NDArray[np.bool_]) -> str:
+def _joint(tuning: Tuning, which: BoolArray) -> str:
     """The joints that something is true of, and their bandwidth, as the start of a sentence."""
     names = [f"'{name}'" for name, one in zip(tuning.joint_names, which, strict=True) if one]
     values = sorted({f'{f:g} Hz' for f, one in zip(tuning.bandwidth, which, strict=True) if one})

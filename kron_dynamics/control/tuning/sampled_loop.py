@@ -8,10 +8,9 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import FloatArray, IndexArray
 
 # Periods of delay that count as none at the end of a whole number of them.
 _ROUNDED = 1e-9
@@ -39,7 +38,7 @@ class SampledPlant(NamedTuple):
     whole: int
     joints: FloatArray
 
-    def of(self, which: npt.NDArray[np.intp]) -> SampledPlant:
+    def of(self, which: IndexArray) -> SampledPlant:
         """Return those with these indices."""
         parts = (self.transition[which], self.now[which], self.late[which])
         return SampledPlant(*parts, self.whole, self.joints[which])

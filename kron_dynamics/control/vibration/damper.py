@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.control.turns import shorter_way, whole_turns
@@ -240,7 +239,7 @@ class GainSchedule:
             ShapeError: q has another shape.
             NonFiniteError: q holds a NaN or an infinity.
         """
-        pose: npt.NDArray[np.float64] = np.array(q, dtype=np.float64)
+        pose: FloatArray = np.array(q, dtype=np.float64)
         if pose.shape != self._tolerance.shape:
             raise ShapeError(f'q has shape {pose.shape}, expected {self._tolerance.shape}')
         if not np.isfinite(pose).all():

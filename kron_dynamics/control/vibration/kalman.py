@@ -15,8 +15,8 @@ import numpy as np
 
 from kron_dynamics.control.per_joint import positive_per_joint
 from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError
-from kron_dynamics.linearized import ComplexArray, LinearizedModel
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.typing import ComplexArray, FloatArray
 
 # A mode that efforts move, or joints show, by less than this part of the scales is out of reach.
 _OUT_OF_REACH = 1e-6
@@ -241,7 +241,7 @@ def riccati(A: FloatArray, B: FloatArray, Q: FloatArray, what: str) -> FloatArra
 
 
 def stable_poles(matrix: FloatArray, what: str) -> ComplexArray:
-    """Return the eigenvalues of a cycle.
+    """Return the eigenvalues (n,) of a cycle, per sample.
 
     Raises:
         ModelError: one is not inside the unit circle, or not finite.

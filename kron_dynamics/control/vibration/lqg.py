@@ -22,8 +22,8 @@ from kron_dynamics.control.vibration.kalman import (
     stable_poles,
 )
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.linearized import ComplexArray, LinearizedModel
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.linearized import LinearizedModel
+from kron_dynamics.typing import ArrayLike, ComplexArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int_]
+from kron_dynamics.typing import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kron_dynamics.kernels.loops.indices import Index, IntArray, Number, Numbers, look_up
+from kron_dynamics.kernels.loops.indices import Index, Number, Numbers, look_up
 from kron_dynamics.kernels.loops.program import Program
 from kron_dynamics.kernels.loops.tables import ConstantTable, PathTable, Table
 from kron_dynamics.model.joint_kinds import Motion
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Frame
-from kron_dynamics.typing import ScalarArray
+from kron_dynamics.typing import IntArray, ScalarArray
 
 
 class StagedJoint:

@@ -12,12 +12,13 @@ import numpy as np
 
 from kron_dynamics.kernels.loops.arrays import StagedArray
 from kron_dynamics.kernels.loops.axes import with_axes_along_z
-from kron_dynamics.kernels.loops.indices import Counter, IntArray, evaluate
+from kron_dynamics.kernels.loops.indices import Counter, evaluate
 from kron_dynamics.kernels.loops.model import StagedModel
 from kron_dynamics.kernels.loops.program import InvalidAssumptions, Program
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Statement, Store, writers
 from kron_dynamics.kernels.trace import Node
 from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.typing import IntArray
 
 
 class LoopTrace:
