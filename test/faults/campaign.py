@@ -23,7 +23,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-os.environ |= {'ROS_DOMAIN_ID': '61', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'support'))
+from ros_domains import this_computer_only  # noqa: E402
+
+os.environ |= this_computer_only(61)
 
 import rclpy  # noqa: E402
 from machine import BadCommandError, Machine  # noqa: E402

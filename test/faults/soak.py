@@ -27,7 +27,10 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-os.environ |= {'ROS_DOMAIN_ID': '62', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+sys.path.insert(0, str(ROOT / 'test' / 'support'))
+from ros_domains import this_computer_only  # noqa: E402
+
+os.environ |= this_computer_only(62)
 
 import rclpy  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402

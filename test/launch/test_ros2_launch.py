@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from ros_domains import domain_number
+from ros_domains import domain_number, this_computer_only
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / 'launch' / 'demo.launch.py'
@@ -63,8 +63,8 @@ def domain(make_executable: Callable[[str, str], None], monkeypatch: pytest.Monk
         )
     # Not the one of the other tests of nodes in this session.
     number = domain_number(second=True)
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(number))
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    for name, value in this_computer_only(number).items():
+        monkeypatch.setenv(name, value)
     return number
 
 
