@@ -29,7 +29,11 @@ from reviewed import Reviewed  # noqa: E402
 from runs import Copy  # noqa: E402
 from selection import broader, mirrors  # noqa: E402
 
-ROOMS = ('control', 'model', 'dynamics', 'kinematics', 'ros')
+PACKAGE = ROOT / 'kron_dynamics'
+ROOMS = (
+    *('control', 'model', 'dynamics', 'kinematics', 'ros'),
+    *('identification', 'export', 'bag'),
+)
 SHARE = 0.03  # of mutants without a test
 
 
@@ -88,13 +92,27 @@ class Campaign:
         return True
 
 
+def modules(room: str) -> list[Path]:
+    """Return the modules of a room, by its path in the package, such as ``bag/reading``.
+
+    Raises:
+        ValueError: there is neither a folder nor a module of this path.
+    """
+    path = PACKAGE / room
+    if path.is_dir():
+        return sorted(path.rglob('*.py'))
+    if not path.with_suffix('.py').is_file():
+        raise ValueError(f'no folder or module {room!r} in {PACKAGE}')
+    return [path.with_suffix('.py')]
+
+
 def sample(rooms: Sequence[str], seed: int, count: int) -> list[Mutant]:
     """Return mutants drawn from one seed, as many of each room as of the others."""
     drawn: list[Mutant] = []
     for k, room in enumerate(rooms):
         every = [
             Mutant(path.relative_to(ROOT), mutation)
-            for path in sorted((ROOT / 'kron_dynamics' / room).rglob('*.py'))
+            for path in modules(room)
             for mutation in mutations(path.read_text(encoding='utf-8'))
         ]
         share = count // len(rooms) + (k < count % len(rooms))
@@ -124,7 +142,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or '').split('\n\n')[1])
     parser.add_argument('--seed', type=int, default=1, help='default: %(default)s')
     parser.add_argument('--count', type=int, default=200, help='mutants; default: %(default)s')
-    parser.add_argument('--only', nargs='+', choices=ROOMS, default=ROOMS, metavar='ROOM')
+    parser.add_argument(
+        '--only',
+        nargs='+',
+        default=ROOMS,
+        metavar='ROOM',
+        help='folders or modules of the package, as control/reference/stop; default: %(default)s',
+    )
     parser.add_argument(
         '--narrow', action='store_true', help='only tests of the same name, if any'
     )
@@ -137,7 +161,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument('--list', action='store_true', help='print the mutants, run nothing')
     arguments = parser.parse_args(argv)
-    mutants = sample(arguments.only, arguments.seed, arguments.count)
+    try:
+        mutants = sample(arguments.only, arguments.seed, arguments.count)
+    except ValueError as error:
+        parser.error(str(error))
     if arguments.list:
         print('\n'.join(map(shown, mutants)))
         return 0

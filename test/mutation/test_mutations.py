@@ -82,6 +82,36 @@ def test_tests_of_a_module_are_found_by_its_name_wherever_it_is(tmp_path: Path) 
     }
 
 
+def test_tests_of_a_room_come_before_those_of_its_users(tmp_path: Path) -> None:
+    def write(name: str, text: str = '') -> None:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding='utf-8')
+
+    module = Path('kron_dynamics/bag/reading/motion.py')
+    write(str(module))
+    write(
+        'kron_dynamics/cli/analyze.py',
+        'def run():\n    from kron_dynamics.bag.reading.motion import a',
+    )
+    write('kron_dynamics/export/folder.py', 'from kron_dynamics.bag.reading.motions import a')
+    write(
+        'kron_dynamics/export/table/rows.py', 'import kron_dynamics.bag.reading.motion as motion'
+    )
+    write('test/kinematics/test_motion.py')
+    write('test/bag/outputs/test_files.py')
+    write('test/bag/reading/test_spool.py')
+    write('test/bag/test_analyze.py')
+    write('test/export/test_folder.py')
+    write('test/export/table/test_numbers.py')
+    assert mirrors(tmp_path, module) == []
+    assert [str(path) for path in broader(tmp_path, module)] == [
+        'test/bag/reading/test_spool.py',
+        'test/bag/outputs/test_files.py',
+        'test/bag/test_analyze.py',
+        'test/export/table/test_numbers.py',
+    ]
+
+
 def test_a_reviewed_mutant_is_known_wherever_its_lines_are_moved() -> None:
     text = 'def f(a):\n    return a + 1\n'
     mutation = next(each for each in mutations(text) if each.new == '(a - 1)')
