@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from long_runs import some_of
+from single_carts import cart
 
 import kron_dynamics as kd
 from benchmarks.retiming_bound import quickest_duration
@@ -20,18 +21,6 @@ from kron_dynamics.exceptions import TrajectoryError
 
 ROOT = Path(__file__).parents[3]
 _ROUNDING = 1.0 + 1e-9
-# A cart of 2 kg on a level rail, a lift of 3 kg.
-CART = """<robot name="cart"><link name="rail"/>
-  <joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/>
-    <axis xyz="{axis}"/><limit lower="-10" upper="10" velocity="{velocity}" effort="{effort}"/>
-    <dynamics damping="{damping}" friction="{friction}"/></joint>
-  <link name="cart"><inertial><mass value="{mass}"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
-    ixz="0" iyz="0"/></inertial></link></robot>"""
-
-
-def cart(axis='1 0 0', velocity=100.0, effort=6.0, mass=2.0, damping=0.0, friction=0.0):
-    values = {'axis': axis, 'velocity': velocity, 'effort': effort, 'mass': mass}
-    return kd.loads(CART.format(**values, damping=damping, friction=friction))
 
 
 @functools.cache

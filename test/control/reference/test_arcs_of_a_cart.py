@@ -1,0 +1,201 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arcs of a cart from rest to rest, which are known: constant accelerations and a velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from single_carts import mesh_along
+
+from kron_dynamics.control.reference.arc_checks import beyond_limits, parts_to_follow
+from kron_dynamics.control.reference.arc_meetings import corners, kinks, stepping_nodes
+from kron_dynamics.control.reference.extremal_arcs import (
+    BACKWARD,
+    CEILING,
+    FORWARD,
+    MIXED,
+    arcs_of,
+)
+from kron_dynamics.control.reference.mesh_motion import hermite
+from kron_dynamics.control.reference.path_terms import Limits
+
+EVEN = np.linspace(0.0, 1.0, 82)  # none at 1/2
+UNEVEN = np.sin(0.5 * np.pi * np.linspace(0.0, 1.0, 122)) ** 2
+
+
+def path(r):
+    """From 0 to 1, at rest at both ends."""
+    return r**2 * (3.0 - 2.0 * r), 6.0 * r * (1.0 - r), 6.0 - 12.0 * r
+
+
+def speeding_up(r, acceleration):
+    """X and u of v^2 = 2 a q along the path."""
+    return (
+        acceleration * (3.0 - 2.0 * r) / (18.0 * (1.0 - r) ** 2),
+        acceleration * (2.0 - r) / (18.0 * (1.0 - r) ** 3),
+    )
+
+
+def slowing_down(r, acceleration):
+    x, u = speeding_up(1.0 - r, acceleration)
+    return x, -u
+
+
+def at_velocity(r, velocity):
+    _, first, second = path(r)
+    x = (velocity / first) ** 2
+    return x, -second / first * x
+
+
+def limits_of(velocity=np.inf, acceleration=np.inf, effort=np.inf):
+    return Limits(*(np.array([each]) for each in (velocity, acceleration, effort, np.inf)))
+
+
+def no_roof(r):
+    return np.full(r.size, np.inf), np.zeros(r.size)
+
+
+def found_arcs(mesh, limits, roof=no_roof, margins=(0.0, 0.0)):
+    margins = np.repeat(np.array(margins)[:, np.newaxis], 2 * mesh.nodes.size - 1, axis=1)
+    guess = np.full(mesh.nodes.size, 0.2)
+    arcs = None
+    for _ in range(3):  # which limits may matter is told by the guess
+        arcs = arcs_of(mesh, limits, roof, guess, margins)
+        guess = arcs.x
+    return arcs
+
+
+def place_at(q):
+    return brentq(lambda r: path(r)[0] - q, 0.0, 1.0, xtol=1e-14)
+
+
+@pytest.mark.parametrize('nodes', [EVEN, UNEVEN], ids=['even', 'uneven'])
+@pytest.mark.parametrize(
+    ('weight', 'acceleration', 'margin'), [(0.0, 1.5, 0.0), (3.0, np.inf, 0.0), (0.0, 1.5, 0.02)]
+)
+def test_two_constant_accelerations_meet_where_velocities_are_the_same(
+    nodes, weight, acceleration, margin
+):
+    mass, effort = 2.0, 10.0
+    up = min((effort * (1.0 - margin) - weight) / mass, acceleration * (1.0 - margin))
+    down = min((effort * (1.0 - margin) + weight) / mass, acceleration * (1.0 - margin))
+    mesh = mesh_along(nodes, path, mass, weight)
+    arcs = found_arcs(mesh, limits_of(np.inf, acceleration, effort), margins=(0.0, margin))
+    corner = place_at(down / (up + down))
+    before, after = nodes < corner, nodes > corner
+    with np.errstate(divide='ignore'):
+        first, second = speeding_up(nodes, up), slowing_down(nodes, down)
+    np.testing.assert_allclose(arcs.x[before], first[0][before], rtol=1e-6)
+    np.testing.assert_allclose(arcs.x[after], second[0][after], rtol=1e-6)
+    expected = np.where(before[1:], FORWARD, np.where(after[:-1], BACKWARD, MIXED))
+    np.testing.assert_array_equal(arcs.kind, expected)
+    u = arcs.slopes()
+    assert np.isnan(u[arcs.kind == MIXED]).all()
+    np.testing.assert_allclose(u[before[1:], 1], first[1][1:][before[1:]], rtol=3e-4)
+    np.testing.assert_allclose(u[before[1:], 0], first[1][:-1][before[1:]], rtol=3e-4)
+    np.testing.assert_allclose(u[after[:-1], 0], second[1][:-1][after[:-1]], rtol=3e-4)
+    np.testing.assert_allclose(u[after[:-1], 1], second[1][1:][after[:-1]], rtol=3e-4)
+    np.testing.assert_allclose(corners(arcs), [corner], rtol=1e-6)
+    assert kinks(arcs).size == 0
+    mixed = int(np.flatnonzero(arcs.kind == MIXED)[0])
+    np.testing.assert_array_equal(np.flatnonzero(stepping_nodes(u)), [mixed - 1, mixed])
+
+
+@pytest.mark.parametrize('margin', [0.0, 0.02])
+def test_a_velocity_limit_is_followed_between_two_accelerations(margin):
+    velocity = 0.6
+    mesh, kept = mesh_along(EVEN, path), velocity * (1.0 - margin)
+    arcs = found_arcs(mesh, limits_of(velocity, 1.0), margins=(margin, 0.0))
+    begin = place_at(0.5 * kept**2)
+    with np.errstate(all='ignore'):
+        ways = [speeding_up(EVEN, 1.0), at_velocity(EVEN, kept), slowing_down(EVEN, 1.0)]
+    which = np.searchsorted([begin, 1.0 - begin], EVEN)
+    for k, (x, u) in enumerate(ways):
+        np.testing.assert_allclose(arcs.x[which == k], x[which == k], rtol=1e-6)
+        at = np.flatnonzero((which[1:] == k) & (which[:-1] == k))
+        assert (arcs.kind[at] == (FORWARD, CEILING, BACKWARD)[k]).all()
+        inner = at[(at > 0) & (at < arcs.kind.size - 1)]
+        for end in (0, 1):
+            np.testing.assert_allclose(arcs.slopes()[inner, end], u[inner + end], rtol=3e-4)
+    np.testing.assert_allclose(corners(arcs), [begin, 1.0 - begin], atol=1e-5)
+
+
+def test_a_roof_is_followed_where_it_is_low_and_left_where_it_is_too_steep():
+    def roof(r):
+        return 0.19 + 10.0 * r**4, 20.0 * r**3
+
+    def left(r):
+        """What the acceleration of 1 leaves of u along the roof."""
+        (x, u), (_, first, second) = roof(r), path(r)
+        return (1.0 - second * x) / first - u
+
+    mesh = mesh_along(UNEVEN, path)
+    arcs = found_arcs(mesh, limits_of(np.inf, 1.0), roof)
+    end = brentq(left, 0.1, 0.4)
+    begin = brentq(lambda r: roof(r)[0] - speeding_up(r, 1.0)[0], 0.0, 0.2)
+    assert corners(arcs)[0] == pytest.approx(begin, abs=1e-5)
+    found = kinks(arcs)
+    assert found == pytest.approx([end], abs=3e-4)
+    on = (UNEVEN > begin) & (UNEVEN < end)
+    np.testing.assert_allclose(arcs.x[on], roof(UNEVEN[on])[0], rtol=1e-12)
+    beyond = (UNEVEN > end) & (UNEVEN < 0.4)
+    assert (arcs.x[beyond] < roof(UNEVEN[beyond])[0]).all()
+    # The same path the other way round: all places are turned round.
+    back = found_arcs(
+        mesh, limits_of(np.inf, 1.0), lambda r: (roof(1.0 - r)[0], -roof(1.0 - r)[1])
+    )
+    np.testing.assert_allclose(back.x[::-1], arcs.x, rtol=1e-9)
+    np.testing.assert_allclose(1.0 - kinks(back), found, atol=1e-9)
+    np.testing.assert_allclose(np.sort(1.0 - corners(back)), corners(arcs), atol=1e-9)
+
+
+def test_another_limit_that_takes_over_bends_an_arc():
+    # The effort's room shrinks along the path, from more than the acceleration takes to less.
+    mesh, change = mesh_along(EVEN, path), 0.23
+    weight = 0.5 + 0.4 * (mesh.places[:, np.newaxis] - change)
+    mesh = type(mesh)(
+        *(getattr(mesh, name) for name in ('nodes', 'sizes', 'places')),
+        mesh.terms._replace(weight=weight),
+        mesh.before,
+        mesh.after,
+        mesh.slope,
+    )
+    arcs = found_arcs(mesh, limits_of(np.inf, 1.0, 1.5))
+    assert kinks(arcs) == pytest.approx([change], abs=1e-3)
+
+
+@pytest.mark.parametrize('count', [12, 40])
+def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count):
+    nodes, limits, rounds = np.linspace(0.0, 1.0, count), limits_of(0.6, 1.0), []
+    for _ in range(12):
+        arcs = found_arcs(mesh_along(nodes, path), limits)
+        u = arcs.slopes()
+        parts = parts_to_follow(arcs, u, limits, beyond_limits(arcs, u))
+        rounds.append(parts)
+        if (parts == 1).all():
+            break
+        shares = [
+            np.linspace(a, b, k + 1)[:-1]
+            for a, b, k in zip(nodes[:-1], nodes[1:], parts, strict=True)
+        ]
+        nodes = np.append(np.concatenate(shares), 1.0)
+    assert (rounds[0] > 1).any()
+    assert max(parts.max() for parts in rounds) <= 5
+    assert (rounds[-1] == 1).all()
+    known = arcs.kind != MIXED
+    x, slope = hermite((arcs.x[:-1], arcs.x[1:]), u.T, np.diff(nodes), np.array(0.5))
+    _, first, second = path(0.5 * (nodes[1:] + nodes[:-1]))
+    assert np.abs(first * slope + second * x)[known].max() < 1.0 + 1e-5
+    assert (first * np.sqrt(x))[known].max() < 0.6 * (1.0 + 1e-5)
+
+
+def test_what_is_beyond_limits_at_nodes_is_that_of_the_worse_side(rng):
+    arcs = found_arcs(mesh_along(EVEN, path), limits_of(0.6, 1.0))
+    u = arcs.slopes() + rng.normal(scale=0.05, size=(EVEN.size - 1, 2))
+    _, first, second = path(EVEN)
+    for k, beyond in enumerate(beyond_limits(arcs, u), 1):
+        used = [first[k] * each + second[k] * arcs.x[k] for each in (u[k - 1, 1], u[k, 0])]
+        expected = np.fmax.reduce([np.abs(each) - 1.0 for each in used] + [0.0])
+        assert beyond == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,57 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A cart on a rail, and meshes along paths that are given as functions of their parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import kron_dynamics as kd
+from kron_dynamics.control.reference.path_mesh import Mesh
+from kron_dynamics.control.reference.path_terms import PathTerms
+from kron_dynamics.typing import FloatArray
+
+# A cart of 2 kg on a level rail, a lift of 3 kg.
+CART = """<robot name="cart"><link name="rail"/>
+  <joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/>
+    <axis xyz="{axis}"/><limit lower="-10" upper="10" velocity="{velocity}" effort="{effort}"/>
+    <dynamics damping="{damping}" friction="{friction}"/></joint>
+  <link name="cart"><inertial><mass value="{mass}"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
+    ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def cart(
+    axis: str = '1 0 0',
+    velocity: float = 100.0,
+    effort: float = 6.0,
+    mass: float = 2.0,
+    damping: float = 0.0,
+    friction: float = 0.0,
+) -> kd.Robot:
+    """Return a cart; a lift where the axis is upright."""
+    values = {'axis': axis, 'velocity': velocity, 'effort': effort, 'mass': mass}
+    return kd.loads(CART.format(**values, damping=damping, friction=friction))
+
+
+def mesh_along(
+    nodes: FloatArray,
+    path: Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]],
+    mass: float = 1.0,
+    weight: float = 0.0,
+) -> Mesh:
+    """Return a mesh of one joint.
+
+    Args:
+        nodes: r, (N + 1,).
+        path: the position and its derivatives by r at places r.
+        mass: in kg.
+        weight: effort that holds it, N.
+    """
+    r = np.empty(2 * nodes.size - 1)
+    r[::2], r[1::2] = nodes, 0.5 * (nodes[1:] + nodes[:-1])
+    q, first, second = (values[:, np.newaxis] for values in path(r))
+    terms = PathTerms(q, first, second, mass * first, mass * second, np.full_like(q, weight))
+    some = np.ones((nodes.size, 1))
+    return Mesh(nodes, np.diff(nodes), r, terms, some, some, some)
