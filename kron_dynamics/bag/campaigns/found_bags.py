@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kron_dynamics.bag.reading.reader import STORAGE_SUFFIXES
+from kron_dynamics.bag.reading.storage_files import (
+    pending_journal,
+    storage_files,
+)
 from kron_dynamics.exceptions import BagError
-
-# What `analyze` itself writes for plotting programs is no recording.
-OWN_FILE = 'analysis.mcap'
 
 
 class FoundBag(NamedTuple):
@@ -31,12 +31,10 @@ class FoundBag(NamedTuple):
     def files(self) -> list[Path]:
         """Return the files it is made of, in a fixed order."""
         if not self.path.is_dir():
-            return [self.path]
-        return sorted(
-            file
-            for file in self.path.iterdir()
-            if file.is_file() and (_is_storage(file) or file.name == 'metadata.yaml')
-        )
+            stored = [self.path]
+        else:
+            stored = sorted([*storage_files(self.path), *self.path.glob('metadata.yaml')])
+        return [*stored, *filter(None, map(pending_journal, stored))]
 
 
 def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:
@@ -73,11 +71,9 @@ def _below(place: Path, besides: Path | None) -> list[Path]:
     for entry in sorted(place.iterdir()):
         if entry == besides or entry.name.startswith('.'):
             continue
-        if entry.is_dir():
-            found += [] if entry.is_symlink() else _below(entry, besides)
-        elif _is_storage(entry):
-            found.append(entry)
-    return found
+        if entry.is_dir() and not entry.is_symlink():
+            found += _below(entry, besides)
+    return found + storage_files(place)
 
 
 def _is_bag(folder: Path) -> bool:
@@ -85,9 +81,5 @@ def _is_bag(folder: Path) -> bool:
     if (folder / 'metadata.yaml').exists():
         return True
     own = re.compile(rf'{re.escape(folder.name)}(_\d+)?')
-    stored = [file for file in folder.iterdir() if _is_storage(file)]
+    stored = storage_files(folder)
     return bool(stored) and all(own.fullmatch(file.name.split('.')[0]) for file in stored)
-
-
-def _is_storage(file: Path) -> bool:
-    return file.suffix in STORAGE_SUFFIXES and file.name != OWN_FILE and file.is_file()

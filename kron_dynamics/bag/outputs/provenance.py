@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kron_dynamics import __version__
 from kron_dynamics.bag.analysis import BagAnalysis
+from kron_dynamics.bag.reading.storage_files import pending_journal
 
 LIBRARIES = ('numpy', 'scipy', 'rosbags')
 
@@ -56,7 +57,9 @@ def provenance_of(analysis: BagAnalysis, options: Mapping[str, object]) -> Prove
     """
     bag = analysis.contents.path
     bag_files = (
-        sorted(each for each in bag.rglob('*') if each.is_file()) if bag.is_dir() else [bag]
+        sorted(each for each in bag.rglob('*') if each.is_file())
+        if bag.is_dir()
+        else [bag, *filter(None, [pending_journal(bag)])]
     )
     named = [value for value in options.values() if isinstance(value, Path) and value.is_file()]
     texts = _recorded_texts(analysis)

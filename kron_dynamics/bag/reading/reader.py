@@ -17,11 +17,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kron_dynamics.bag.reading.acceleration_decoding import AccelerationDecoder, Accelerations
-from kron_dynamics.bag.reading.cut_database import CutDatabase, is_cut_database
+from kron_dynamics.bag.reading.cut_database import CutDatabase
 from kron_dynamics.bag.reading.cut_mcap import CutFile, is_cut_off
 from kron_dynamics.bag.reading.joint_mapping import JointMapping, NamesError
 from kron_dynamics.bag.reading.joint_state_decoding import JointStateDecoder
 from kron_dynamics.bag.reading.joint_states import JointStates
+from kron_dynamics.bag.reading.message_compression import decompressed, is_compressed
+from kron_dynamics.bag.reading.storage_files import (
+    STORAGE_SUFFIXES,
+    is_closed,
+    is_storage,
+    readable,
+    storage_files,
+)
 from kron_dynamics.bag.samples import Progress
 from kron_dynamics.exceptions import BagError
 
@@ -33,7 +41,6 @@ ACCELERATION = 'geometry_msgs/msg/AccelStamped'
 TEXT = 'std_msgs/msg/String'
 # Names of the topics of such texts that are read.
 DESCRIPTIONS = ('robot_description', 'robot_constraints')
-STORAGE_SUFFIXES = ('.mcap', '.db3')
 _Decoders = dict[tuple[str, str], JointStateDecoder | AccelerationDecoder]  # by topic and type
 
 
@@ -82,18 +89,47 @@ def read_bag(
             to be renamed or scaled is not there.
         ParameterError: a name or a factor makes no sense.
     """
+    path = Path(path)
+    try:
+        return _read(path, _storages(path), rename, scale, progress)
+    except NamesError:
+        raise
+    except BagError as error:
+        files = storage_files(path) if path.is_dir() else []
+        if not files or not (path / 'metadata.yaml').exists():
+            raise
+        first = error
+    # One file that is missing or damaged, or metadata that are, cost the others nothing.
+    notes = [f'the bag cannot be read as a whole ({first}): read file by file']
+    try:
+        return _read(path, (files, notes), rename, scale, progress)
+    except NamesError:
+        raise
+    except BagError:
+        raise first from None
+
+
+def _read(
+    path: Path,
+    storages: tuple[list[Path], list[str]],
+    rename: Mapping[str, str] | None,
+    scale: Mapping[str, float | str] | None,
+    progress: Progress | None,
+) -> BagContents:
+    """Return what is in some files or folders, with notes about them."""
     mapping = JointMapping(rename, scale)
-    contents = BagContents(Path(path))
+    contents = BagContents(path, notes=storages[1])
     decoders: _Decoders = {}
-    storages = _storages(contents)
     unread = []
-    for storage in storages:
+    for storage in storages[0]:
         try:
             _read_storage(storage, contents, decoders, mapping, progress)
         except BagError as error:
+            if isinstance(error, NamesError):
+                raise
             unread.append(error)
             contents.notes.append(f"'{storage.name}' is left out from where it fails: {error}")
-    if unread and len(unread) == len(storages):
+    if unread and len(unread) == len(storages[0]):
         raise unread[0]
     found: dict[str, JointStates] = {}
     for (topic, _), decoder in decoders.items():
@@ -111,27 +147,24 @@ def read_bag(
     return contents
 
 
-def _storages(contents: BagContents) -> list[Path]:
-    """Return what to open: the bag itself, or its files if it was never closed."""
-    path = contents.path
+def _storages(path: Path) -> tuple[list[Path], list[str]]:
+    """Return what to open, the bag itself or its files, and notes about that."""
     if not path.exists():
         raise BagError(f"no bag at '{path}'")
     if not path.is_dir():
-        if path.suffix not in STORAGE_SUFFIXES:
+        if not is_storage(path):
             raise BagError(
                 f"'{path}' is not a bag: expected a rosbag2 directory or a file ending in "
                 f'{" or ".join(STORAGE_SUFFIXES)}'
             )
-        return [path]
-    files = [entry for entry in path.iterdir() if entry.suffix in STORAGE_SUFFIXES]
-    files.sort(key=lambda file: (len(file.name), file.name))  # they end in _0, _1, ..., _10
+        return [path], []
+    files = storage_files(path)
     if (path / 'metadata.yaml').exists():
         # Those of a bag that was copied in part are read one by one: rosbags opens all or none.
-        return files if any(map(_is_cut, files)) else [path]
+        return ([path] if all(map(is_closed, files)) else files), []
     if not files:
         raise BagError(f"'{path}' holds neither metadata.yaml nor a .mcap or .db3 file")
-    contents.notes.append('metadata.yaml is missing (recorder not closed?): read file by file')
-    return files
+    return files, ['metadata.yaml is missing (recorder not closed?): read file by file']
 
 
 def _read_storage(
@@ -152,28 +185,25 @@ def _read_storage(
         ) from error
     store = get_typestore(Stores.LATEST)
     try:
-        if path.is_file() and _is_cut(path):
-            cut = CutFile(path) if is_cut_off(path) else CutDatabase(path)
-            left = sum(connection.msgcount for connection in cut.connections)
-            lost = f', without {cut.lost_chunks} damaged chunks' if cut.lost_chunks else ''
-            contents.notes.append(
-                f"'{path.name}' is cut off (recorder not closed?): "
-                f'its first {left} messages are read{lost}'
-            )
-            _decode_messages(cut, store, contents, decoders, mapping, progress)
-        else:
-            with BagReader(path) as reader:
-                _decode_messages(reader, store, contents, decoders, mapping, progress)
+        with readable(path, contents.notes) as (found, is_cut):
+            if is_cut:
+                cut = CutFile(found) if is_cut_off(found) else CutDatabase(found)
+                left = sum(connection.msgcount for connection in cut.connections)
+                lost = f', without {cut.lost_chunks} damaged chunks' if cut.lost_chunks else ''
+                contents.notes.append(
+                    f"'{path.name}' is cut off (recorder not closed?): "
+                    f'its first {left} messages are read{lost}'
+                )
+                _decode_messages(cut, store, contents, decoders, mapping, progress)
+            else:
+                with BagReader(found) as reader:
+                    _decode_messages(reader, store, contents, decoders, mapping, progress)
     except NamesError:
         raise
     # The storage layers below raise whatever their format library raises (sqlite, zstd, yaml,
     # KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
     except Exception as error:
         raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
-
-
-def _is_cut(path: Path) -> bool:
-    return is_cut_off(path) or is_cut_database(path)
 
 
 def _decode_messages(
@@ -223,12 +253,12 @@ def _decode_messages(
         if progress is not None:
             progress('reading', done / total)
         if isinstance(data, bytes):
-            adders[connection.id](log_time, data)
-        elif connection.id in decoders_of:
+            adders[connection.id](log_time, decompressed(data))
+        elif connection.id in decoders_of and not is_compressed(data.rows[0]):
             decoders_of[connection.id].add_rows(data.times, data.rows)
         else:
             for each, row in zip(data.times.tolist(), data.rows, strict=True):
-                adders[connection.id](each, row.tobytes())
+                adders[connection.id](each, decompressed(row.tobytes()))
 
 
 def _is_foreign(connection: Any, store: Any) -> bool:

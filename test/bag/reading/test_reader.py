@@ -133,13 +133,28 @@ def test_database_without_messages_table_is_one_clear_error(tmp_path):
         read_bag(path)
 
 
-def test_broken_metadata_is_one_clear_error(make_bag):
+def test_broken_metadata_cost_nothing_but_are_told(make_bag):
     with make_bag() as bag:
         bag.joint_state('/joint_states', 1.0, ['a'], [1])
     (bag.path / 'metadata.yaml').write_text('rosbag2_bagfile_information: [')
-    with pytest.raises(BagError, match='cannot read bag') as caught:
-        read_bag(bag.path)
-    assert '\n' not in str(caught.value)
+    contents = read_bag(bag.path)
+    assert len(contents.joint_states['/joint_states']) == 1
+    (note,) = contents.notes
+    assert 'cannot be read as a whole' in note and 'YAML' in note and '\n' not in note
+
+
+def test_a_file_of_a_split_bag_that_is_missing_or_broken_costs_no_other(make_bag, arm_motion):
+    with make_bag() as bag:
+        bag.motion('/joint_states', arm_motion(duration=0.5))
+    metadata = bag.path / 'metadata.yaml'
+    metadata.write_text(metadata.read_text().replace('- bag.mcap', '- bag.mcap\n  - bag_1.mcap'))
+    contents = read_bag(bag.path)
+    assert len(contents.joint_states['/joint_states']) == 51
+    assert 'bag_1.mcap' in contents.notes[0]
+    (bag.path / 'bag_1.mcap').write_bytes(b'no MCAP')
+    contents = read_bag(bag.path)
+    assert len(contents.joint_states['/joint_states']) == 51
+    assert "'bag_1.mcap' is left out" in contents.notes[1]
 
 
 def test_missing_library_is_named(make_bag, monkeypatch):
