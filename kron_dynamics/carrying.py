@@ -203,7 +203,7 @@ class PayloadChange:
 def tree_of(model: RobotModel) -> RobotModel:
     """Return the tree of bodies that the equations go through."""
     if model.has_closed_loops:
-        return cast('ClosedLoopModel', model).tree
+        return tree_of(cast('ClosedLoopModel', model).tree)
     return cast('FlexibleModel', model).skeleton if model.is_flexible else model
 
 

@@ -53,8 +53,8 @@ def load(
         flexible: description of links that bend, a YAML file or what one holds; their modal
             coordinates follow those of the joints.
         constraints: description of what closes loops and couples joints, a YAML file or what one
-            holds, with the joints that have a drive: these are the coordinates then, and
-            `tree_coordinates` has all joints.
+            holds, with the joints that have a drive: these are the coordinates then, with the
+            modal ones, and `tree_coordinates` has all joints.
         payload: what links carry, by their names: kg at the link's origin; (kg, place in the
             link's frame in m); or a `RigidPayload`, which has an inertia.
         threads: threads that share a batch; 0 for all cores.
@@ -147,20 +147,18 @@ def _model(
     constraints: str | Path | Mapping[str, object] | None,
     options: ModelOptions,
 ) -> RobotModel:
-    if constraints is not None:
-        if flexible is not None:
-            raise ModelError(
-                'flexible links and constraints are given, expected one of them; '
-                'ConstrainedRobot takes a robot with flexible links'
-            )
-        from kron_dynamics.closed_loops import close_loops  # trees do without
-
-        return close_loops(load_model(text, **options), constraints)
+    model: RobotModel
     if flexible is None:
-        return load_model(text, **options)
-    from kron_dynamics.flexible import load_flexible_model  # stiff links do without
+        model = load_model(text, **options)
+    else:
+        from kron_dynamics.flexible import load_flexible_model  # stiff links do without
 
-    return load_flexible_model(text, flexible, **options)
+        model = load_flexible_model(text, flexible, **options)
+    if constraints is None:
+        return model
+    from kron_dynamics.closed_loops import close_loops  # trees do without
+
+    return close_loops(model, constraints)
 
 
 def _tell(model: RobotModel, strict: bool) -> None:

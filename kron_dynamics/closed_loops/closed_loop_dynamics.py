@@ -33,7 +33,7 @@ from kron_dynamics.dynamics.gravity import gravity_vector
 from kron_dynamics.dynamics.inverse import bias_forces, coriolis_vector, inverse_dynamics
 from kron_dynamics.dynamics.linearization import linearization
 from kron_dynamics.dynamics.mass_matrix import mass_matrix
-from kron_dynamics.dynamics.payload import carrying, carrying_tree
+from kron_dynamics.dynamics.payload import carrying
 from kron_dynamics.dynamics.regressor import inertial_parameters, regressor
 from kron_dynamics.dynamics.third_order import inverse_dynamics_rate
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
@@ -116,7 +116,7 @@ def _closed_potential_energy(model: ClosedLoopModel, q: ArrayLike) -> Any:
 def _closed_carrying(
     model: ClosedLoopModel, links: Sequence[str], payload: ArrayLike
 ) -> ClosedLoopModel:
-    return replace(model, tree=carrying_tree(model.tree, links, payload))
+    return replace(model, tree=carrying(model.tree, links, payload))
 
 
 @inertial_parameters.register

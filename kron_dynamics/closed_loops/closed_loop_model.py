@@ -8,14 +8,16 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from kron_dynamics.closed_loops.closing_map import ClosingMap, closing_map
+import numpy as np
+
+from kron_dynamics.closed_loops.closing_map import ClosingMap, bending_map, closing_map
 from kron_dynamics.constraints.constraint import Constraint
 from kron_dynamics.constraints.reduction import Choice
 from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ModelWarning
 from kron_dynamics.messages import named
-from kron_dynamics.model.rigid_model import RigidModel
-from kron_dynamics.model.robot_model import RobotModel, read_only
+from kron_dynamics.model.joint_kinds import MODAL
+from kron_dynamics.model.robot_model import Joint, RobotModel, read_only
 from kron_dynamics.typing import FloatArray
 
 _PER_COORDINATE = ('velocity_limit', 'effort_limit', 'damping', 'friction', 'armature')
@@ -23,30 +25,33 @@ _PER_COORDINATE = ('velocity_limit', 'effort_limit', 'damping', 'friction', 'arm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedLoopModel(RobotModel):
-    """A tree of rigid bodies whose loops are closed.
+    """A tree of bodies whose loops are closed.
 
-    The coordinates are the positions of the drives, and every effort is one of a drive. Joints,
-    bodies and frames are those of the tree. Limits are those of the drives; position limits end
-    where another joint of a loop is at its own, or the loop at a singularity. Friction of joints
-    without a drive has no part.
+    The coordinates are the positions of the drives, then the modal coordinates of links that bend,
+    and every effort is one of a drive. Joints, bodies and frames are those of the tree. Limits are
+    those of the drives; position limits end where another joint of a loop is at its own, or the
+    loop at a singularity, links straight. Friction of joints without a drive has no part.
 
     Attributes:
         tree: the robot without the constraints that close its loops.
         closing: all coordinates of the tree for those of the drives.
         told: all that the constraints are, as text.
+        stiff: the same robot with stiff links; None where none bends.
     """
 
-    tree: RigidModel
+    tree: RobotModel
     closing: ClosingMap
     told: str
+    stiff: ClosedLoopModel | None = None
 
     @classmethod
     def assembled(
         cls,
-        tree: RigidModel,
+        tree: RobotModel,
         system: ConstraintSystem,
         start: FloatArray,
         drives: tuple[int, ...],
+        stiff: ClosedLoopModel | None = None,
     ) -> ClosedLoopModel:
         """Return the model of a tree with constraints.
 
@@ -54,19 +59,28 @@ class ClosedLoopModel(RobotModel):
             tree: the robot without them.
             system: the constraints, of positions, and of a fixed geometry.
             start: closed coordinates, shape (n,), rad or m.
-            drives: coordinates with a drive, as many as the mechanism has degrees of freedom.
+            drives: coordinates with a drive, as many as the mechanism with stiff links has
+                degrees of freedom.
+            stiff: the same robot with stiff links, where some bend.
 
         Raises:
             ConstraintError: see `closing_map`.
         """
-        others = tuple(k for k in range(tree.n) if k not in drives)
-        choice = Choice(system.constraints, system.row_scale, drives, others)
-        closing, lower, upper = closing_map(system, choice, start)
-        shared = {f.name: getattr(tree, f.name) for f in fields(tree) if f.init}
+        free = (*drives, *range(tree.joint_count, tree.n))
+        others = tuple(k for k in range(tree.n) if k not in free)
+        choice = Choice(system.constraints, system.row_scale, free, others)
+        if stiff is None:
+            closing, lower, upper = closing_map(system, choice, start)
+        else:
+            endless = np.full(len(free) - len(drives), np.inf)
+            lower = np.concatenate([stiff.position_lower, -endless])
+            upper = np.concatenate([stiff.position_upper, endless])
+            closing = bending_map(system, choice, stiff.closing, lower, upper)
+        shared = {f.name: getattr(tree, f.name) for f in fields(RobotModel) if f.init}
         for name in _PER_COORDINATE:
-            shared[name] = read_only(shared[name][list(drives)])
+            shared[name] = read_only(shared[name][list(free)])
         shared |= {
-            'joint_names': tuple(tree.joint_names[k] for k in drives),
+            'joint_names': tuple(tree.joint_names[k] for k in free),
             'position_lower': read_only(lower),
             'position_upper': read_only(upper),
             # What moves no mass of its own moves some through a loop; M tells.
@@ -75,12 +89,46 @@ class ClosedLoopModel(RobotModel):
                 *_passive_friction(tree, others),
             ),
         }
-        return cls(**shared, tree=tree, closing=closing, told=system.description or '')
+        told = system.description or ''
+        return cls(**shared, tree=tree, closing=closing, told=told, stiff=stiff)
 
     @property
     def has_closed_loops(self) -> bool:
         """Whether the equations go through loops."""
         return True
+
+    @property
+    def rigid(self) -> ClosedLoopModel:
+        """The same robot with stiff links: itself where none bends."""
+        return self.stiff or self
+
+    @property
+    def joint_count(self) -> int:
+        """Number of coordinates that are positions of drives: the first ones."""
+        return self.n - (self.tree.n - self.tree.joint_count)
+
+    @property
+    def flexible_link_names(self) -> tuple[str, ...]:
+        """Names of the links that bend."""
+        return self.tree.flexible_link_names
+
+    @property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints that own a coordinate: the first ones."""
+        of_tree = self.tree.independent_joints
+        return tuple(of_tree[k] for k in self.closing.choice.independent[: self.joint_count])
+
+    @property
+    def joint_types(self) -> tuple[str, ...]:
+        """Kind of each coordinate: that of its joint, or 'modal'."""
+        kinds = tuple(joint.kind for joint in self.independent_joints)
+        return (*kinds, *[MODAL] * (self.n - self.joint_count))
+
+    @property
+    def structural_damping(self) -> FloatArray:
+        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        drives = np.zeros(self.joint_count)
+        return np.concatenate([drives, self.damping[self.joint_count :]])
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -97,7 +145,7 @@ class ClosedLoopModel(RobotModel):
         return digest.hexdigest()
 
 
-def _passive_friction(tree: RigidModel, others: tuple[int, ...]) -> Iterator[ModelWarning]:
+def _passive_friction(tree: RobotModel, others: tuple[int, ...]) -> Iterator[ModelWarning]:
     """Tell of friction that has no part in the equations."""
     for k in others:
         damping, friction = float(tree.damping[k]), float(tree.friction[k])

@@ -31,9 +31,15 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 # twice.
 _TOLERANCE = 1e-6
 _STEPS = 2
+# Series are those of straight links. Bent as far as they may be, 30 % of their length, what they
+# carry is turned by some tenths of a rad: two steps more leave rounding there too.
+_STEPS_OF_BENT = 4
+# Modal coordinates over the robot's length at which closing is checked.
+_BENT = (0.0, 0.03, -0.03)
 # Residual, without units, that is closed; of places between those that the series are made of.
 _CLOSED = 1e-11
 _CHECKS = 37
+_CHECKS_OF_BENT = 6
 # What a drive moves to see which coordinates go with it, rad or lengths over the robot's, and what
 # counts as moving.
 _PROBES = (0.0, 0.031, -0.023)
@@ -52,16 +58,18 @@ class ClosingMap:
     """q of the drives to all coordinates of the tree.
 
     Attributes:
-        choice: drives are its independent coordinates.
+        choice: drives are its independent coordinates, then the modal ones.
         start: closed coordinates, shape (n,); dependent ones that no drive moves stay there.
         series: near values of the dependent coordinates that move: coordinate, number of the
-            drive, function of it.
+            drive, function of it, for straight links.
+        steps: of Newton's, from the series.
     """
 
     choice: Choice
     targets: FloatArray
     start: FloatArray
     series: tuple[tuple[int, int, Series], ...]
+    steps: int = _STEPS
 
     def __call__(self, tree: RobotModel, q: ArrayLike) -> ScalarArray:
         """Return the coordinates of the tree that close the loops, shape (n,), rad or m.
@@ -71,7 +79,7 @@ class ClosingMap:
 
         Args:
             tree: the tree.
-            q: of the drives, shape (m,), of any number system.
+            q: of the drives and modes, shape (m,), of any number system.
         """
         drives = as_scalars(q)
         plain, times = without_derivatives(drives)
@@ -80,7 +88,7 @@ class ClosingMap:
         for k, drive, series in self.series:
             x[k] = series(plain[drive])
         x = self._with_drives(x, plain)
-        for _ in range(_STEPS):
+        for _ in range(self.steps):
             x = self._corrected(tree, x)
         if times:
             x = self._with_drives(x.astype(object), drives)
@@ -113,7 +121,7 @@ def closing_map(
 
     Args:
         system: the constraints.
-        choice: drives are its independent coordinates.
+        choice: drives are its independent coordinates, then the modal ones.
         start: closed coordinates, shape (n,), rad or m.
 
     Raises:
@@ -141,6 +149,29 @@ def closing_map(
     made = ClosingMap(choice, targets, start, tuple(series))
     _check(system, made, lower, upper)
     return made, lower, upper
+
+
+def bending_map(
+    system: ConstraintSystem, choice: Choice, stiff: ClosingMap, lower: FloatArray, upper: FloatArray
+) -> ClosingMap:
+    """Return the map of a mechanism some of whose links bend.
+
+    Straight, it is the mechanism with stiff links, from whose series all is near.
+
+    Args:
+        system: the constraints.
+        choice: drives are its independent coordinates, then the modal ones.
+        stiff: the map of the mechanism with stiff links.
+        lower: ends of the range, shape (m,), rad or m.
+        upper: likewise.
+
+    Raises:
+        ConstraintError: loops cannot be closed while a link is bent.
+    """
+    start = np.concatenate([stiff.start, np.zeros(system.model.n - len(stiff.start))])
+    made = ClosingMap(choice, system.targets, start, stiff.series, _STEPS_OF_BENT)
+    _check(system, made, lower, upper)
+    return made
 
 
 def _moved_by_drives(
@@ -247,11 +278,16 @@ def _check(
     at = made.start[list(made.choice.independent)]
     low = np.where(np.isfinite(lower), lower, at - 3.0 * np.pi)
     high = np.where(np.isfinite(upper), upper, at + 3.0 * np.pi)
-    for share in np.linspace(0.0, 1.0, _CHECKS):
-        q = made(system.model, low + share * (high - low))
+    modal = np.array(made.choice.independent) >= system.model.joint_count
+    # What straight links do was looked at with the stiff ones; a state takes long here.
+    count = _CHECKS_OF_BENT if modal.any() else _CHECKS
+    for number, share in enumerate(np.linspace(0.0, 1.0, count)):
+        place = low + share * (high - low)
+        place[modal] = system.length * _BENT[number % len(_BENT)]
+        q = made(system.model, place)
         off = np.abs(open_by(made.choice, system.model, made.targets, q)[0]).max(initial=0.0)
         if not off < _CLOSED:
             raise ConstraintError(
-                f'loops of the mechanism are {off:.3g} open with the drives at '
-                f'{(low + share * (high - low)).tolist()}'
+                f'loops of the mechanism are {off:.3g} open with the coordinates at '
+                f'{place.tolist()}'
             )

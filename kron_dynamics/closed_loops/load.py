@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints import read_constraints
@@ -24,34 +27,61 @@ from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
+if TYPE_CHECKING:
+    from kron_dynamics.flexible import FlexibleModel
+
+BoolArray = npt.NDArray[np.bool_]
+# A condition, without units, that bending breaks by so much per unit is broken.
+_HELD = 1e-9
+
 
 def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) -> ClosedLoopModel:
     """Return the model of a tree whose loops are closed, in the coordinates of its drives.
 
     Args:
-        model: the tree, of rigid bodies.
+        model: the tree; links of it may bend.
         source: the description of the constraints: a file or what one holds. It names the joints
-            with a drive (`actuated`), as many as there are degrees of freedom.
+            with a drive (`actuated`), as many as there are degrees of freedom with stiff links.
+            Modal coordinates may be among them: they are coordinates in any case.
 
     Raises:
-        ModelError: the description is broken, or links of the model bend; the message names the
-            file where that is one.
-        ConstraintError: the loops cannot be closed; a constraint is not one of positions; the
-            drives do not determine where the mechanism is, or several move one joint together.
+        ModelError: the description is broken; the message names the file where that is one.
+        ConstraintError: the loops cannot be closed, or keep a link from bending; a constraint is
+            not one of positions; the drives do not determine where the mechanism is, or several
+            move one joint together.
         UnknownFrameError: a constraint names a link that the model does not have.
     """
-    tree = rigid_tree(model)
-    found = read_constraints(source, tree)
+    found = read_constraints(source, model)
     try:
-        return _closed(tree, found)
+        if not model.is_flexible:
+            return _closed(rigid_tree(model), found)
+        stiff = _closed(cast('FlexibleModel', model).rigid, _of_joints(found, model))
+        return _closed(model, found, stiff)
     except KronDynamicsError as error:
         if isinstance(source, Mapping):
             raise
         raise type(error)(f'{clipped(str(source))}: {error}') from error.__cause__
 
 
-def _closed(tree: RobotModel, found: ConstraintDescription) -> ClosedLoopModel:
-    tree = rigid_tree(tree)
+def _of_joints(found: ConstraintDescription, model: RobotModel) -> ConstraintDescription:
+    """The same for stiff links: what it says of modal coordinates is left out."""
+    modal = model.joint_names[model.joint_count :]
+
+    def joints(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if names is None else tuple(name for name in names if name not in modal)
+
+    return replace(
+        found,
+        start={name: place for name, place in found.start.items() if name not in modal},
+        hold=joints(found.hold) or (),
+        independent=joints(found.independent),
+        actuated=joints(found.actuated),
+    )
+
+
+def _closed(
+    tree: RobotModel, found: ConstraintDescription, stiff: ClosedLoopModel | None = None
+) -> ClosedLoopModel:
     system = ConstraintSystem(tree, found.constraints)
     for constraint in found.constraints:
         refuse_what_moves(constraint)
@@ -64,6 +94,11 @@ def _closed(tree: RobotModel, found: ConstraintDescription) -> ClosedLoopModel:
     def terms(q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
         return system.terms(q, qd, t)
 
+    if stiff is not None:  # is closed, its links straight
+        start = np.concatenate([stiff.closing.start, np.zeros(tree.n - tree.joint_count)])
+        _refuse_what_holds_links(system, terms(start, np.zeros(tree.n), 0.0).A)
+        drives = stiff.closing.choice.independent
+        return ClosedLoopModel.assembled(tree, system, start, drives, stiff)
     joint_numbers(found.start, 'start', tree.joint_names)
     guess = np.array([found.start.get(joint, 0.0) for joint in tree.joint_names])
     held = joint_numbers(found.hold, 'hold', tree.joint_names)
@@ -77,3 +112,30 @@ def _closed(tree: RobotModel, found: ConstraintDescription) -> ClosedLoopModel:
             f'{freedom} degrees of freedom, expected as many; ConstrainedRobot takes any number'
         )
     return ClosedLoopModel.assembled(tree, system, start, drives)
+
+
+def _refuse_what_holds_links(system: ConstraintSystem, A: FloatArray) -> None:
+    """Refuse conditions, shape (k, n), that no motion of joints meets when a link bends."""
+    model, scaled = system.model, system.scaled(A)
+    modal = slice(model.joint_count, model.n)
+    held, rows = _not_met(scaled, modal)
+    if not held.any():
+        return
+    # A condition holds links by itself, or together with others.
+    names = [c.name for c, own in system.rows() if _not_met(scaled[own], modal)[0].any()]
+    names = names or list(dict.fromkeys(system.row_names[k] for k in np.flatnonzero(rows)))
+    modes = [model.joint_names[modal.start + k] for k in np.flatnonzero(held)]
+    raise ConstraintError(
+        f'constraints {listed(map(repr, names))} keep {listed(map(repr, modes))} from bending: no '
+        'motion of the joints meets their conditions then. A hinge holds a beam across the plane '
+        'of its loop: leave it the conditions in that plane, type: point with components: xy; '
+        'or leave these modes out of the flexible description'
+    )
+
+
+def _not_met(A: FloatArray, modal: slice) -> tuple[BoolArray, BoolArray]:
+    """Modes, and conditions without units, (k, n), that joints do not balance: (m,), (k,)."""
+    of_joints, of_modes = A[:, : modal.start], A[:, modal]
+    left = of_modes - of_joints @ np.linalg.lstsq(of_joints, of_modes, rcond=1e-10)[0]
+    counts = np.abs(left) > _HELD * max(1.0, float(np.abs(A).max(initial=0.0)))
+    return counts.any(axis=0), counts.any(axis=1)

@@ -54,12 +54,14 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
         model: the robot.
         q: coordinates, shape (n,), rad or m; of a batch, shape (N, n), the worst of each link.
     """
-    if not isinstance(model, FlexibleModel):
+    tree = getattr(model, 'tree', model)  # of a robot with closed loops
+    if not isinstance(tree, FlexibleModel):
         return []
     coordinates: FloatArray = np.asarray(q, dtype=np.float64)
     found = []
-    for link in model.flexible_links:
-        first, end = link.coordinates[0], link.coordinates[-1] + 1
+    fewer = tree.n - model.n  # coordinates, all of them of joints
+    for link in tree.flexible_links:
+        first, end = link.coordinates[0] - fewer, link.coordinates[-1] + 1 - fewer
         across = link.outline @ coordinates[..., first:end].T
         share = float(np.hypot(*across).max(initial=0.0))
         found.append(Deflection(link.link, link.length, share))

@@ -11,7 +11,6 @@ import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
 from kron_dynamics.equilibrium import quasi_static_equilibria
-from kron_dynamics.exceptions import ModelError
 from kron_dynamics.resources import resource_path
 from kron_dynamics.simulation import Plant
 
@@ -104,8 +103,3 @@ def test_flexible_links_explain_the_efforts_of_a_boom_that_vibrates(bag):
     for joint in (1, 2):
         residuals = [run.joints[joint].residual_rms for run in (stiff, bending)]
         assert residuals[1] < 0.1 * residuals[0]
-
-
-def test_flexible_links_do_not_go_with_closed_loops(bag):
-    with pytest.raises(ModelError, match='flexible links and constraints'):
-        analyze_bag(bag, flexible=FLEXIBLE, constraints=resource_path('config', 'cylinder.yaml'))
