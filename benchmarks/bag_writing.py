@@ -40,7 +40,7 @@ def writing(rounds: int) -> Outcome:
         _record(robot, folder / 'bag')
         (folder / 'ur5.urdf').write_text(description('ur5').text, encoding='utf-8')
         (run,) = analyze_bag(folder / 'bag', urdf=folder / 'ur5.urdf').runs
-        names = {'replay': run.replay, 'blocks': list(series_blocks(run.replay))}
+        names = {'replay': run.replay, 'blocks': list(series_blocks(run))}
         ours = PythonTask(
             'kron_dynamics',
             'write(path, replay, blocks)',

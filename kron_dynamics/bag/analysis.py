@@ -13,6 +13,7 @@ from typing import NamedTuple
 import yaml
 
 from kron_dynamics.bag.external_effort import (
+    ExternalEfforts,
     ExternalResult,
     external_efforts,
     external_results,
@@ -56,6 +57,7 @@ class RunAnalysis:
         vibrations: of flexible links; None where all links are stiff.
         bending: makes the robot of another description of its flexible links.
         external: what others exert on each joint, by a momentum observer.
+        external_series: the same over time, of each segment.
         phases: when the machine moved, was at rest, held a load or dug.
     """
 
@@ -67,6 +69,7 @@ class RunAnalysis:
     vibrations: ModalContent | None
     bending: Callable[[FlexibleSource], Robot]
     external: tuple[ExternalResult, ...]
+    external_series: tuple[ExternalEfforts, ...]
     phases: tuple[Phase, ...]
 
 
@@ -173,6 +176,7 @@ def _analyzed(found: _Found, replay: Replay, max_noise: float) -> RunAnalysis:
         vibrations,
         found.bending,
         external_results(replay, external, noise),
+        tuple(external),
         phases(replay, external, noise),
     )
 

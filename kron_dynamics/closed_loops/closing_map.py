@@ -152,7 +152,11 @@ def closing_map(
 
 
 def bending_map(
-    system: ConstraintSystem, choice: Choice, stiff: ClosingMap, lower: FloatArray, upper: FloatArray
+    system: ConstraintSystem,
+    choice: Choice,
+    stiff: ClosingMap,
+    lower: FloatArray,
+    upper: FloatArray,
 ) -> ClosingMap:
     """Return the map of a mechanism some of whose links bend.
 

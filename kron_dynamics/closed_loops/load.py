@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
 from kron_dynamics.constraints import read_constraints
@@ -25,12 +24,11 @@ from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from kron_dynamics.flexible import FlexibleModel
 
-BoolArray = npt.NDArray[np.bool_]
 # A condition, without units, that bending breaks by so much per unit is broken.
 _HELD = 1e-9
 
@@ -138,4 +136,4 @@ def _not_met(A: FloatArray, modal: slice) -> tuple[BoolArray, BoolArray]:
     of_joints, of_modes = A[:, : modal.start], A[:, modal]
     left = of_modes - of_joints @ np.linalg.lstsq(of_joints, of_modes, rcond=1e-10)[0]
     counts = np.abs(left) > _HELD * max(1.0, float(np.abs(A).max(initial=0.0)))
-    return counts.any(axis=0), counts.any(axis=1)
+    return np.asarray(counts.any(axis=0)), np.asarray(counts.any(axis=1))

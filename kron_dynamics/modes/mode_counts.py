@@ -18,7 +18,6 @@ import numpy as np
 
 from kron_dynamics.dynamics import linearization
 from kron_dynamics.exceptions import ModelWarning, ParameterError
-from kron_dynamics.flexible import FlexibleModel
 from kron_dynamics.messages import named
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.beam_properties import PLANES
@@ -150,7 +149,7 @@ class _Richest:
     @classmethod
     def of(cls, model: RobotModel, q: FloatArray, counts: Counts) -> _Richest:
         """Return the robot in a pose, its links straight."""
-        if not isinstance(model, FlexibleModel):
+        if not model.is_flexible:
             raise ParameterError('loaded gives a robot without flexible links')
         names = model.joint_names
         places = {

@@ -181,4 +181,3 @@ def test_loops_that_keep_a_link_from_bending_are_refused():
         assert word in str(found.value)
     for word in ("'rod_eye'", "'boom/w1'"):  # hold nothing
         assert word not in str(found.value)
-

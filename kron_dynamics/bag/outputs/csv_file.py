@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from kron_dynamics.bag.outputs.series import SeriesBlock, quantities_of
-from kron_dynamics.bag.outputs.series_table import FIRST_COLUMNS, column_names, table_of
+from kron_dynamics.bag.outputs.series_table import (
+    FIRST_COLUMNS,
+    column_names,
+    phase_names,
+    table_of,
+)
 from kron_dynamics.bag.replaying.replay import Replay
 
 
@@ -25,7 +30,7 @@ class CsvFile:
         """
         self._quantities = quantities_of(replay)
         names = column_names(self._quantities, replay.frame)
-        self._line = ','.join(['%.10g', '%d', '%d', *['%.10g'] * len(names)]) + '\n'
+        self._line = ','.join(['%.10g', '%d', '%d', '%s', *['%.10g'] * len(names)]) + '\n'
         self._file = path.open('w', encoding='utf-8', newline='')
         self._file.write(','.join(map(_cell, (*FIRST_COLUMNS, *names))) + '\n')
 
@@ -38,9 +43,10 @@ class CsvFile:
         table = table_of(self._quantities, block)
         head = (block.time, np.full(len(table), block.segment + 1), block.compared)
         line = self._line
-        for row in np.column_stack((*head, table)).tolist():
-            # No number but NaN is written with these letters.
-            self._file.write((line % tuple(row)).replace('nan', ''))
+        rows = zip(np.column_stack(head).tolist(), phase_names(block), table.tolist(), strict=True)
+        for first, phase, row in rows:
+            # No number but NaN, and no phase, is written with these letters.
+            self._file.write((line % (*first, phase, *row)).replace('nan', ''))
 
 
 def _cell(text: str) -> str:

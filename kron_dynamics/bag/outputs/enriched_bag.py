@@ -3,7 +3,8 @@
 """The recomputed series as an MCAP file, for PlotJuggler and Foxglove.
 
 Each quantity of a run is a topic below ``/analysis`` and the run's own topic: of joints a
-sensor_msgs/JointState with their names, of the tip a geometry_msgs/TwistStamped or AccelStamped.
+sensor_msgs/JointState with their names, of the tip a geometry_msgs/TwistStamped or AccelStamped;
+phases are a std_msgs/String where one begins.
 Rows that are not compared are left out. Stamps are those of the recording. Times of recording are
 as late as those of the joint states, so that both files can be shown together.
 """
@@ -21,6 +22,8 @@ from rosbags.typesys import Stores, get_typestore
 
 from kron_dynamics.bag.outputs.mcap_blocks import BlockWriter
 from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock, quantities_of
+from kron_dynamics.bag.outputs.slow_series import NO_PHASE
+from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.joint_state_layout import STAMP, joint_state_layout
 from kron_dynamics.typing import FloatArray, IntArray
@@ -63,6 +66,7 @@ class EnrichedBag:
         shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
         self._writer = BlockWriter(self._folder)
         self._topics: list[_Topic] = []
+        self._phase: tuple[int, int] | None = None  # of which segment, and which
 
     def __enter__(self) -> EnrichedBag:
         """Begin to write."""
@@ -97,6 +101,10 @@ class EnrichedBag:
                 f'{base}/{quantity.key}', kind, typestore=_STORE
             )
             self._topics.append(_Topic(quantity.key, connection, message, numbers))
+        self._phase = None
+        self._phases = self._writer.add_connection(
+            f'{base}/phase', 'std_msgs/msg/String', typestore=_STORE
+        )
 
     def add(self, block: SeriesBlock) -> None:
         """Write the compared rows of a block."""
@@ -107,6 +115,7 @@ class EnrichedBag:
             some = rows[first : first + _ROWS]
             stamps = log.origin + np.rint(block.time[some] * _SECOND).astype(np.int64)
             recorded = stamps + late
+            self._add_phases(block.segment, block.phase[some], recorded)
             for topic in self._topics:
                 values = block.values[topic.key][some]
                 known = np.isfinite(values).any(axis=1)
@@ -114,6 +123,17 @@ class EnrichedBag:
                     messages = _messages(topic, stamps[known], values[known])
                     self._writer.write_rows(topic.connection, recorded[known], messages)
             self._writer.end_block()
+
+    def _add_phases(self, segment: int, phase: IntArray, recorded: IntArray) -> None:
+        """Write the phases that begin in some rows; those in no phase end none."""
+        for k in np.flatnonzero(np.diff(phase, prepend=NO_PHASE - 1)):
+            now = segment, int(phase[k])
+            if now[1] != NO_PHASE and now != self._phase:
+                self._phase = now
+                text = _TYPES['std_msgs/msg/String'](data=KINDS[now[1]])
+                data = bytes(_STORE.serialize_cdr(text, 'std_msgs/msg/String'))
+                message = np.frombuffer(data, dtype=np.uint8)[None, :]
+                self._writer.write_rows(self._phases, recorded[k : k + 1], message)
 
 
 def _messages(topic: _Topic, stamps: IntArray, values: FloatArray) -> Any:

@@ -9,14 +9,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Protocol
 
-from kron_dynamics.bag.analysis import BagAnalysis
+from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.csv_file import CsvFile
 from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, PlotData
 from kron_dynamics.bag.outputs.page.report_page import write_page
 from kron_dynamics.bag.outputs.provenance import provenance_of
 from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
-from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.exceptions import BagError
 
 # What each format adds to the summary, which is always written.
@@ -94,7 +93,7 @@ def write_files(
             if 'html' in formats:
                 plots = PlotData(run.replay)
                 takers.append(plots)
-            files += _write_run(run.replay, folder, stem, formats, takers)
+            files += _write_run(run, folder, stem, formats, takers)
             if 'html' in formats:
                 drawn.append(plots.finish())
     if 'html' in formats:
@@ -104,10 +103,10 @@ def write_files(
 
 
 def _write_run(
-    replay: Replay, folder: Path, stem: str, formats: Collection[str], takers: list[_Series]
+    run: RunAnalysis, folder: Path, stem: str, formats: Collection[str], takers: list[_Series]
 ) -> list[str]:
     """Write the files of a run, give its series to the takers too, and return the names."""
-    files = []
+    files, replay = [], run.replay
     with ExitStack() as opened:
         if 'csv' in formats:
             files.append(f'{stem}.csv')
@@ -118,7 +117,7 @@ def _write_run(
             files.append(f'{stem}.parquet')
             takers.append(opened.enter_context(closing(ParquetFile(replay, folder / files[-1]))))
         if takers:
-            for block in series_blocks(replay):
+            for block in series_blocks(run):
                 for taker in takers:
                     taker.add(block)
     return files

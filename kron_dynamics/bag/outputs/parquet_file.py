@@ -15,6 +15,7 @@ from kron_dynamics.bag.outputs.series_table import (
     FIRST_COLUMNS,
     column_names,
     column_units,
+    phase_names,
     table_of,
 )
 from kron_dynamics.bag.replaying.replay import Replay
@@ -32,8 +33,8 @@ class ParquetFile:
         """
         self._quantities = quantities_of(replay)
         names = column_names(self._quantities, replay.frame)
-        kinds = (pyarrow.float64(), pyarrow.int32(), pyarrow.bool_())
-        units = ('s', '', '', *column_units(self._quantities))
+        kinds = (pyarrow.float64(), pyarrow.int32(), pyarrow.bool_(), pyarrow.string())
+        units = ('s', '', '', '', *column_units(self._quantities))
         types = (*kinds, *[pyarrow.float64()] * len(names))
         self._schema = pyarrow.schema(
             [
@@ -53,7 +54,9 @@ class ParquetFile:
         if not len(block.time):
             return
         table = table_of(self._quantities, block)
-        head = (block.time, np.full(len(table), block.segment + 1, np.int32), block.compared)
+        segments = np.full(len(table), block.segment + 1, np.int32)
+        phases = [name or None for name in phase_names(block)]
+        head = (block.time, segments, block.compared, phases)
         columns = [
             pyarrow.array(column, type=field.type, from_pandas=True)  # NaN becomes null
             for column, field in zip((*head, *table.T), self._schema, strict=True)

@@ -8,15 +8,17 @@ Every file of series is written from these: CSV, Parquet, MCAP and the page with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from kron_dynamics.bag.analysis import RunAnalysis
+from kron_dynamics.bag.outputs.slow_series import SlowSeries
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.replaying.segment_replay import TERMS, SegmentReplay
 from kron_dynamics.model.joint_kinds import joint_kind
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 TIP_COMPONENTS = ('x', 'y', 'z', 'angular_x', 'angular_y', 'angular_z')
 # Which quantity is the rate of which.
@@ -56,6 +58,7 @@ class SeriesBlock:
         epoch: how often the clock had been restarted before.
         time: in s since the first stamp, evenly spaced, shape (N,).
         compared: rows far enough from ends and gaps to be compared, shape (N,).
+        phase: what the machine does, a place in `phases.KINDS` or `NO_PHASE`, shape (N,).
         values: of each quantity by its key, shape (N, columns); NaN where not known.
     """
 
@@ -63,6 +66,7 @@ class SeriesBlock:
     epoch: int
     time: FloatArray
     compared: BoolArray
+    phase: IntArray
     values: dict[str, FloatArray]
 
 
@@ -92,6 +96,7 @@ def quantities_of(replay: Replay) -> tuple[Quantity, ...]:
         of_joints('uncertainty', 'standard deviation of the recomputed effort', efforts),
         of_joints('residual', 'recorded minus recomputed effort', efforts),
         *(of_joints(term, f'{term} term of the effort', efforts) for term in TERMS),
+        of_joints('external', 'external effort', efforts),
         of_joints('recorded_rate', 'rate of the recorded effort', efforts, '/s'),
         of_joints('recomputed_rate', 'rate of the recomputed effort', efforts, '/s'),
         of_tip('tip_velocity', 'velocity of the tip', 's'),
@@ -103,15 +108,15 @@ def quantities_of(replay: Replay) -> tuple[Quantity, ...]:
     )
 
 
-def series_blocks(replay: Replay) -> Iterator[SeriesBlock]:
+def series_blocks(run: RunAnalysis) -> Iterator[SeriesBlock]:
     """Yield every row of a run once, in order.
 
     Rates need the rows around a row: those at the end of a block wait for the next one.
     """
-    reach = _Reach(replay)
+    reach, slow = _Reach(run.replay), SlowSeries(run)
     waiting: _Waiting | None = None
-    for part in replay.blocks():
-        block = _block(part)
+    for part in run.replay.blocks():
+        block = _block(part, slow)
         if waiting is not None and waiting.rows.segment != block.segment:
             yield waiting.taken(reach, all_of_it=True)
             waiting = None
@@ -124,7 +129,7 @@ def series_blocks(replay: Replay) -> Iterator[SeriesBlock]:
         yield waiting.taken(reach, all_of_it=True)
 
 
-def _block(part: SegmentReplay) -> SeriesBlock:
+def _block(part: SegmentReplay, slow: SlowSeries) -> SeriesBlock:
     """Return the quantities of some rows, without rates."""
     count = len(part.time)
     return SeriesBlock(
@@ -132,6 +137,7 @@ def _block(part: SegmentReplay) -> SeriesBlock:
         part.epoch,
         part.time,
         part.valid,
+        slow.phase(part.segment, part.time),
         {
             'position': part.position,
             'velocity': part.velocity,
@@ -141,6 +147,7 @@ def _block(part: SegmentReplay) -> SeriesBlock:
             'uncertainty': np.tile(part.effort_noise, (count, 1)),
             'residual': part.residual,
             **part.terms,
+            'external': slow.external(part.segment, part.time),
             'tip_velocity': part.tip_velocity,
             'tip_recorded': part.tip_recorded,
             'tip_recomputed': part.tip_recomputed,
@@ -191,9 +198,7 @@ class _Waiting:
         given = _cut(self.rows, some)
         first = max(0, end - needed)
         self.rows, self._given = _cut(self.rows, slice(first, None)), end - first
-        return SeriesBlock(
-            given.segment, given.epoch, given.time, given.compared, given.values | rates
-        )
+        return replace(given, values=given.values | rates)
 
 
 def _rates(rows: SeriesBlock, source: str, steps: list[int], step: float) -> FloatArray:
@@ -215,6 +220,7 @@ def _joined(first: SeriesBlock, second: SeriesBlock) -> SeriesBlock:
         first.epoch,
         np.concatenate((first.time, second.time)),
         np.concatenate((first.compared, second.compared)),
+        np.concatenate((first.phase, second.phase)),
         {key: np.concatenate((first.values[key], second.values[key])) for key in second.values},
     )
 
@@ -225,5 +231,6 @@ def _cut(rows: SeriesBlock, some: slice) -> SeriesBlock:
         rows.epoch,
         rows.time[some],
         rows.compared[some],
+        rows.phase[some],
         {key: table[some] for key, table in rows.values.items()},
     )

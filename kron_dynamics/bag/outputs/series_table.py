@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The series of a run as one table: a column for each joint's and the tip's quantities."""
+"""The series of a run as one table: a column for each joint's and the tip's quantities.
+
+Before these columns of numbers stand time, segment, whether a row is compared, and its phase.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock
+from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.typing import FloatArray
 
-FIRST_COLUMNS = ('time', 'segment', 'compared')
+FIRST_COLUMNS = ('time', 'segment', 'compared', 'phase')
+
+
+def phase_names(block: SeriesBlock) -> list[str]:
+    """Return what the machine does in each row; empty where that is not known."""
+    names = [*KINDS, '']  # the last one is of NO_PHASE
+    return [names[kind] for kind in block.phase.tolist()]
 
 
 def column_names(quantities: Sequence[Quantity], frame: str) -> list[str]:

@@ -38,9 +38,7 @@ class SlowSeries:
         if not len(item.rows.time):
             return np.full((len(time), item.effort.shape[1]), np.nan)
         outside = (np.nan, np.nan)  # a line to what is not known is not known
-        columns = [
-            np.interp(time, item.rows.time, column, *outside) for column in item.effort.T
-        ]
+        columns = [np.interp(time, item.rows.time, column, *outside) for column in item.effort.T]
         return np.column_stack(columns)
 
     def phase(self, segment: int, time: FloatArray) -> IntArray:
@@ -53,7 +51,9 @@ class SlowSeries:
         known = self._phases.get(segment, [])
         if not known:
             return np.full(len(time), NO_PHASE)
-        starts, ends = (np.array([getattr(each, end) for each in known]) for end in ('start', 'end'))
+        starts, ends = (
+            np.array([getattr(each, end) for each in known]) for end in ('start', 'end')
+        )
         place = np.searchsorted(starts, time, side='right') - 1
         kinds = np.array([KINDS.index(each.kind) for each in known])
         inside = (place >= 0) & (time <= ends[place])

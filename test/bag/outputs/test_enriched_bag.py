@@ -33,13 +33,16 @@ def numbers_of(message, quantity):
 
 def test_rosbags_reads_every_series_with_its_stamps(analysis, path):
     replay = analysis.runs[0].replay
-    found = {}
+    found, phases = {}, []
     with AnyReader([path]) as reader:
         for connection, log_time, data in reader.messages():
             message = reader.deserialize(data, connection.msgtype)
+            if connection.topic == f'{TOPICS}/phase':
+                phases.append((log_time, message.data))
+                continue
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             found.setdefault(connection.topic, {})[stamp] = (log_time, message)
-    blocks = list(series_blocks(replay))
+    blocks = list(series_blocks(analysis.runs[0]))
     compared = np.concatenate([block.compared for block in blocks])
     time = np.concatenate([block.time for block in blocks])
     stamps = replay.run.log.origin + np.rint(time * 1e9).astype(np.int64)
@@ -58,6 +61,13 @@ def test_rosbags_reads_every_series_with_its_stamps(analysis, path):
             assert log_time - stamps[k] == late[k]
             assert np.array_equal(numbers_of(message, quantity), table[k]), quantity.key
     assert not found
+    # One in each segment, stamped as late as the rows of it.
+    first = [np.flatnonzero(compared & (epoch == k) & known_phase(blocks))[0] for k in (0, 1)]
+    assert phases == [(stamps[k] + late[k], 'moving') for k in first]
+
+
+def known_phase(blocks):
+    return np.concatenate([block.phase for block in blocks]) >= 0
 
 
 def test_mcap_reads_it_with_its_definitions(analysis, path):
@@ -72,7 +82,7 @@ def test_mcap_reads_it_with_its_definitions(analysis, path):
         }
         schemas = {schema.name: schema for schema in summary.schemas.values()}
         times = [message.log_time for *_, message in reader.iter_messages()]
-    assert len(counts) == len(quantities_of(analysis.runs[0].replay))
+    assert len(counts) == len(quantities_of(analysis.runs[0].replay)) + 1  # phases
     assert len(times) == sum(counts.values()) == summary.statistics.message_count
     assert times == sorted(times)
     assert summary.statistics.message_start_time == times[0]
@@ -87,7 +97,7 @@ def test_nothing_is_left_of_a_file_that_failed(analysis, tmp_path):
     (tmp_path / '.analysis').mkdir()  # left by one that was killed
     with pytest.raises(ZeroDivisionError), EnrichedBag(path) as bag:
         bag.begin(analysis.runs[0].replay)
-        bag.add(next(series_blocks(analysis.runs[0].replay)))
+        bag.add(next(series_blocks(analysis.runs[0])))
         raise ZeroDivisionError
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     assert path.read_bytes() == b'an earlier one'

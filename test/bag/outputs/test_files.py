@@ -99,7 +99,7 @@ def test_csv_has_the_series(analysis, tmp_path):
     replay = analysis.runs[0].replay
     write_files(analysis, tmp_path, ['csv'])
     rows = rows_of(tmp_path / 'joint_states.csv')
-    blocks = list(series_blocks(replay))
+    blocks = list(series_blocks(analysis.runs[0]))
     assert len(rows) == sum(len(block.time) for block in blocks)
     assert {row['segment'] for row in rows} == {'1', '2'}
     compared = [row for row in rows if row['compared'] == '1']
@@ -121,7 +121,9 @@ def test_parquet_has_what_csv_has(analysis, tmp_path):
     table = parquet.read_table(tmp_path / 'joint_states.parquet')
     rows = rows_of(tmp_path / 'joint_states.csv')
     assert table.column_names == list(rows[0])
-    for name in table.column_names:
+    assert table['phase'].to_pylist() == [row['phase'] or None for row in rows]
+    assert {row['phase'] for row in rows if row['compared'] == '1'} >= {'moving'}
+    for name in set(table.column_names) - {'phase'}:
         found = table[name].to_numpy(zero_copy_only=False).astype(float)
         expected = [float(row[name] or 'nan') for row in rows]
         np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=name)

@@ -39,10 +39,10 @@ class Pieces:
                 yield replace(part, **cut)
 
 
-def whole(replay):
+def whole(run):
     """Return times and the series of each quantity, all blocks together."""
-    blocks = list(series_blocks(replay))
-    keys = [quantity.key for quantity in quantities_of(replay)]
+    blocks = list(series_blocks(run))
+    keys = [quantity.key for quantity in quantities_of(run.replay)]
     return (
         np.concatenate([block.time for block in blocks]),
         np.concatenate([block.compared for block in blocks]),
@@ -52,9 +52,10 @@ def whole(replay):
 
 @pytest.mark.parametrize('rows', [1, 3, 97])
 def test_series_are_the_same_however_they_are_cut(analysis, rows):
-    replay = analysis.runs[0].replay
-    time, compared, values = whole(replay)
-    cut_time, cut_compared, cut_values = whole(Pieces(replay, rows))
+    run = analysis.runs[0]
+    time, compared, values = whole(run)
+    cut = replace(run, replay=Pieces(run.replay, rows))
+    cut_time, cut_compared, cut_values = whole(cut)
     assert np.array_equal(cut_time, time)
     assert np.array_equal(cut_compared, compared)
     for key, table in values.items():
@@ -62,8 +63,9 @@ def test_series_are_the_same_however_they_are_cut(analysis, rows):
 
 
 def test_every_row_comes_once(analysis):
-    replay = analysis.runs[0].replay
-    time, compared, values = whole(replay)
+    run = analysis.runs[0]
+    replay = run.replay
+    time, compared, values = whole(run)
     assert len(time) == sum(part.rows for part in replay.stretches)
     assert compared.sum() == sum(part.compared for part in replay.stretches)
     for quantity in quantities_of(replay):
@@ -71,10 +73,10 @@ def test_every_row_comes_once(analysis):
         assert shape == (len(time), len(quantity.columns)) == (len(time), len(quantity.units))
 
 
-def assert_series_of(motion, frequency, replay):
+def assert_series_of(motion, frequency, run):
     """Every quantity is that of a sinusoidal motion, recomputed by other functions."""
-    robot = motion.robot
-    time, compared, values = whole(replay)
+    robot, replay = motion.robot, run.replay
+    time, compared, values = whole(run)
     rows = np.rint(time * 100).astype(int)
     known = compared & np.isfinite(values['jerk']).all(axis=1)
     assert known.sum() > 0.6 * len(time)
@@ -112,7 +114,7 @@ def test_series_are_those_of_the_motion(arm_urdf, arm_motion, make_bag):
         bag.text('/robot_description', arm_urdf)
         bag.motion('/joint_states', motion)
     (run,) = analyze_bag(bag.path, frame='tool', window=0.11).runs
-    assert_series_of(motion, (2.1, 1.7, 2.6), run.replay)
+    assert_series_of(motion, (2.1, 1.7, 2.6), run)
 
 
 def test_series_of_closed_loops_are_those_of_the_motion(make_motion, make_bag):
@@ -124,4 +126,4 @@ def test_series_of_closed_loops_are_those_of_the_motion(make_motion, make_bag):
         bag.text('/robot_description', urdf)
         bag.motion('/joint_states', motion)
     (run,) = analyze_bag(bag.path, constraints=loops, window=0.11).runs
-    assert_series_of(motion, (2.0,), run.replay)
+    assert_series_of(motion, (2.0,), run)

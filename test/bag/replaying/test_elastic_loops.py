@@ -39,9 +39,7 @@ def bag(make_bag, pushed):
         bag.text('/robot_description', URDF.read_text(encoding='utf-8'))
         for k in range(50):
             bag.joint_state('/joint_states', 0.02 * (k - 50) + 5.0, DRIVES, START, [0] * 3, hold)
-        for t, q, qd, effort in zip(
-            motion.time, motion.q, motion.qd, motion.effort, strict=True
-        ):
+        for t, q, qd, effort in zip(motion.time, motion.q, motion.qd, motion.effort, strict=True):
             bag.joint_state('/joint_states', t + 5.0, DRIVES, q[:3], qd[:3], effort)
     return bag.path
 

@@ -149,6 +149,12 @@ def _effort_panels(by_key: dict[str, Quantity], k: int) -> tuple[Panel, ...]:
             ),
         ),
         Panel(
+            'External effort, from momenta',
+            'effort',
+            unit,
+            (Line('external', ('external', k), 2),),
+        ),
+        Panel(
             'Terms of the recomputed effort',
             'effort',
             unit,

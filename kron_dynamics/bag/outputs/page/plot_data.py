@@ -7,14 +7,17 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kron_dynamics.bag.outputs.page.envelope import DrawnSegment, Envelope
 from kron_dynamics.bag.outputs.page.panels import Column, Line, Panel, Section, sections_of
 from kron_dynamics.bag.outputs.series import SeriesBlock, quantities_of
+from kron_dynamics.bag.outputs.slow_series import NO_PHASE
 from kron_dynamics.bag.outputs.text_tables import scale_of
+from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.typing import FloatArray
 
@@ -24,6 +27,15 @@ MOST_POINTS, LEAST_POINTS = 16_384, 1_024
 # Pause drawn between two clock epochs, in s.
 EPOCH_PAUSE = 1.0
 MICRO = '\N{MICRO SIGN}'
+
+
+class _DrawnPhase(NamedTuple):
+    """A phase of a segment, with its times before they are shifted."""
+
+    segment: int
+    kind: int
+    start: float
+    end: float
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,7 @@ class PlotData:
         self._envelope = Envelope(min(MOST_POINTS, max(LEAST_POINTS, points)))
         self._epochs: list[int] = []
         self._segment: int | None = None
+        self._phases: list[_DrawnPhase] = []
 
     def add(self, block: SeriesBlock) -> None:
         """Take the next rows of the run; those that are not compared are not drawn."""
@@ -61,12 +74,30 @@ class PlotData:
             self._segment = block.segment
             self._epochs.append(block.epoch)
             self._envelope.begin_segment()
+            self._phases.append(_DrawnPhase(len(self._epochs) - 1, NO_PHASE, 0.0, 0.0))
+        self._add_phases(block)
         values = np.column_stack([block.values[key][:, k] for key, k in self._columns])
         self._envelope.add(block.time, np.where(block.compared[:, None], values, np.nan))
 
+    def _add_phases(self, block: SeriesBlock) -> None:
+        bounds = np.flatnonzero(np.diff(block.phase)) + 1
+        for first, last in pairwise([0, *bounds.tolist(), len(block.time)]):
+            if first == last:
+                continue
+            before, kind = self._phases[-1], int(block.phase[first])
+            start, end = float(block.time[first]), float(block.time[last - 1])
+            if kind == before.kind:
+                self._phases[-1] = before._replace(end=end)
+            else:
+                self._phases[-1] = before._replace(end=start)
+                self._phases.append(_DrawnPhase(before.segment, kind, start, end))
+
     def finish(self) -> DrawnRun:
         """Return what is drawn, without lines that have no values."""
-        segments = shifted(self._envelope.finish(), self._epochs)
+        drawn = self._envelope.finish()
+        segments = shifted(drawn, self._epochs)
+        pairs = zip(segments, drawn, strict=True)
+        shifts = [float(part.time[0] - before.time[0]) for part, before in pairs]
         low, high = (
             np.concatenate([_with_gap(getattr(part, bound)) for part in segments])
             for bound in ('low', 'high')
@@ -76,10 +107,10 @@ class PlotData:
         peak = dict(zip(self._columns, peaks.tolist(), strict=True))
         sections = tuple(_with_values(section, peak) for section in self._sections)
         panels = [panel for section in sections for panel in section.panels]
-        drawn = list(dict.fromkeys(each for panel in panels for each in panel.columns))
-        place = {column: k for k, column in enumerate(drawn)}
+        shown = list(dict.fromkeys(each for panel in panels for each in panel.columns))
+        place = {column: k for k, column in enumerate(shown)}
         width = self._envelope.samples_per_point
-        rows = [self._columns.index(column) for column in drawn]
+        rows = [self._columns.index(column) for column in shown]
         data = {
             'topic': self._topic,
             'samplesPerPoint': width,
@@ -91,6 +122,11 @@ class PlotData:
                     'label': f'segment {number}',
                 }
                 for number, part in enumerate(segments, start=1)
+            ],
+            'phases': [
+                {'kind': KINDS[kind], 'start': start + shifts[k], 'end': end + shifts[k]}
+                for k, kind, start, end in self._phases
+                if kind != NO_PHASE
             ],
             'series': [
                 {'key': self._columns[row][0], 'column': self._columns[row][1]}

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-// Draws the plots of a page: `data` has the series of each run, `panels` which of them go together.
+// Draws the plots of a page: `data` has the series of each run, `panels` which of them go together;
+// what is computed for them is in series.js.
 // Those of a run share zoom and cursor. Nothing is loaded from anywhere.
 
 const HEIGHT = 210;
 const PRINT_WIDTH = 690; // of a plot on paper, CSS pixels
 const DASHES = [[], [8, 4], [2, 3]];
 const COLOURS = 8;
-const LEAST_RANGE = 0.02; // a constant signal is shown with at least this share of it as its range
+const STRIP = 4; // of phases above a plot, CSS pixels
 const runs = JSON.parse(document.getElementById('data').textContent);
 const drawn = []; // functions that draw a plot again
 
@@ -17,33 +18,11 @@ function style(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function numbers(text, Kind) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return Array.from(new Kind(bytes.buffer), (value) => (Number.isNaN(value) ? null : value));
-}
-
-// Values of a series in the unit of a panel; decoded when a panel that has it comes into view.
-function scaled(run, series, bound, factor) {
-  const text = run.series[series][bound] ?? run.series[series].low;
-  return numbers(text, Float32Array).map((value) => (value === null ? null : value / factor));
-}
-
-function sum(values, others, share) {
-  return values.map((value, k) => {
-    const other = others[k];
-    return value === null || other === null ? null : value + share * other;
-  });
-}
-
 function element(kind, className, text) {
   const made = document.createElement(kind);
   made.className = className;
   if (text !== undefined) made.textContent = text;
   return made;
-}
-
-function shown(value) {
-  return value === null || value === undefined ? '–' : String(Number(value.toPrecision(5)));
 }
 
 // One plot -------------------------------------------------------------------------------------
@@ -84,13 +63,6 @@ function plan(run, panel) {
   return { data, series, bands, entries };
 }
 
-function rangeOfValues(plot, low, high) {
-  if (low === null || high === null) return [-1, 1];
-  const size = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  const margin = 0.08 * (high - low) + Math.max(0, LEAST_RANGE * size - (high - low)) / 2;
-  return [low - margin, high + margin];
-}
-
 function drawSegments(run) {
   return (plot) => {
     const { ctx, bbox } = plot;
@@ -113,8 +85,19 @@ function drawSegments(run) {
         ctx.fillText(segment.label, (from + to) / 2, bbox.top - 2 * ratio);
       }
     });
+    for (const { kind, start, end } of run.phases) {
+      const from = Math.max(plot.valToPos(start, 'x', true), bbox.left);
+      const to = Math.min(plot.valToPos(end, 'x', true), bbox.left + bbox.width);
+      if (to <= from) continue;
+      ctx.fillStyle = phaseColour(kind);
+      ctx.fillRect(from, bbox.top, to - from, STRIP * ratio);
+    }
     ctx.restore();
   };
+}
+
+function phaseColour(kind) {
+  return style(`--phase-${kind.replace(' ', '-')}`);
 }
 
 function options(run, panel, width, parts, update) {
@@ -186,7 +169,9 @@ function legend(run, parts, hidden) {
   const update = (plot) => {
     const at = plot.cursor.idx;
     const known = at !== null && at !== undefined;
-    run.moment.textContent = known ? `at ${shown(plot.data[0][at])} s` : '';
+    const phase = known ? phaseAt(run.phases, plot.data[0][at]) : null;
+    run.moment.textContent = known
+      ? `at ${shown(plot.data[0][at])} s${phase === null ? '' : `, ${phase}`}` : '';
     parts.entries.forEach((entry, k) => {
       if (entry.low === undefined) return;
       const low = known ? plot.data[entry.low][at] : null;
@@ -235,10 +220,7 @@ function draw(run, panel, place) {
 // Zoom and pan, shared by the plots of a run ------------------------------------------------------
 
 function zoom(run, low, high) {
-  const [first, last] = [run.time[0], run.time[run.time.length - 1]];
-  const width = Math.min(Math.max(high - low, run.step * 4), last - first);
-  const start = Math.min(Math.max(low, first), last - width);
-  follow(run, { min: start, max: start + width });
+  follow(run, within(run, low, high));
 }
 
 function follow(run, { min, max }) {
@@ -256,9 +238,7 @@ function catchUp(run, plot) {
 }
 
 function scaleAbout(run, factor, centre) {
-  const { min, max } = run.range;
-  const about = centre ?? (min + max) / 2;
-  zoom(run, about - (about - min) * factor, about + (max - about) * factor);
+  zoom(run, ...about(run.range, factor, centre));
 }
 
 function shift(run, share) {
@@ -309,7 +289,12 @@ function controls(run, place) {
   }
   run.readout = element('span', 'moment');
   run.moment = element('span', 'moment');
-  place.append(run.readout, run.moment);
+  const kinds = kindsOf(run.phases).map(({ kind, share }) => {
+    const entry = element('span', 'phase', `${kind} ${shown(Number((100 * share).toPrecision(2)))} %`);
+    entry.style.setProperty('--kind', `var(--phase-${kind.replace(' ', '-')})`);
+    return entry;
+  });
+  place.append(run.readout, ...kinds, run.moment);
 }
 
 // The page ----------------------------------------------------------------------------------------

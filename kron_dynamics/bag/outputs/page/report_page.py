@@ -17,14 +17,14 @@ from kron_dynamics.bag.outputs.provenance import Provenance
 from kron_dynamics.bag.outputs.result_tables import ResultTable, result_tables, segment_table
 
 # Facts that a reader must not overlook.
-WARNINGS = ('lost', 'note', 'noise', 'unused')
+WARNINGS = ('doubt', 'lost', 'note', 'noise', 'unused')
 # More joints than these have their plots folded away at first.
 MOST_OPEN = 8
 # Whatever a recording holds, the browser neither loads nor sends anything.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 HINT = (
     'Drag to zoom, double-click for all; Shift and drag to pan, Ctrl or Shift and the wheel to '
-    'zoom; a click on a name hides its line.'
+    'zoom; a click on a name hides its line. The strip above each plot is what the machine did.'
 )
 
 
@@ -66,7 +66,7 @@ def write_page(
         f'<script type="application/json" id="data">{data}</script>',
         f'<!--\n{_asset("uPlot.LICENSE")}-->',
         f'<script>{_asset("uPlot.iife.min.js")}</script>',
-        f'<script>{_asset("report.js")}</script>',
+        f'<script>{_asset("series.js")}{_asset("report.js")}</script>',
         '</body></html>',
     ]
     # Names of files may be no text.

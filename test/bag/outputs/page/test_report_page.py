@@ -59,7 +59,7 @@ def drawn(run, key, column):
 
 def segment_of(analysis, number):
     """Return the times of a segment, and its series without rows that are not compared."""
-    blocks = [b for b in series_blocks(analysis.runs[0].replay) if b.segment == number]
+    blocks = [b for b in series_blocks(analysis.runs[0]) if b.segment == number]
     values = {
         key: np.concatenate([np.where(b.compared[:, None], b.values[key], np.nan) for b in blocks])
         for key in blocks[0].values
@@ -116,7 +116,7 @@ def test_panels_show_every_quantity_with_its_unit(analysis, page):
     keys = {(each['key'], each['column']) for each in run['series']}
     joints = ('position', 'velocity', 'acceleration', 'jerk', 'recorded', 'recomputed')
     joints += ('uncertainty', 'residual', 'inertia', 'coriolis', 'gravity', 'friction')
-    joints += ('recorded_rate', 'recomputed_rate')
+    joints += ('external', 'recorded_rate', 'recomputed_rate')
     tip = ('tip_velocity', 'tip_recorded', 'tip_recomputed', 'tip_uncertainty', 'tip_jerk')
     assert keys == {(key, k) for key in joints for k in range(3)} | {
         (key, k) for key in tip for k in range(6)
@@ -127,6 +127,18 @@ def test_panels_show_every_quantity_with_its_unit(analysis, page):
         line for panel in run['panels'] for line in panel['lines'] if line['band'] is not None
     ]
     assert len(bands) == 3 * 2 + 6  # efforts, residuals, acceleration of the tip
+
+
+def test_phases_are_drawn_at_the_times_of_their_segments(analysis, page):
+    (run,) = page.runs
+    kinds = [phase.kind for phase in analysis.runs[0].phases]
+    assert [phase['kind'] for phase in run['phases']] == kinds == ['moving', 'moving']
+    for phase, segment, told in zip(
+        run['phases'], run['segments'], analysis.runs[0].phases, strict=True
+    ):
+        assert segment['start'] <= phase['start'] < phase['end'] <= segment['end']
+        length = told.end - told.start
+        assert phase['end'] - phase['start'] == pytest.approx(length, abs=0.1)
 
 
 def test_tables_are_those_of_the_report(analysis, page):
@@ -166,7 +178,7 @@ def test_long_series_are_drawn_by_their_extremes(analysis, tmp_path, monkeypatch
     width = run['samplesPerPoint']
     assert width > 10 and f'largest of {width} samples' in page.text
     low, high = drawn(run, 'residual', 1)
-    blocks = list(series_blocks(analysis.runs[0].replay))
+    blocks = list(series_blocks(analysis.runs[0]))
     residuals = np.concatenate([b.values['residual'][b.compared, 1] for b in blocks])
     assert np.nanmin(low) == np.float32(residuals.min())
     assert np.nanmax(high) == np.float32(residuals.max())
