@@ -3,8 +3,8 @@
 """Small changes of a source text, each of which a test should notice.
 
 Operators, comparisons and conditions turned round, numbers changed, functions such as min and max
-exchanged, signs, refusals and early returns removed, indices shifted. Texts, annotations and what
-is inside a `raise` stay as they are.
+exchanged, signs, refusals and early returns removed, indices shifted. Texts, annotations, what is
+inside a `raise` and whether `zip` is strict stay as they are.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ Change = tuple['ast.expr | ast.stmt', str, str]
 def _changes(node: ast.AST, function: str) -> Iterator[Change]:
     """Changes of a node and of all in it: what is replaced, by what, and in which function."""
     if isinstance(node, _LEFT_ALONE) or _is_text(node) or _is_for_types(node):
+        return
+    if isinstance(node, ast.keyword) and node.arg == 'strict':
         return
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         function = f'{function}.{node.name}' if function else node.name

@@ -40,6 +40,7 @@ def changed(text: str) -> set[str]:
         ('"text"', []),
         ('x: Literal[0, 1] = a', []),
         ('x = f"{a + b}"', []),
+        ('x = zip(a, b, strict=True)', []),
     ],
 )  # fmt: skip
 def test_each_change_is_made_alone(text: str, expected: list[str]) -> None:

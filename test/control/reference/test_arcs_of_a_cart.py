@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -16,6 +18,7 @@ from kron_dynamics.control.reference.extremal_arcs import (
     CEILING,
     FORWARD,
     MIXED,
+    ArcRows,
     arcs_of,
 )
 from kron_dynamics.control.reference.mesh_motion import hermite
@@ -151,19 +154,65 @@ def test_a_roof_is_followed_where_it_is_low_and_left_where_it_is_too_steep():
     np.testing.assert_allclose(np.sort(1.0 - corners(back)), corners(arcs), atol=1e-9)
 
 
+def with_weight(mesh, weight):
+    return replace(mesh, terms=mesh.terms._replace(weight=weight[:, np.newaxis]))
+
+
 def test_another_limit_that_takes_over_bends_an_arc():
     # The effort's room shrinks along the path, from more than the acceleration takes to less.
     mesh, change = mesh_along(EVEN, path), 0.23
-    weight = 0.5 + 0.4 * (mesh.places[:, np.newaxis] - change)
-    mesh = type(mesh)(
-        *(getattr(mesh, name) for name in ('nodes', 'sizes', 'places')),
-        mesh.terms._replace(weight=weight),
-        mesh.before,
-        mesh.after,
-        mesh.slope,
-    )
+    mesh = with_weight(mesh, 0.5 + 0.4 * (mesh.places - change))
     arcs = found_arcs(mesh, limits_of(np.inf, 1.0, 1.5))
     assert kinks(arcs) == pytest.approx([change], abs=1e-3)
+
+
+def test_a_limit_may_take_over_for_an_interval_on_both_sides_of_a_node_alone():
+    mesh, node = mesh_along(EVEN, path), EVEN[20]
+    far = 0.7 * (EVEN[1] - EVEN[0])
+    mesh = with_weight(mesh, 0.5 + 0.1 * (far - np.abs(mesh.places - node)))
+    arcs = found_arcs(mesh, limits_of(np.inf, 1.0, 1.5))
+    assert np.sort(kinks(arcs)) == pytest.approx([node - far, node + far], abs=1e-4)
+
+
+@pytest.mark.parametrize('share', [0.003, 0.996, 0.0])
+def test_a_corner_beside_a_node_is_one_and_at_a_node_is_none(share):
+    size = 1.0 / 60.5
+    nodes = 0.5 + size * (np.arange(-30, 31) - share)
+    nodes = np.concatenate(([0.0], nodes[1:-1], [1.0]))
+    arcs = found_arcs(mesh_along(nodes, path), limits_of(np.inf, 1.0))
+    found = corners(arcs)
+    if share:
+        assert found == pytest.approx([0.5], abs=1e-6)
+    else:
+        assert found.size == 0
+        steps = stepping_nodes(arcs.slopes())
+        np.testing.assert_array_equal(nodes[1:-1][steps], [nodes[30]])
+
+
+@pytest.mark.parametrize('forward', [True, False])
+def test_curves_from_one_end_have_the_bounds_of_u_at_both_ends(forward, rng):
+    arcs = found_arcs(mesh_along(EVEN, path), limits_of(np.inf, 1.0))
+    count = EVEN.size
+    shape = (2 * count - 1, 6)
+    arcs = replace(
+        arcs,
+        rows=ArcRows(rng.normal(size=shape), rng.normal(size=shape), rng.uniform(0.5, 1.0, shape)),
+        x=rng.uniform(0.1, 1.0, count),
+        forward=rng.uniform(0.1, 1.0, count - 1),
+        backward=rng.uniform(0.1, 1.0, count - 1),
+        rest_slopes=(7.0, -5.0),
+    )
+    k = np.arange(count - 1)
+    x, u = arcs.from_one_end(k, forward)
+    near, far = (0, 1) if forward else (1, 0)
+    np.testing.assert_array_equal(x[near], arcs.x[k + near])
+    np.testing.assert_array_equal(x[far], (arcs.forward if forward else arcs.backward)[k])
+    np.testing.assert_array_equal(u[near], arcs.bounds(arcs.x)[near][k + near])
+    other = arcs.x.copy()
+    other[k + far] = x[far]
+    np.testing.assert_array_equal(u[far], arcs.bounds(other)[near][k + far])
+    assert arcs.bounds(arcs.x)[0][0] == 7.0
+    assert arcs.bounds(arcs.x)[1][-1] == -5.0
 
 
 @pytest.mark.parametrize('count', [12, 40])
