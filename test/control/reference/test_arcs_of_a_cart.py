@@ -217,9 +217,14 @@ def test_curves_from_one_end_have_the_bounds_of_u_at_both_ends(forward, rng):
 
 @pytest.mark.parametrize('count', [12, 40])
 def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count):
-    nodes, limits, rounds = np.linspace(0.0, 1.0, count), limits_of(0.6, 1.0), []
+    nodes, limits, rounds = np.linspace(0.0, 1.0, count), limits_of(0.6, np.inf, 1.0), []
+
+    def weight(r):
+        return 0.3 * np.sin(9.0 * r)
+
     for _ in range(12):
-        arcs = found_arcs(mesh_along(nodes, path), limits)
+        mesh = mesh_along(nodes, path)
+        arcs = found_arcs(with_weight(mesh, weight(mesh.places)), limits)
         u = arcs.slopes()
         parts = parts_to_follow(arcs, u, limits, beyond_limits(arcs, u))
         rounds.append(parts)
@@ -235,9 +240,16 @@ def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count)
     assert (rounds[-1] == 1).all()
     known = arcs.kind != MIXED
     x, slope = hermite((arcs.x[:-1], arcs.x[1:]), u.T, np.diff(nodes), np.array(0.5))
-    _, first, second = path(0.5 * (nodes[1:] + nodes[:-1]))
-    assert np.abs(first * slope + second * x)[known].max() < 1.0 + 1e-5
+    middles = 0.5 * (nodes[1:] + nodes[:-1])
+    _, first, second = path(middles)
+    used = np.abs(first * slope + second * x + weight(middles))
+    assert used[known].max() < 1.0 + 1e-5
     assert (first * np.sqrt(x))[known].max() < 0.6 * (1.0 + 1e-5)
+    # And limits are used up there: the one of the arc that an interval follows.
+    for kind, share in ((FORWARD, used), (BACKWARD, used), (CEILING, first * np.sqrt(x) / 0.6)):
+        followed = arcs.kind == kind
+        assert followed.any()
+        assert share[followed].min() > 1.0 - 1e-4
 
 
 def test_what_is_beyond_limits_at_nodes_is_that_of_the_worse_side(rng):
