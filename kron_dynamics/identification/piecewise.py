@@ -51,4 +51,12 @@ def changes(matrix: FloatArray, effort: FloatArray) -> list[tuple[int, int]]:
         total = saved(np.full(len(places), rows[k - 1]), places)
         total += saved(places, np.full(len(places), rows[k + 1]))
         rows[k] = int(places[np.argmax(total)])
+    # A change between two of the places was as good as one at each: one of them saves nothing now.
+    while len(rows) > 2:
+        begin, change, end = (np.array(rows[k : len(rows) - 2 + k]) for k in range(3))
+        gain = saved(begin, change) + saved(change, end) - saved(begin, end)
+        least = int(np.argmin(gain))
+        if gain[least] >= LEAST_SAVED:
+            break
+        del rows[least + 1]
     return list(zip(rows[:-1], rows[1:], strict=True))

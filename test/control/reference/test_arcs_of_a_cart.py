@@ -235,6 +235,7 @@ def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count)
             for a, b, k in zip(nodes[:-1], nodes[1:], parts, strict=True)
         ]
         nodes = np.append(np.concatenate(shares), 1.0)
+        assert nodes.size < 100  # they are of fourth order
     assert (rounds[0] > 1).any()
     assert max(parts.max() for parts in rounds) <= 5
     assert (rounds[-1] == 1).all()

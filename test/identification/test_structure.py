@@ -1,0 +1,93 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long efforts are averaged: for their noise, but not beyond what the motion lets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.rows import REACH
+from kron_dynamics.identification.structure import (
+    LEAST_SAMPLES,
+    MOTION_SHARE,
+    NOISE_TARGET,
+    WIDTH_GROWTH,
+    average_width,
+    fastest_motion,
+)
+
+STEP = 0.005
+
+
+def swinging(
+    rng: np.random.Generator, noise: float, frequency: float = 0.2, unknown: bool = False
+) -> Motion:
+    """Two joints, of which the second is slower, for 60 s, with efforts of a mean square of 1."""
+    t = STEP * np.arange(12000)
+    qd = np.column_stack([np.cos(2.0 * np.pi * f * t) for f in (frequency, 0.5 * frequency)])
+    effort = np.sqrt(2.0) * qd + noise * rng.standard_normal(qd.shape)
+    if unknown:
+        effort[:, 1] = np.nan
+    return Motion(t, np.zeros_like(qd), 3.0 + qd, effort)
+
+
+def averaged_noise(width: float, rng: np.random.Generator) -> float:
+    """Standard deviation of white noise of 1 after the average."""
+    reach = int(np.ceil(REACH * width / STEP))
+    weights = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) * STEP / width))
+    return float(np.convolve(rng.standard_normal(200000), weights / weights.sum(), 'valid').std())
+
+
+def test_the_average_is_the_shortest_that_leaves_so_little_noise(
+    rng: np.random.Generator,
+) -> None:
+    noise = 0.05
+    width = average_width([swinging(rng, noise)])
+    assert noise * averaged_noise(width, rng) < 1.05 * NOISE_TARGET
+    assert noise * averaged_noise(width / WIDTH_GROWTH, rng) > 0.95 * NOISE_TARGET
+    several = [swinging(rng, noise), swinging(rng, noise)]
+    assert average_width(several) == pytest.approx(width, rel=WIDTH_GROWTH - 1.0)
+
+
+def test_joints_without_efforts_have_neither_noise_nor_power(rng: np.random.Generator) -> None:
+    noise = 0.05
+    width = average_width([swinging(rng, noise, unknown=True)])
+    assert width == pytest.approx(average_width([swinging(rng, noise)]), rel=WIDTH_GROWTH - 0.99)
+
+
+def test_without_noise_it_is_as_short_as_can_be(rng: np.random.Generator) -> None:
+    assert average_width([swinging(rng, 0.0)]) == pytest.approx(LEAST_SAMPLES * STEP)
+
+
+def test_however_noisy_it_does_not_wipe_out_the_motion(rng: np.random.Generator) -> None:
+    motion = swinging(rng, 30.0, frequency=0.5)
+    longest = MOTION_SHARE / 0.5
+    assert longest / WIDTH_GROWTH < average_width([motion]) <= longest * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize('frequency', [0.2, 1.5])
+def test_the_fastest_motion_is_that_of_the_quickest_joint(
+    frequency: float, rng: np.random.Generator
+) -> None:
+    slow = swinging(rng, 0.0, 0.1)
+    quick = swinging(rng, 0.0, frequency)
+    assert fastest_motion([slow, quick]) == pytest.approx(frequency, abs=1.0 / 60.0)
+    assert fastest_motion([quick, slow]) == fastest_motion([slow, quick])
+
+
+def test_a_twentieth_of_the_power_and_joints_that_tremble_do_not_count(
+    rng: np.random.Generator,
+) -> None:
+    slow = swinging(rng, 0.0, 0.2)
+    t = slow.time
+    for share, expected in ((0.04, 0.2), (0.06, 5.0)):
+        ripple = np.sqrt(share / (1.0 - share)) * np.cos(2.0 * np.pi * 5.0 * t)
+        qd = slow.qd + np.column_stack([ripple, 0.0 * t])
+        motion = Motion(t, slow.q, qd, slow.effort)
+        assert fastest_motion([motion]) == pytest.approx(expected, abs=1.0 / 60.0)
+    trembling = np.column_stack([slow.qd[:, 0], 5e-4 * np.cos(2.0 * np.pi * 30.0 * t)])
+    motion = Motion(t, slow.q, trembling, slow.effort)
+    assert fastest_motion([motion]) == pytest.approx(0.2, abs=1.0 / 60.0)
+    assert fastest_motion([Motion(t, slow.q, 0.0 * slow.qd, slow.effort)]) > 0.0
