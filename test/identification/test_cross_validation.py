@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,18 @@ def test_the_strongest_prior_that_costs_nothing_is_chosen(rng: np.random.Generat
     assert best < strength < max(STRENGTHS)
     assert as_good(strength)
     assert not any(as_good(each) for each in STRENGTHS if each > strength)
+
+
+@pytest.mark.parametrize(('slope', 'stronger'), [(9.9, True), (10.1, False)])
+def test_one_standard_error_is_as_good(slope: float, stronger: bool) -> None:
+    # Scores that rise from 0.1 to 1 by a mean of 0.9 of slope, with a standard error of 9.
+    spread = np.array([-1.0, 1.0, -1.0, 1.0, 0.0]) * 9.0 * np.sqrt(5.0)
+
+    def scores(strength: float, starts: object = None) -> np.ndarray:
+        rise = strength - 0.1
+        return 100.0 + rise * slope + (rise > 0.0) * spread
+
+    told = SimpleNamespace(
+        parts=range(5), prior=SimpleNamespace(expected=np.zeros(1)), scores=scores
+    )
+    assert choose_strength(told)[0] == (1.0 if stronger else 0.1)  # type: ignore[arg-type]

@@ -219,7 +219,8 @@ def most_rates(rows: ArcRows, x: FloatArray) -> FloatArray:
         shape (N + 1,).
     """
     up, down = rows.steepest(x)
-    alone = (rows.a[::2] == 0.0) & (rows.b[::2] * x[:, np.newaxis] > rows.room[::2])
+    with np.errstate(invalid='ignore'):  # where velocities have no limit
+        alone = (rows.a[::2] == 0.0) & (rows.b[::2] * x[:, np.newaxis] > rows.room[::2])
     at = np.flatnonzero((up.min(axis=1) < down.max(axis=1)) | alone.any(axis=1))
     at = at[(at > 0) & (at < x.size - 1)]
     found = np.full(x.size, np.inf)

@@ -24,6 +24,8 @@ from kron_dynamics.control.reference.extremal_arcs import (
 from kron_dynamics.control.reference.mesh_motion import hermite
 from kron_dynamics.control.reference.path_terms import Limits
 
+pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
+
 EVEN = np.linspace(0.0, 1.0, 82)  # none at 1/2
 UNEVEN = np.sin(0.5 * np.pi * np.linspace(0.0, 1.0, 122)) ** 2
 

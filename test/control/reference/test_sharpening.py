@@ -1,0 +1,74 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The quickest motions of a cart without effort rate limits, which are known, and guides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from single_carts import cart
+
+from kron_dynamics.control.reference.mesh_motion import MeshMotion
+from kron_dynamics.control.reference.path_mesh import Mesh
+from kron_dynamics.control.reference.path_sections import sections_of_waypoints
+from kron_dynamics.control.reference.path_terms import Limits
+from kron_dynamics.control.reference.section_meshes import rest_map_of
+from kron_dynamics.control.reference.sharpening import sharpened
+
+pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
+
+WAY, MASS, EFFORT = 1.6, 2.0, 6.0
+
+
+@pytest.fixture(autouse=True)
+def _kernels(kernel_cache):
+    """All robots of this file share the kernels of the session."""
+
+
+def found_for(axis='1 0 0', velocity=np.inf, count=40, guide=None):
+    robot = cart(axis, effort=EFFORT, mass=MASS if axis == '1 0 0' else 0.4)
+    none = np.array([np.inf])
+    limits = Limits(np.array([velocity]), none, np.array([EFFORT]), none)
+    (section,) = sections_of_waypoints(np.array([[0.0], [WAY]]), (), np.ones(1))
+    rest_map = rest_map_of(robot, section, limits)
+    mesh = Mesh.of(robot, section, rest_map, np.linspace(0.0, rest_map.duration, count))
+    x = np.ones(count)
+    if guide:
+        guide = MeshMotion(mesh, guide * x, 0.0 * x)
+    return sharpened(robot, section, rest_map, limits, (mesh, x), guide), limits
+
+
+def duration(up, down, velocity=np.inf):
+    """Two constant accelerations, and a velocity between them."""
+    top = min(velocity, np.sqrt(2.0 * WAY * up * down / (up + down)))
+    cruise = WAY - 0.5 * top**2 * (1.0 / up + 1.0 / down)
+    return top / up + top / down + cruise / top
+
+
+@pytest.mark.parametrize(
+    ('axis', 'velocity', 'up', 'down'),
+    [
+        ('1 0 0', np.inf, 3.0, 3.0),
+        ('1 0 0', 1.1, 3.0, 3.0),
+        ('0 0 1', np.inf, 15.0 - 9.80665, 15.0 + 9.80665),
+        ('0 0 1', 1.5, 15.0 - 9.80665, 15.0 + 9.80665),
+    ],
+)
+@pytest.mark.parametrize('count', [25, 60])
+def test_it_takes_the_time_of_constant_efforts_and_few_nodes(axis, velocity, up, down, count):
+    found, limits = found_for(axis, velocity, count)
+    assert found.exact
+    # Where arcs meet, in transitions of a millisecond, it is a little slower.
+    assert 1.0 <= found.samples.duration / duration(up, down, velocity) < 1.0 + 6e-6
+    assert found.samples.peaks(limits).max() <= 1.0
+    assert found.mesh.sizes.size < 250
+    states = found.samples.states
+    np.testing.assert_allclose(states[0][[0, -1], 0], [0.0, WAY], atol=1e-12)
+    np.testing.assert_allclose(states[1][[0, -1], 0], 0.0, atol=1e-12)
+
+
+def test_it_keeps_to_a_guide_where_it_would_be_beyond_limits():
+    # Nothing is beyond limits here: a guide, however slow, takes nothing.
+    free, _ = found_for(velocity=1.1)
+    guided, _ = found_for(velocity=1.1, guide=0.1)
+    assert guided.samples.duration == free.samples.duration
