@@ -217,7 +217,7 @@ def test_curves_from_one_end_have_the_bounds_of_u_at_both_ends(forward, rng):
     assert arcs.bounds(arcs.x)[1][-1] == -5.0
 
 
-@pytest.mark.parametrize('count', [12, 40])
+@pytest.mark.parametrize('count', [12, 19, 27, 40])
 def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count):
     nodes, limits, rounds = np.linspace(0.0, 1.0, count), limits_of(0.6, np.inf, 1.0), []
 
@@ -230,6 +230,14 @@ def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count)
         u = arcs.slopes()
         parts = parts_to_follow(arcs, u, limits, beyond_limits(arcs, u))
         rounds.append(parts)
+        x, slope = hermite((arcs.x[:-1], arcs.x[1:]), u.T, np.diff(nodes), np.array(0.5))
+        middles = 0.5 * (nodes[1:] + nodes[:-1])
+        _, first, second = path(middles)
+        used = np.abs(first * slope + second * x + weight(middles))
+        rate = first * np.sqrt(x) / 0.6
+        whole = (arcs.kind != MIXED) & (parts == 1)
+        assert used[whole].max(initial=0.0) < 1.0 + 1e-5
+        assert rate[whole].max(initial=0.0) < 1.0 + 1e-5
         if (parts == 1).all():
             break
         shares = [
@@ -241,15 +249,8 @@ def test_intervals_are_divided_until_limits_are_followed_in_their_middles(count)
     assert (rounds[0] > 1).any()
     assert max(parts.max() for parts in rounds) <= 5
     assert (rounds[-1] == 1).all()
-    known = arcs.kind != MIXED
-    x, slope = hermite((arcs.x[:-1], arcs.x[1:]), u.T, np.diff(nodes), np.array(0.5))
-    middles = 0.5 * (nodes[1:] + nodes[:-1])
-    _, first, second = path(middles)
-    used = np.abs(first * slope + second * x + weight(middles))
-    assert used[known].max() < 1.0 + 1e-5
-    assert (first * np.sqrt(x))[known].max() < 0.6 * (1.0 + 1e-5)
     # And limits are used up there: the one of the arc that an interval follows.
-    for kind, share in ((FORWARD, used), (BACKWARD, used), (CEILING, first * np.sqrt(x) / 0.6)):
+    for kind, share in ((FORWARD, used), (BACKWARD, used), (CEILING, rate)):
         followed = arcs.kind == kind
         assert followed.any()
         assert share[followed].min() > 1.0 - 1e-4
