@@ -96,3 +96,18 @@ def test_parameter_tables_are_those_of_the_nodes(section):
         for parameter in node_parameters.DESCRIPTION:
             del documented[parameter.name], expected[parameter.name]
     assert documented == expected
+
+
+def test_speeds_are_those_of_the_page_of_benchmarks():
+    def rows(text: str, columns: int) -> list[list[str]]:
+        lines = (line.strip('|').split('|') for line in text.splitlines() if line[:1] == '|')
+        return [[cell.strip() for cell in line] for line in lines if len(line) == columns]
+
+    page = (ROOT / 'docs' / 'benchmarks.md').read_text(encoding='utf-8')
+    measured = {(label, robot): text for label, robot, _, _, text, *_ in rows(page, 7)}
+    head, _, *lines = rows(README.split('\nHow fast ')[1].split('\nFor loops')[0], 5)
+    assert len(lines) == len([line for line in lines if line[1]]) >= 5
+    for label, *ratios in lines:
+        for robot, ratio in zip(head[1:], ratios, strict=True):
+            on_page = measured.get((label, robot))
+            assert ratio == (f'{float(on_page.partition("x")[0]):.2g}x' if on_page else ''), label
