@@ -166,6 +166,14 @@ def test_what_is_not_as_usual_is_left_to_sqlite(file, queries, commands):
     assert queries
 
 
+@pytest.mark.parametrize('command', ['VACUUM', 'ALTER TABLE messages ADD COLUMN more TEXT'])
+def test_topics_whose_messages_have_the_same_size_are_kept_apart(file, command):
+    change(file, 'UPDATE messages SET data = randomblob(64)')
+    change(file, command)
+    for topics in ([2], [1, 2, 3]):
+        assert read(file, topics) == expected(file, topics)
+
+
 def test_damaged_pages_are_told_by_sqlite(file):
     content = bytearray(file.read_bytes())
     with closing(sqlite3.connect(file)) as database:
