@@ -150,7 +150,8 @@ class ModalResiduals:
 
 def _rows(whiten: ComplexArray, values: ComplexArray) -> FloatArray:
     """Whitened columns of spectra, (S, L, C, k), as real rows, (S, 2 L C, k)."""
-    white = (whiten @ values).reshape(len(values), -1, values.shape[-1])
+    count, lines, channels, columns = values.shape
+    white = (whiten @ values).reshape(count, lines * channels, columns)
     # Each part has half of the variance.
     return np.asarray(np.sqrt(2.0) * np.concatenate([white.real, white.imag], axis=1))
 
