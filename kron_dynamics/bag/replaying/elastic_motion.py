@@ -14,14 +14,13 @@ that smoothed joint accelerations give modal coordinates smoothed by the same ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Longest integration step, in rad of the fastest mode: an error of the amplitude of 2e-5 a turn.
 _STEP_PHASE = 0.3
@@ -29,28 +28,13 @@ _STEP_PHASE = 0.3
 _BLOCK = 5000
 
 
-class ElasticMotion(NamedTuple):
-    """A motion in all n coordinates of a robot with flexible links, shape (N, n) each.
-
-    Attributes:
-        q: coordinates, rad or m.
-        qd: their rates.
-        qdd: their accelerations.
-    """
-
-    q: FloatArray
-    qd: FloatArray
-    qdd: FloatArray
-
-
-def elastic_motion(
+def modal_blocks(
     robot: Robot,
     step: float,
-    joints: tuple[FloatArray, FloatArray, FloatArray],
-    known: BoolArray,
+    parts: Iterable[tuple[FloatArray, BoolArray]],
     start: tuple[FloatArray, FloatArray] | None = None,
-) -> ElasticMotion:
-    """Return the motion of a robot with flexible links whose joints move as given.
+) -> Iterator[FloatArray]:
+    """Yield modal coordinates, rates and accelerations, shape (3, N, m), some samples at a time.
 
     Without a start the links are bent by weight and by the joints' acceleration at the first
     known sample, and do not vibrate: a vibration from before is not there, and the want of it dies
@@ -59,51 +43,113 @@ def elastic_motion(
     Args:
         robot: with flexible links.
         step: distance of the samples, s.
-        joints: positions, rates and accelerations of the joints, shape (N, n_j) each.
-        known: where these are good, shape (N,); between them they are interpolated.
-        start: modal coordinates and their rates at the first known sample, shape (n - n_j,) each.
+        parts: samples that follow one another: positions, rates and accelerations of the joints,
+            shape (3, N, n_j), and where these are good, shape (N,); between them they are
+            interpolated.
+        start: modal coordinates and their rates at the first known sample, shape (m,) each.
 
     Raises:
         ModelError: the links do not carry their weight, or bend further than their equations hold.
     """
-    count = robot.model.joint_count
-    motion = np.zeros((3, len(known), robot.n))
-    motion[:, :, :count] = [_filled(values, known) for values in joints]
-    where = np.flatnonzero(known)
-    if not len(where):
-        return ElasticMotion(*motion)
-    first, last = int(where[0]), int(where[-1]) + 1
-    bent = quasi_static_equilibrium(robot, motion[0, first, :count])[count:]
-    if start is None:
-        moving = quasi_static_equilibrium(robot, *motion[:, first, :count])[count:]
-        start = moving, np.zeros_like(moving)
-    state = np.concatenate([start[0] - bent, start[1]])
-    motion[0, :, count:] = bent
-    m = len(bent)
-    for begin in range(first, last, _BLOCK):
-        end = min(begin + _BLOCK, last)
-        # And the first sample of the next block: the last step leads there.
-        A, b = _coefficients(robot, motion[:, begin : min(end + 1, last)])
-        states = np.array(list(_states(A, b, step, state)))
-        rows = slice(begin, end)
-        state, states = states[-1], states[: end - begin]
-        motion[0, rows, count:] += states[:, :m]
-        motion[1, rows, count:] = states[:, m:]
-        rates = np.einsum('kij,kj->ki', A[: len(states)], states) + b[: len(states)]
-        motion[2, rows, count:] = rates[:, m:]
-    motion[0, :first, count:] = motion[0, first, count:]
-    motion[0, last:, count:] = motion[0, last - 1, count:]
-    robot.check_deflections(motion[0, first:last], stacklevel=3)
-    return ElasticMotion(*motion)
+    links: _Links | None = None
+    reached = np.zeros((3, 1, robot.n - robot.model.joint_count))
+    for still, joints in _bridged(parts):
+        for first in range(0, joints.shape[1], _BLOCK):
+            block = joints[:, first : first + _BLOCK]
+            if links is None:
+                links = _Links(robot, step, block[:, 0], start)
+            moved = links.moved(block)
+            if still and not first:
+                yield _held(moved[:, :1], still)
+            yield moved
+            reached = moved[:, -1:]
+        if still and not joints.shape[1]:
+            yield _held(reached, still)
 
 
-def _filled(values: FloatArray, known: BoolArray) -> FloatArray:
-    """Columns with what is not known interpolated, shape (N, n_j)."""
-    good = known & np.isfinite(values).all(axis=1)
-    if good.all() or not good.any():
-        return values
-    index = np.arange(len(values))
-    return np.column_stack([np.interp(index, index[good], column[good]) for column in values.T])
+def _held(row: FloatArray, count: int) -> FloatArray:
+    """So many samples at rest, where a row, (3, 1, m), is."""
+    held = np.zeros((3, count, row.shape[2]))
+    held[:1] = row[:1]
+    return held
+
+
+class _Links:
+    """Flexible links that move from sample to sample."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        step: float,
+        joints: FloatArray,
+        start: tuple[FloatArray, FloatArray] | None,
+    ) -> None:
+        self._robot, self._step, count = robot, step, len(joints[0])
+        self._bent = quasi_static_equilibrium(robot, joints[0])[count:]
+        if start is None:
+            moving = quasi_static_equilibrium(robot, *joints)[count:]
+            start = moving, np.zeros_like(moving)
+        self._state = np.concatenate([start[0] - self._bent, start[1]])
+        self._before: tuple[FloatArray, FloatArray] | None = None  # coefficients at the last one
+
+    def moved(self, joints: FloatArray) -> FloatArray:
+        """Return what links do in the next samples, (3, N, m), for joints (3, N, n_j)."""
+        count, m = joints.shape[2], len(self._bent)
+        motion = np.zeros((3, joints.shape[1], count + m))
+        motion[:, :, :count] = joints
+        motion[0, :, count:] = self._bent
+        A, b = _coefficients(self._robot, motion)
+        reached = slice(0, None)
+        if self._before is not None:  # a step leads here from the last sample
+            A, b = (np.concatenate(pair) for pair in zip(self._before, (A, b), strict=True))
+            reached = slice(1, None)
+        states = np.array(list(_states(A, b, self._step, self._state)))[reached]
+        self._state, self._before = states[-1], (A[-1:], b[-1:])
+        motion[0, :, count:] += states[:, :m]
+        motion[1, :, count:] = states[:, m:]
+        rates = np.einsum('kij,kj->ki', A[reached], states) + b[reached]
+        motion[2, :, count:] = rates[:, m:]
+        self._robot.check_deflections(motion[0])
+        return motion[:, :, count:]
+
+
+def _bridged(
+    parts: Iterable[tuple[FloatArray, BoolArray]],
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the joints' motion with what is not known between samples interpolated.
+
+    With it, (3, N, n_j), how many samples before it stay as it begins; or after all, where N is 0.
+    """
+    last: FloatArray | None = None  # known sample, (3, 1, n_j)
+    waiting: FloatArray | None = None  # samples behind it, not known
+    for given, known in parts:
+        part, good = given, known & np.isfinite(given).all(axis=(0, 2))
+        if waiting is not None:
+            part = np.concatenate([waiting, given], axis=1)
+            good = np.concatenate([np.zeros(waiting.shape[1], dtype=bool), good])
+        where = np.flatnonzero(good)
+        if not len(where):
+            waiting = part
+            continue
+        first, end = int(where[0]), int(where[-1]) + 1
+        waiting = part[:, end:]
+        if last is None:
+            yield first, _interpolated(part[:, first:end], where - first)
+        else:
+            ready = np.concatenate([last, part[:, :end]], axis=1)
+            yield 0, _interpolated(ready, np.concatenate([[0], where + 1]))[:, 1:]
+        last = part[:, end - 1 : end]
+    if waiting is not None and waiting.shape[1]:
+        yield waiting.shape[1], waiting[:, :0]
+
+
+def _interpolated(motion: FloatArray, good: IntArray) -> FloatArray:
+    """Columns of (3, N, n_j) with straight lines between good rows, N of them or fewer."""
+    if len(good) == motion.shape[1]:
+        return motion
+    index = np.arange(motion.shape[1])
+    rows = [[np.interp(index, good, column[good]) for column in values.T] for values in motion]
+    return np.asarray(np.swapaxes(np.array(rows), 1, 2))
 
 
 def _coefficients(robot: Robot, motion: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -9,13 +9,14 @@ same kernel before anything is compared, so a residual is not the smoothing's do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
+from kron_dynamics.bag.reading.spool import Spool, release
+from kron_dynamics.bag.replaying.elastic_motion import modal_blocks
 from kron_dynamics.bag.replaying.filters import JointFilter
 from kron_dynamics.bag.replaying.row_signals import JointSmoothing, interpolated_joints
 from kron_dynamics.bag.samples import Samples
@@ -27,6 +28,9 @@ from kron_dynamics.typing import BoolArray, FloatArray
 MOST_BRIDGED = 0.1
 # The noise of a long segment is that at so many times, some of them together.
 NOISE_SAMPLES, TOGETHER = 1024, 16
+# Rows whose joints are looked at together for the motion of links that bend, and such parts after
+# which memory of what was read is given back.
+_ROWS, _PARTS_HELD = 8192, 16
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 
 
@@ -106,7 +110,7 @@ class SegmentPlan:
 
         Args:
             robot: the robot; flexible links vibrate as the joints' motion makes them, see
-                `elastic_motion`; their motion is kept for the whole segment.
+                `modal_blocks`; their motion in the whole segment is kept, in a file if it is long.
             frame: link whose acceleration is recomputed.
             segment: the recorded motion.
             efforts: recorded efforts of each joint; may hold no samples.
@@ -127,10 +131,21 @@ class SegmentPlan:
         self._modal = self._modal_motion() if robot.model.is_flexible else None
 
     def _modal_motion(self) -> FloatArray:
-        """Modal coordinates, their rates and accelerations in all rows, shape (3, N, m)."""
-        *joints, fitted = self._joint_motion(0, self.count)
-        motion = elastic_motion(self._robot, self.step, (joints[0], joints[1], joints[2]), fitted)
-        return np.stack(motion)[:, :, self._robot.model.joint_count :]
+        """Modal coordinates, their rates and accelerations in all rows, shape (N, 3 m)."""
+
+        def parts() -> Iterator[tuple[FloatArray, BoolArray]]:
+            for number, first in enumerate(range(0, self.count, _ROWS)):
+                last = min(first + _ROWS, self.count)
+                *joints, fitted = self._joint_motion(first, last)
+                yield np.stack(joints), fitted
+                if not number % _PARTS_HELD:
+                    release()
+
+        modes = self._robot.n - self._robot.model.joint_count
+        spool = Spool(float, 3 * modes)
+        for block in modal_blocks(self._robot, self.step, parts()):
+            spool.append(np.hstack(list(block)))
+        return np.asarray(spool.table())
 
     def _time(self, first: int, last: int) -> FloatArray:
         return np.asarray(self.segment.start + self.step * np.arange(first, last, dtype=float))
@@ -174,10 +189,8 @@ class SegmentPlan:
         q, qd, qdd, fitted = self._joint_motion(begin, end)
         x, xd, xdd = q, qd, qdd  # of all coordinates
         if self._modal is not None:
-            x, xd, xdd = (
-                np.hstack((joints, modal))
-                for joints, modal in zip((q, qd, qdd), self._modal[:, begin:end], strict=True)
-            )
+            modal = np.hsplit(self._modal[begin:end], 3)
+            x, xd, xdd = (np.hstack(pair) for pair in zip((q, qd, qdd), modal, strict=True))
         n, still = q.shape[1], np.zeros_like(x)
         gravity = robot.gravity_vector(x)
         inertia = (robot.inverse_dynamics(x, still, xdd) - gravity)[:, :n]

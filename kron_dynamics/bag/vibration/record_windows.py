@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, predicted_modes
 from kron_dynamics.bag.vibration.smoothing_kernels import kernel_gain
-from kron_dynamics.bag.vibration.vibration_records import VibrationRecord
+from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, VibrationRows
 from kron_dynamics.identification.modal_windows import ModalWindows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
@@ -23,6 +24,9 @@ _BAND = (0.5, 2.0)
 _HIGHEST = 0.45
 # Windows that are looked at: those with most vibration.
 _MOST = 60
+# Samples that are made ready together, and such parts after which memory of what was read is given
+# back.
+_ROWS, _PARTS_HELD = 32_768, 8
 
 
 class _Place(NamedTuple):
@@ -50,7 +54,8 @@ def record_windows(
     Returns:
         None where no window is long enough, or nothing was recorded that would show them.
     """
-    middle = records[0].position[len(records[0].position) // 2]
+    half = records[0].count // 2
+    middle = records[0].rows(half, half + 1).position[0]
     omega = predicted_modes(robot, middle, frame).omega[group]
     period = records[0].period
     length = int(_PERIODS * 2.0 * np.pi / omega.min() / period)
@@ -62,10 +67,11 @@ def record_windows(
         return None
     parts, modes = [], []
     for place in chosen:
-        pose = place.record.position[place.first : place.first + length].mean(axis=0)
+        rows = place.record.rows(place.first, place.first + length)
+        pose = rows.position.mean(axis=0)
         found = predicted_modes(robot, pose, frame)
         modes.append(found)
-        parts.append(_window(robot.rigid, frame, place, length, kept, pose))
+        parts.append(_window(robot.rigid, frame, place.record, rows, kept, pose))
     joints, seen, rigid, nuisances = (np.array(each) for each in zip(*parts, strict=True))
     seen, rigid, nuisances = seen[..., channels], rigid[:, channels], nuisances[:, :, channels]
     known = np.isfinite(seen).all(axis=1)
@@ -91,20 +97,7 @@ def _chosen(
     records: Sequence[VibrationRecord], length: int, kept: BoolArray, used: slice
 ) -> list[_Place]:
     """Windows that do not overlap, those with most of vibration first."""
-    places = []
-    for record in records:
-        channels = np.hstack([record.efforts, record.tip])[:, used]
-        noise = np.concatenate([record.effort_noise, record.tip_noise])[used]
-        reach = 2 * (len(record.kernel) // 2)
-        for first in range(reach, len(channels) - reach - length + 1, max(1, length // 4)):
-            rows = slice(first, first + length)
-            if not np.isfinite(record.acceleration[rows]).all():
-                continue
-            seen = np.isfinite(channels[rows]).all(axis=0)
-            if seen.any():
-                spectra = np.fft.rfft(channels[rows][:, seen], axis=0)[kept]
-                score = float(np.sum(np.abs(spectra / noise[seen]) ** 2))
-                places.append(_Place(score, record, first))
+    places = [place for record in records for place in _scored(record, length, kept, used)]
     places.sort(key=lambda place: -place.score)
     chosen: list[_Place] = []
     for place in places:
@@ -119,16 +112,41 @@ def _chosen(
     return chosen
 
 
+def _scored(
+    record: VibrationRecord, length: int, kept: BoolArray, used: slice
+) -> Iterator[_Place]:
+    """Windows of a record with what they show, those that overlap too."""
+    noise = np.concatenate([record.effort_noise, record.tip_noise])[used]
+    ends = 2 * record.reach
+    firsts = range(ends, record.count - ends - length + 1, max(1, length // 4))
+    together = max(1, _ROWS // firsts.step)
+    for number in range(0, len(firsts), together):
+        some = firsts[number : number + together]
+        part = record.rows(some[0], some[-1] + length)
+        channels = np.hstack([part.efforts, part.tip])[:, used]
+        for first in some:
+            rows = slice(first - some[0], first - some[0] + length)
+            if not np.isfinite(part.acceleration[rows]).all():
+                continue
+            seen = np.isfinite(channels[rows]).all(axis=0)
+            if seen.any():
+                spectra = np.fft.rfft(channels[rows][:, seen], axis=0)[kept]
+                score = float(np.sum(np.abs(spectra / noise[seen]) ** 2))
+                yield _Place(score, record, first)
+        if not number // together % _PARTS_HELD:
+            release()
+
+
 def _window(
     rigid: Robot,
     frame: str,
-    place: _Place,
-    length: int,
+    record: VibrationRecord,
+    rows: VibrationRows,
     kept: BoolArray,
     pose: FloatArray,
 ) -> tuple[ComplexArray, ComplexArray, FloatArray, ComplexArray]:
     """Joints (L, n_j), channels (L, C), rigid (C, n_j), nuisances (L, C, n_j) of a window."""
-    record, rows = place.record, slice(place.first, place.first + length)
+    length = len(rows.position)
     lines = np.asarray(2.0 * np.pi * np.fft.rfftfreq(length, record.period)[kept])
 
     def spectrum(values: FloatArray) -> ComplexArray:
@@ -136,14 +154,14 @@ def _window(
 
     gain = kernel_gain(record.kernel, lines, record.period)[:, None]
     gains = _acceleration_gain(record, lines)
-    q, qdd = record.position[rows], record.acceleration[rows]
+    q, qdd = rows.position, rows.acceleration
     tables = np.concatenate([rigid.mass_matrix(q), rigid.frame(frame).jacobian(q)[:, :3]], axis=1)
     count = qdd.shape[1]
     # Column by column: what each joint's acceleration does, without the filter of that joint.
     moved = sum(
         spectrum(tables[:, :, j] * qdd[:, j, None]) / gains[:, j, None] for j in range(count)
     )
-    raw = spectrum(np.hstack([record.efforts[rows], record.tip[rows]])) / gain
+    raw = spectrum(np.hstack([rows.efforts, rows.tip])) / gain
     channels = raw - moved
     nuisances = np.zeros((len(lines), count + 3, count), dtype=np.complex128)
     for j in range(count):

@@ -58,16 +58,29 @@ def kernel_gain(kernel: FloatArray, lines: FloatArray, period: float) -> Complex
     return np.asarray(np.exp(1j * np.outer(lines, times)) @ kernel)
 
 
-def white_noise(values: FloatArray) -> FloatArray:
-    """Return standard deviations of white noise on columns, shape (k,); NaN for empty ones.
+class WhiteNoise:
+    """Takes evenly spaced samples, some rows at a time, and tells the white noise on them."""
 
-    Args:
-        values: evenly spaced samples, shape (N, k); NaN where not known.
-    """
-    differences = np.diff(values, n=3, axis=0)
-    known = np.isfinite(differences)
-    count = np.maximum(known.sum(axis=0), 1)
-    level = np.sqrt(np.where(known, differences**2, 0.0).sum(axis=0) / count) / _THIRD
-    size = np.abs(np.nan_to_num(values)).max(axis=0, initial=0.0)
-    level = np.maximum(level, _NOISELESS * np.maximum(size, 1e-3))
-    return np.asarray(np.where(known.any(axis=0), level, np.nan))
+    def __init__(self) -> None:
+        """Begin without samples."""
+        self._before: FloatArray | None = None
+        self._squares: FloatArray | float = 0.0
+        self._count: FloatArray | float = 0.0
+        self._size: FloatArray | float = 0.0
+
+    def add(self, values: FloatArray) -> None:
+        """Take the next rows, shape (N, k); NaN where not known."""
+        rows = values if self._before is None else np.concatenate([self._before, values])
+        differences = np.diff(rows, n=3, axis=0)
+        known = np.isfinite(differences)
+        self._squares = self._squares + np.where(known, differences**2, 0.0).sum(axis=0)
+        self._count = self._count + known.sum(axis=0)
+        largest = np.abs(np.nan_to_num(values)).max(axis=0, initial=0.0)
+        self._size = np.maximum(self._size, largest)
+        self._before = rows[-3:]
+
+    def deviations(self) -> FloatArray:
+        """Return standard deviations, shape (k,); NaN for what is never known."""
+        level = np.sqrt(self._squares / np.maximum(self._count, 1)) / _THIRD
+        level = np.maximum(level, _NOISELESS * np.maximum(self._size, 1e-3))
+        return np.asarray(np.where(np.asarray(self._count) > 0, level, np.nan))

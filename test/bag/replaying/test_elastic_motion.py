@@ -9,7 +9,7 @@ import pytest
 
 import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
-from kron_dynamics.bag.replaying.elastic_motion import elastic_motion
+from kron_dynamics.bag.replaying.elastic_motion import modal_blocks
 from kron_dynamics.equilibrium import quasi_static_equilibria
 from kron_dynamics.resources import resource_path
 from kron_dynamics.simulation import Plant
@@ -37,22 +37,50 @@ def joints(motion, rows=slice(None)):
     return tuple(values[rows, :3] for values in (motion.q, motion.qd, motion.qdd))
 
 
+def links(boom, step, joints, known, start=None, rows=None):
+    """Modal coordinates and two derivatives, given some rows at a time."""
+    motion, rows = np.stack(joints), rows or len(known)
+    cuts = [slice(first, first + rows) for first in range(0, len(known), rows)]
+    parts = [(motion[:, cut], known[cut]) for cut in cuts]
+    found = np.concatenate(list(modal_blocks(boom, step, parts, start)), axis=1)
+    assert found.shape == (3, len(known), 2)
+    return found
+
+
 def test_links_move_as_those_of_the_simulated_machine(boom, pushed):
     known = np.ones(len(pushed.time), dtype=bool)
-    found = elastic_motion(boom, STEP, joints(pushed), known, (pushed.q[0, 3:], pushed.qd[0, 3:]))
-    for name in ('q', 'qd', 'qdd'):
-        true, ours = getattr(pushed, name)[:, 3:], getattr(found, name)[:, 3:]
+    found = links(boom, STEP, joints(pushed), known, (pushed.q[0, 3:], pushed.qd[0, 3:]))
+    for name, ours in zip(('q', 'qd', 'qdd'), found, strict=True):
+        true = getattr(pushed, name)[:, 3:]
         np.testing.assert_allclose(ours, true, rtol=0.0, atol=3e-3 * np.ptp(true, axis=0).max())
         assert (np.ptp(true, axis=0) > 0.0).all()
 
 
 def test_a_motion_goes_on_where_a_part_of_it_ended(boom, pushed):
     known = np.ones(len(pushed.time), dtype=bool)
-    whole = elastic_motion(boom, STEP, joints(pushed), known)
+    whole = links(boom, STEP, joints(pushed), known)
     half = len(known) // 2
-    at = whole.q[half, 3:], whole.qd[half, 3:]
-    rest = elastic_motion(boom, STEP, joints(pushed, slice(half, None)), known[half:], at)
-    np.testing.assert_allclose(rest.q[:, 3:], whole.q[half:, 3:], atol=1e-6)
+    at = whole[0, half], whole[1, half]
+    rest = links(boom, STEP, joints(pushed, slice(half, None)), known[half:], at)
+    np.testing.assert_allclose(rest[0], whole[0, half:], atol=1e-6)
+
+
+@pytest.mark.parametrize('rows', [1, 7, 100])
+def test_links_move_alike_however_the_motion_is_cut(boom, pushed, rows):
+    known = np.ones(len(pushed.time), dtype=bool)
+    known[:15] = known[95:108] = known[200:203] = known[-30:] = False
+    holed = tuple(np.where(known[:, None], values, np.nan) for values in joints(pushed))
+    whole = links(boom, STEP, holed, known)
+    cut = links(boom, STEP, holed, known, rows=rows)
+    np.testing.assert_allclose(cut, whole, rtol=0.0, atol=1e-9 * np.abs(whole).max())
+    # They stay as they are before the first known sample and after the last one.
+    assert (whole[0, :15] == whole[0, 15]).all() and (whole[0, -30:] == whole[0, -31]).all()
+    assert not whole[1:, :15].any() and not whole[1:, -30:].any()
+
+
+def test_links_of_a_motion_that_is_never_known_do_not_move(boom, pushed):
+    known = np.zeros(len(pushed.time), dtype=bool)
+    assert not links(boom, STEP, joints(pushed), known, rows=300).any()
 
 
 def test_slow_motions_only_bend_the_links(boom):
@@ -61,21 +89,19 @@ def test_slow_motions_only_bend_the_links(boom):
     way = np.array([1.0, 0.3, 0.1])
     q, qd = np.outer(1.0 - np.cos(w * t), way), np.outer(w * np.sin(w * t), way)
     qdd = np.outer(w * w * np.cos(w * t), way)
-    found = elastic_motion(boom, 0.05, (q, qd, qdd), np.ones(len(t), dtype=bool))
-    bent = quasi_static_equilibria(boom, q, qd, qdd)
-    np.testing.assert_allclose(found.q, bent, atol=0.02 * np.ptp(bent[:, 3:], axis=0).max())
+    found = links(boom, 0.05, (q, qd, qdd), np.ones(len(t), dtype=bool))
+    bent = quasi_static_equilibria(boom, q, qd, qdd)[:, 3:]
+    np.testing.assert_allclose(found[0], bent, atol=0.02 * np.ptp(bent, axis=0).max())
 
 
 def test_what_is_not_known_is_bridged(boom, pushed):
     known = np.ones(len(pushed.time), dtype=bool)
     known[:10] = known[400:404] = known[-7:] = False
     holed = tuple(np.where(known[:, None], values, np.nan) for values in joints(pushed))
-    found = elastic_motion(boom, STEP, holed, known)
-    assert np.isfinite(found.q).all()
-    whole = elastic_motion(boom, STEP, joints(pushed, slice(10, None)), known[10:] | True)
-    np.testing.assert_allclose(
-        found.q[10:-7, 3:], whole.q[:-7, 3:], atol=1e-3 * np.ptp(whole.q[:, 3:])
-    )
+    found = links(boom, STEP, holed, known)
+    assert np.isfinite(found).all()
+    whole = links(boom, STEP, joints(pushed, slice(10, None)), known[10:] | True)
+    np.testing.assert_allclose(found[0, 10:-7], whole[0, :-7], atol=1e-3 * np.ptp(whole[0]))
 
 
 @pytest.fixture

@@ -1,0 +1,82 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Links that bend in long recordings: memory does not grow with them, and results are the same."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from vibrating_machines import STACKER, Truth, recorded
+
+from kron_dynamics.bag.replaying.replay import replay_run
+from kron_dynamics.bag.vibration import record_windows, vibration_records
+from kron_dynamics.bag.vibration.modal_content import modal_content
+
+TIP = 'bucket_wheel'
+COUNT, PERIOD = 400_000, 0.01
+SOURCES = ('measured',) * 3
+# What one array of this recording's joints takes, in bytes.
+ONE_TABLE = COUNT * 3 * 8
+
+
+@pytest.fixture(scope='module')
+def model():
+    return STACKER.robot()
+
+
+def run_of(count):
+    """A slow motion of the machine with stiff links, of so many samples."""
+    robot, time = STACKER.robot(bends=False), PERIOD * np.arange(1.0, count + 1.0)
+    angle = time[:, None] * (0.11, 0.19, 0.23)
+    reach, pose, rate = np.array([0.5, 0.02, 0.01]), np.array(STACKER.pose), (0.11, 0.19, 0.23)
+    q, qd = pose + reach * np.sin(angle), reach * rate * np.cos(angle)
+    qdd = -reach * np.square(rate) * np.sin(angle)
+    effort = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
+    tip = robot.frame(TIP).acceleration(q, qd, qdd)
+    return recorded(STACKER, Truth(time, q, qd, effort, tip), 1)
+
+
+@pytest.fixture(scope='module')
+def long_run():
+    return run_of(COUNT)
+
+
+def peak_of(task):
+    tracemalloc.start()
+    try:
+        task()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_vibrations_of_a_long_recording_are_looked_for_in_little_memory(model, long_run):
+    few = run_of(2000)
+    modal_content(model, few, TIP, SOURCES)  # compiles
+    peak = peak_of(lambda: modal_content(model, long_run, TIP, SOURCES))
+    # Ten tables of joints, tip and efforts, smoothed ones and their parts, would be there else.
+    assert peak < 3 * ONE_TABLE
+
+
+def test_motion_of_links_in_a_long_recording_takes_little_memory(model, long_run):
+    replay_run(model, run_of(2000), effort_delay=0.0, window=0.2)
+    bending, stiff = (
+        peak_of(lambda robot=robot: replay_run(robot, long_run, effort_delay=0.0, window=0.2))
+        for robot in (model, model.rigid)
+    )
+    # Modes, their rates and accelerations, and the joints' that they are made of, are five tables.
+    assert bending < stiff + 1.5 * ONE_TABLE
+
+
+def test_results_are_the_same_however_the_recording_is_cut(model, monkeypatch):
+    run = run_of(6000)
+    whole = modal_content(model, run, TIP, SOURCES)
+    monkeypatch.setattr(vibration_records, '_ROWS', 701)
+    monkeypatch.setattr(record_windows, '_ROWS', 1500)
+    cut = modal_content(model, run, TIP, SOURCES)
+    assert [mode.verdict for mode in cut.modes] == [mode.verdict for mode in whole.modes]
+    for one, other in zip(cut.modes, whole.modes, strict=True):
+        assert one.evidence == pytest.approx(other.evidence, rel=1e-6)
+        assert one.predicted_frequency == pytest.approx(other.predicted_frequency, rel=1e-12)
