@@ -1,0 +1,73 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that smooth and differentiate: exact for quadratics, and known for sines and noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.vibration.smoothing_kernels import (
+    kernel_gain,
+    smoothed,
+    smoothing_kernels,
+    white_noise,
+)
+
+PERIOD = 0.02
+T = PERIOD * np.arange(301)
+
+
+@pytest.mark.parametrize('width', [0.8, 2.5, 6.0])
+def test_lines_and_parabolas_have_their_derivatives(width: float) -> None:
+    bell, slope, curvature = smoothing_kernels(width, PERIOD)
+    reach = len(bell) // 2
+    assert reach == np.ceil(4.0 * width)
+    signals = np.column_stack([3.0 + 0.0 * T, 2.0 * T - 1.0, 1.0 - T + 3.0 * T**2])
+    inner = slice(reach, len(T) - reach)
+    for kernel, expected, columns in (
+        (bell, signals, (0, 1)),
+        (slope, np.column_stack([0.0 * T, 2.0 + 0.0 * T, 6.0 * T - 1.0]), (0, 1, 2)),
+        (curvature, np.column_stack([0.0 * T, 0.0 * T, 6.0 + 0.0 * T]), (0, 1, 2)),
+    ):
+        found = smoothed(signals, kernel)
+        for column in columns:
+            np.testing.assert_allclose(
+                found[inner, column], expected[inner, column], rtol=1e-8, atol=1e-6
+            )
+        unknown = np.isnan(found)
+        assert unknown[:reach].all() and unknown[-reach:].all() and not unknown[inner].any()
+    # A parabola is raised by half its curvature times the variance of the bell.
+    variance = PERIOD**2 * np.sum(np.arange(-reach, reach + 1) ** 2 * bell)
+    raised = smoothed(signals, bell)[inner, 2] - signals[inner, 2]
+    np.testing.assert_allclose(raised, 3.0 * variance)
+    assert variance == pytest.approx((width * PERIOD) ** 2, rel=0.01)
+
+
+def test_sines_are_multiplied_by_the_gain() -> None:
+    kernels = smoothing_kernels(2.0, PERIOD)
+    lines = np.array([2.0, 11.0, 30.0])
+    for kernel in kernels:
+        gains = kernel_gain(kernel, lines, PERIOD)
+        reach = len(kernel) // 2
+        for line, gain in zip(lines, gains, strict=True):
+            wave = np.exp(1j * line * T)
+            found = smoothed(np.column_stack([wave.real, wave.imag]), kernel)[reach:-reach]
+            expected = (gain * wave)[reach:-reach]
+            np.testing.assert_allclose(found[:, 0], expected.real, atol=1e-9 * np.abs(gains).max())
+            np.testing.assert_allclose(found[:, 1], expected.imag, atol=1e-9 * np.abs(gains).max())
+
+
+def test_white_noise_is_told_from_what_is_smooth(rng: np.random.Generator) -> None:
+    level = np.array([0.1, 7.0, 1.0])
+    t = np.linspace(0.0, 1.0, 5001)[:, None]
+    smooth = np.column_stack([5.0 * t, 100.0 * t**2, np.sin(20.0 * t)])
+    values = smooth + level * rng.standard_normal(smooth.shape)
+    values[100:200, 0] = np.nan
+    np.testing.assert_allclose(white_noise(values), level, rtol=0.05)
+    values[:, 1] = np.nan
+    found = white_noise(values)
+    assert np.isnan(found[1]) and np.isfinite(found[[0, 2]]).all()
+    # Without noise it is small, and never zero.
+    still = white_noise(np.column_stack([0.0 * t, 0.0 * t + 1e4]))
+    assert (still > 0.0).all() and still[1] < 1e-4 and still[0] < 1e-10
