@@ -37,9 +37,9 @@ def _add_inertial(link: etree._Element, rng: np.random.Generator) -> None:
     # Eight point masses in a box: a tensor that a body can have, with all six numbers.
     masses = rng.uniform(0.05, 0.3, 8)
     points = rng.uniform((-0.05, -0.05, 0.0), (0.05, 0.05, 0.2), (8, 3))
-    center = masses @ points / masses.sum()
+    center = (masses[:, None] * points).sum(axis=0) / masses.sum()
     arms = points - center
-    second = np.einsum('k,ki,kj->ij', masses, arms, arms)
+    second = (masses[:, None, None] * arms[:, :, None] * arms[:, None, :]).sum(axis=0)
     tensor = np.trace(second) * np.eye(3) - second
     inertial = etree.SubElement(link, 'inertial')
     etree.SubElement(inertial, 'origin', xyz=_text(center), rpy='0 0 0')

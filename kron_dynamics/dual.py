@@ -201,6 +201,8 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
         values[place] = result.value if is_variable else result
         for k, partial in result.partials.items() if is_variable else ():
             derivatives[(*place, k)] = partial
+    if x.dtype == object:
+        return values, derivatives
     return _plain(values), _plain(derivatives)
 
 

@@ -41,11 +41,11 @@ def tanh(x: Any) -> Any:
 
 
 def _apply(name: str, x: Any) -> Any:
+    if hasattr(x, name):
+        return getattr(x, name)()
     if isinstance(x, (float, int)) and not isinstance(x, bool):
         # As in the kernels, an infinite angle has no sine: not a number.
         return getattr(math, name)(x) if name == 'tanh' or math.isfinite(x) else math.nan
-    if hasattr(x, name):
-        return getattr(x, name)()
     if isinstance(x, np.generic) and x.dtype.kind in 'fiu':
         return _apply(name, float(x))
     if isinstance(x, (bool, complex, str, bytes, np.ndarray, np.generic, list, tuple, type(None))):

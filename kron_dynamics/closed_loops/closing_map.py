@@ -83,8 +83,7 @@ class ClosingMap:
         """
         drives = as_scalars(q)
         plain, times = without_derivatives(drives)
-        x = zeros_like(plain, (len(self.start),))
-        x += self.start
+        x = zeros_like(plain, (len(self.start),)) + self.start
         for k, drive, series in self.series:
             x[k] = series(plain[drive])
         x = self._with_drives(x, plain)

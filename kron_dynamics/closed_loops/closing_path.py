@@ -26,6 +26,8 @@ _STEPS = 48
 _LONGEST = 0.3
 _SHORTEST = 1e-5
 _ITERATIONS = 20
+# Without units, beyond a limit: rounding.
+_AT_LIMIT = 1e-9
 
 
 class ClosingPath:
@@ -150,9 +152,11 @@ class ClosingPath:
         scale = self._system.column_scale
         far = np.abs((found - q) / scale)[self._followed].max(initial=0.0)
         off = np.abs((found - predicted) / scale)[self._followed].max(initial=0.0)
-        inside = ((found >= bounds[0]) & (found <= bounds[1]))[self._followed].all()
+        # The drive's own limit is often where that of another joint is.
+        slack = _AT_LIMIT * scale
+        inside = (found >= bounds[0] - slack) & (found <= bounds[1] + slack)
         # On a path without a fork corrections are of second order.
-        if far > _LONGEST or off > 0.3 * far + 1e-9 or not inside:
+        if far > _LONGEST or off > 0.3 * far + 1e-9 or not inside[self._followed].all():
             return None
         return found if self._singular_value(found) > _NEAREST * self._regular else None
 

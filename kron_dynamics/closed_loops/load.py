@@ -24,6 +24,7 @@ from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.reproducible import rounded
 from kron_dynamics.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def _closed(
     guess = np.array([found.start.get(joint, 0.0) for joint in tree.joint_names])
     held = joint_numbers(found.hold, 'hold', tree.joint_names)
     start = close_positions(system, terms, guess, 0.0, held)
+    # Where the kernels' steps begin; they close what rounding opens.
+    start = rounded(start, system.column_scale)
     freedom = tree.n - generic_rank(system, terms, start, 0.0)
     names = tree.joint_names if found.actuated is None else found.actuated
     drives = joint_numbers(names, 'actuated', tree.joint_names)

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.elementary import cos, sin
+from kron_dynamics.reproducible import rounded
 from kron_dynamics.typing import FloatArray
 
 # Coefficients of a series; more are a sign of a singularity next to the range.
 _MOST = 60
+# Times the tolerance: coefficients have nine decimals of this, a thousandth of the tolerance.
+_ROUNDED = 1e6
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def chebyshev_series(
         x = np.cos(np.pi * (np.arange(count)[::-1] + 0.5) / count)
         values = follow(middle + half * x)
         terms = np.cos(np.outer(np.arange(count), np.arccos(x)))
-        coefficients = 2.0 / count * terms @ values
+        coefficients = rounded(2.0 / count * terms @ values, _ROUNDED * tolerance)
         coefficients[0] /= 2.0
         length = _needed(coefficients, tolerance)
         if length <= min(count - 4, _MOST):
@@ -109,10 +112,11 @@ def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | Non
         values = follow(angles)
         # Gears turn by any ratio; what returns does so exactly.
         turns = (values[-1] - values[0]) / (2.0 * np.pi)
-        turns = np.where(np.abs(turns - np.round(turns)) < 1e-9, np.round(turns), turns)
+        turns = rounded(turns, _ROUNDED * tolerance)
         periodic = (values - np.outer(angles, turns))[:-1]
         spectrum = np.fft.rfft(periodic, axis=0) / count
-        cosines, sines = 2.0 * spectrum.real, -2.0 * spectrum.imag
+        scale = _ROUNDED * tolerance
+        cosines, sines = rounded(2.0 * spectrum.real, scale), rounded(-2.0 * spectrum.imag, scale)
         cosines[0] /= 2.0
         length = _needed(np.abs(cosines) + np.abs(sines), tolerance)
         if length <= min(count // 2 - 4, _MOST):

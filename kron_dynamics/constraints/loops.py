@@ -27,6 +27,7 @@ from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.kronecker import contract_last, cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.tree import placement
+from kron_dynamics.reproducible import norm
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 Triple = tuple[float, float, float]
@@ -55,7 +56,7 @@ class Attachment:
         """Return the frame's axes in those of the link, shape (3, 3)."""
         if self.rpy is not None:
             return placement(urdf.Pose(xyz=(0.0, 0.0, 0.0), rpy=list(self.rpy)))[0]
-        x, y, z = np.asarray(self.axis, dtype=float) / np.linalg.norm(self.axis)
+        x, y, z = np.asarray(self.axis, dtype=float) / norm(self.axis)
         across = x * x + y * y
         if across == 0.0:
             return np.diag([1.0, np.sign(z), np.sign(z)])

@@ -21,6 +21,7 @@ from kron_dynamics.kinematics.relative import (
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.kronecker import contract_last, skew
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.reproducible import norm
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 Triple = tuple[float, float, float]
@@ -30,7 +31,7 @@ def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
     direction = finite_array(values, f'{what} of {constraint.name}')
     if direction.shape != (3,) or not direction.any():
         raise constraint.refuse(f'has {what} {values!r}, expected a direction')
-    return np.divide(direction, np.linalg.norm(direction))
+    return np.divide(direction, norm(direction))
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class RollingWheel(_GroundContact):
         """Return f, A, dA/dt and N, shapes (2,), (2, n), (2, n) and (2, 6)."""
         n = _unit(self, self.normal, 'normal')
         first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
-        tangents = np.array([first, np.cross(n, first)]) / np.linalg.norm(first)
+        tangents = np.array([first, np.cross(n, first)]) / norm(first)
         # The wheel's lowest point is at -radius n from its centre and has v + omega x (-r n).
         N = np.concatenate([tangents, self.radius * tangents @ skew(n)], axis=1)
         J, H = jacobian(model, q, self.link), kinematic_hessian(model, q, self.link)

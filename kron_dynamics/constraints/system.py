@@ -20,6 +20,7 @@ from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import listed
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.reproducible import norm
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 GeometryOf = Callable[[FloatArray, FloatArray], Geometry]
@@ -156,5 +157,5 @@ def characteristic_length(model: RobotModel) -> float:
     """
     arms = [joint.translation for joint in model.joints]
     arms += [body.center_of_mass for body in model.bodies]
-    longest = max((float(np.linalg.norm(arm)) for arm in arms), default=0.0)
+    longest = max((norm(arm) for arm in arms), default=0.0)
     return longest if longest > 0.0 else 1.0

@@ -41,7 +41,7 @@ def joint_friction(model: RobotModel, qd: ArrayLike) -> ScalarArray:
 
 def friction_coefficients(model: RobotModel) -> FloatArray:
     """Return damping, Coulomb friction and v_s of every coordinate, shape (n, 3), SI units."""
-    limit = model.velocity_limit
+    limit = np.asarray(model.velocity_limit, dtype=np.float64)
     passage = np.where(
         np.isfinite(limit) & (limit > 0), _TRANSITION * limit, _TRANSITION_WITHOUT_LIMIT
     )

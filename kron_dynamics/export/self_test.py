@@ -8,7 +8,7 @@ The numbers come from the equations on floats in Python, not from recorded or co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, log10, prod
+from math import ceil, copysign, floor, inf, log10, nan, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,12 @@ import numpy as np
 from kron_dynamics.export.c_header import LICENCE, arguments, comment
 from kron_dynamics.export.quantities import Function
 from kron_dynamics.kernels.sources import read_beside
+from kron_dynamics.reproducible import (
+    cosine_and_sine,
+    hyperbolic_tangent,
+    power,
+    with_python_numbers,
+)
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -29,12 +35,79 @@ _STATES = 5
 _SEED = 1
 # Numbers stored for one function: of long chains fewer states are.
 _MOST = 4000
-# Digits that are stored: the last ones are those of one machine's sine.
 _DIGITS = 13
 # What rounding makes of a result: of its largest number, and of what a changed argument changes.
 _ROUNDING = {'double': 2e-12, 'float': 2e-4}
 _CHANGED = {'double': 2e-13, 'float': 2e-5}
 _STEP = 1e-6
+
+
+class _Number:
+    """A float that no BLAS and no C library computes with: it has one result on every computer.
+
+    Arrays of it are arrays of objects, whose products NumPy computes entry by entry.
+    """
+
+    __slots__ = ('value',)
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def sin(self) -> _Number:
+        return _Number(cosine_and_sine(self.value)[1])
+
+    def cos(self) -> _Number:
+        return _Number(cosine_and_sine(self.value)[0])
+
+    def tanh(self) -> _Number:
+        return _Number(hyperbolic_tangent(self.value))
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __neg__(self) -> _Number:
+        return _Number(-self.value)
+
+    def __add__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _Number(self.value + value)
+
+    def __sub__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _Number(self.value - value)
+
+    def __rsub__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _Number(value - self.value)
+
+    def __mul__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _Number(self.value * value)
+
+    def __truediv__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _quotient(self.value, value)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        value = _value(other)
+        return NotImplemented if value is None else _quotient(value, self.value)
+
+    def __pow__(self, exponent: int) -> Any:
+        return _Number(power(self.value, exponent))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _value(number: Any) -> float | None:
+    """A number as a float, None where it is of another number system."""
+    if isinstance(number, _Number):
+        return number.value
+    return float(number) if isinstance(number, (int, float, np.number)) else None
+
+
+def _quotient(a: float, b: float) -> _Number:
+    """As of NumPy's floats: what is divided by zero is infinite, or not a number."""
+    return _Number(a / b if b != 0.0 else nan if a == 0.0 else copysign(inf, a))
 
 
 def self_test(library: Library) -> str:
@@ -91,8 +164,10 @@ def _states(
 
 def expected(library: Library, function: Function, rows: Sequence[FloatArray]) -> list[FloatArray]:
     """Return what the equations give for one state, shape (elements,) each."""
+    model = with_python_numbers(library.model)
+    numbers = [np.array([_Number(x) for x in row.tolist()], dtype=object) for row in rows]
     with np.errstate(all='ignore'):
-        returned: Any = function.specification.function(library.model, *rows)
+        returned: Any = function.specification.function(model, *numbers)
     results = returned if len(function.results) > 1 else (returned,)
     return [np.asarray(result, dtype=float).ravel() for result in results]
 

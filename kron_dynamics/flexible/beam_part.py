@@ -18,6 +18,7 @@ from kron_dynamics.model.inertia import rotational_inertia
 from kron_dynamics.model.load import link_body
 from kron_dynamics.model.robot_model import Body
 from kron_dynamics.model.tree import placement
+from kron_dynamics.reproducible import inner, product, symmetric_eigen
 from kron_dynamics.typing import FloatArray
 
 # Relative to the link's own mass, first and second moments: rounding of decimal numbers.
@@ -49,9 +50,9 @@ class BeamPart(NamedTuple):
         x, weights = beam_quadrature(self.description.stations, 1)
         dm = weights * np.interp(x, self.description.stations, self.mass_per_length)
         points = self.description.origin + np.outer(x, self.description.axis)
-        second = (points.T * dm) @ points
+        second = product(points.T * dm, points)
         second -= self.missing * np.outer(self.description.axis, self.description.axis)
-        return Inertia(float(dm.sum()), dm @ points, second)
+        return Inertia(float(dm.sum()), product(points.T, dm), second)
 
 
 def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPart:
@@ -96,7 +97,7 @@ def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> d
         )
     for joint in children:
         _, place = placement(joint.origin)
-        x = float((place - description.origin) @ description.axis)
+        x = inner(place - description.origin, description.axis)
         x = min(description.attachments.get(joint.child, x), description.length)
         if x <= _ROUNDING * description.length:
             continue  # on the rigid part, before the beam or at its root
@@ -151,16 +152,16 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: Flo
     # A slender link is often described by m l^2/12 across and something about its axis: it has
     # less along itself than its own rod, as far as a body without second moments could be.
     moments = np.linalg.eigvalsh(rotational_inertia(second))
-    own = np.trace(beam.second) - beam.first @ beam.first / beam.mass
+    own = np.trace(beam.second) - inner(beam.first, beam.first) / beam.mass
     if moments[0] < -_ROUGH * own:
         raise InvalidInertiaError(
             f'{named("flexible link", link.name)}: its beam has more inertia than the link, of '
             f'which the rest would have the moments of inertia {np.round(moments, 6).tolist()} '
             f'kg m^2'
         )
-    missing = max(0.0, float(-axis @ second @ axis))
-    principal, axes = np.linalg.eigh(second + missing * np.outer(axis, axis))
-    inertia = rotational_inertia((axes * np.maximum(principal, 0)) @ axes.T)
+    missing = max(0.0, -inner(axis, product(second, axis)))
+    principal, axes = symmetric_eigen(second + missing * np.outer(axis, axis))
+    inertia = rotational_inertia(product(axes * np.maximum(principal, 0), axes.T))
     entries = dict(
         zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), inertia[np.triu_indices(3)], strict=True)
     )

@@ -27,6 +27,7 @@ from kron_dynamics.flexible.pair_stiffness import pairs
 from kron_dynamics.kinematics.forward import JointPlacement
 from kron_dynamics.kinematics.motion import FrameMotion
 from kron_dynamics.kronecker import skew
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 
@@ -218,4 +219,4 @@ def beam_moments(sections: Sequence[CrossSection], mass: FloatArray) -> FloatArr
             row += [shortening[i, j] for i, j in pairs(len(shortening))]
         rows.append(row)
     f = np.array(rows)
-    return np.asarray((f.T * mass) @ f)
+    return product(f.T * mass, f)

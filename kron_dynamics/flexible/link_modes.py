@@ -20,6 +20,7 @@ from kron_dynamics.flexible.beams.integrals import beam_quadrature
 from kron_dynamics.flexible.beams.tapered import CarriedBody, tapered_modes
 from kron_dynamics.messages import named
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Waves of trial functions beyond the modes themselves, which quadrature must still resolve.
@@ -35,6 +36,9 @@ class ModeShapes(Protocol):
 
     def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
         """Return the shapes at x, shape (k,), or their derivatives, shape (n, k)."""
+
+    def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
+        """Return `shapes` of several orders, a list of that shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +62,13 @@ class PlaneModes:
 
     def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
         """Return the shapes or a derivative of them at x, shape (k,), m: shape (n, k)."""
+        return self.derivatives(x, (order,))[0]
+
+    def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
+        """Return `shapes` of several orders, a list of that shape."""
         if self.modes is None:
-            return np.zeros((0, np.size(x)))
-        return np.asarray(self.scale[:, None] * self.modes.shapes(x, order))
+            return [np.zeros((0, np.size(x)))] * len(orders)
+        return [self.scale[:, None] * shapes for shapes in self.modes.derivatives(x, orders)]
 
 
 def plane_modes(
@@ -105,7 +113,7 @@ def plane_modes(
         scale = 1 / modes.shapes([description.length])[:, 0]
     points, weights = beam_quadrature(np.union1d(x, knots), count + TRIAL_WAVES)
     bending = scale[:, None] * modes.shapes(points, 2)
-    stiffness = (bending * (weights * section.bending_stiffness_at(points))) @ bending.T
+    stiffness = product(bending * (weights * section.bending_stiffness_at(points)), bending.T)
     ratios = description.damping_ratio[plane]
     omega = modes.natural_frequencies
     if description.damping == 'stiffness_proportional':
@@ -178,17 +186,27 @@ def stations(
     v, w = planes
     count = max(len(v.scale), len(w.scale)) + TRIAL_WAVES
     knots = np.union1d(v.knots, w.knots)
-    found = []
-    for x in np.asarray(places, dtype=np.float64):
-        points, weights = beam_quadrature([0.0, *knots[(knots > 0) & (knots < x)], x], count)
-        (v1, w1), (v2, w2) = (
-            [plane.shapes(points, order) for plane in planes] for order in (1, 2)
-        )
+    at = np.asarray(places, dtype=np.float64)
+    parts = [
+        beam_quadrature([0.0, *knots[(knots > 0) & (knots < x)], x], count) for x in at.tolist()
+    ]
+    # Shapes at all points at once.
+    points = np.concatenate([points for points, _ in parts] or [np.zeros(0)])
+    first, second = zip(*(plane.derivatives(points, (1, 2)) for plane in planes), strict=True)
+    values, slopes = zip(*(plane.derivatives(at, (0, 1)) for plane in planes), strict=True)
+    found, begin = [], 0
+    for k, (_, weights) in enumerate(parts):
+        own = slice(begin, begin + len(weights))
+        begin = own.stop
+        (v1, w1), (v2, w2) = ([table[:, own] for table in tables] for tables in (first, second))
         stretch = weights if geometric_stiffness else 0.0 * weights
-        shortening = ((v1 * stretch) @ v1.T, (w1 * stretch) @ w1.T)
-        twist = ((v1 * weights) @ w2.T - (v2 * weights) @ w1.T) / 2
-        values, slopes = (
-            (v.shapes([x], order)[:, 0], w.shapes([x], order)[:, 0]) for order in (0, 1)
+        found.append(
+            CrossSection(
+                float(at[k]),
+                (values[0][:, k].copy(), values[1][:, k].copy()),
+                (slopes[0][:, k].copy(), slopes[1][:, k].copy()),
+                (product(v1 * stretch, v1.T), product(w1 * stretch, w1.T)),
+                (product(v1 * weights, w2.T) - product(v2 * weights, w1.T)) / 2,
+            )
         )
-        found.append(CrossSection(float(x), values, slopes, shortening, twist))
     return found

@@ -36,6 +36,7 @@ from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.model.urdf import ParsedUrdf
+from kron_dynamics.reproducible import product, with_python_numbers
 from kron_dynamics.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def _bending(
 def _within_numbers(link: str) -> Iterator[None]:
     """Tell of a link whose numbers are so far apart that its modes are lost in rounding."""
     try:
-        yield
+        with np.errstate(all='ignore'):
+            yield
     except KronDynamicsError:
         raise
     except (np.linalg.LinAlgError, ValueError, ArithmeticError) as error:
@@ -121,7 +123,7 @@ def _flexible_body(
     places = {numbers[name]: x for name, x in beam.sections.items()}
     frame = skeleton.frame(description.link)
     axes = _beam_axes(description)
-    loads = [(x, carried[k].turned(axes.T)) for k, x in places.items()]
+    loads = [(x, carried[k].turned(axes.T.astype(object))) for k, x in places.items()]
     planes = (
         plane_modes(description, 'v', beam.mass_per_length, _loads(loads, 1)),
         plane_modes(description, 'w', beam.mass_per_length, _loads(loads, 2)),
@@ -133,8 +135,8 @@ def _flexible_body(
     return FlexibleBody(
         link=description.link,
         body=frame.body,
-        rotation=read_only(frame.rotation @ axes),
-        translation=read_only(frame.locate(description.origin)),
+        rotation=read_only(product(frame.rotation, axes)),
+        translation=read_only(frame.translation + product(frame.rotation, description.origin)),
         axes=axes,
         length=description.length,
         coordinates=tuple(range(first, first + count)),
@@ -154,12 +156,14 @@ def _beam_axes(description: FlexibleLinkDescription) -> FloatArray:
 
 def _carried(skeleton: RigidModel, beams: Sequence[BeamPart]) -> list[Inertia]:
     """Inertia behind each body of the skeleton at the zero pose, undeformed, body axes."""
+    skeleton = with_python_numbers(skeleton)
     inertias = body_inertias(skeleton)
     for beam in beams:
         frame = skeleton.frame(beam.description.link)
         if frame.body >= 0:
             inertias[frame.body] += beam.inertia.turned(frame.rotation).about(frame.translation)
-    return composite_inertias(skeleton, joint_placements(skeleton, np.zeros(skeleton.n)), inertias)
+    placements = joint_placements(skeleton, np.zeros(skeleton.n, dtype=object))
+    return composite_inertias(skeleton, placements, inertias)
 
 
 def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:

@@ -11,6 +11,7 @@ import numpy as np
 from kron_dynamics.flexible.link_modes import CrossSection, PlaneModes
 from kron_dynamics.model.beam_properties import PLANES
 from kron_dynamics.model.flexible_description import FlexibleLinkDescription
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 
@@ -59,10 +60,10 @@ def pair_stiffness(
         else:
             stiffness.append(np.zeros(len(x)))
     cut = sizes[0]
-    Q[:cut, :cut] = (growing[0] * stiffness[0]) @ growing[0].T
-    Q[cut:, cut:] = (growing[1] * stiffness[1]) @ growing[1].T
+    Q[:cut, :cut] = product(growing[0] * stiffness[0], growing[0].T)
+    Q[cut:, cut:] = product(growing[1] * stiffness[1], growing[1].T)
     if min(sizes):
-        Q[:cut, cut:] = (growing[0] * (stiffness[0] + stiffness[1]) / 2) @ growing[1].T
+        Q[:cut, cut:] = product(growing[0] * (stiffness[0] + stiffness[1]) / 2, growing[1].T)
         if (difference := stiffness[0] - stiffness[1]).any():
             twist = np.array([at.twist for at in sections])
             v2, w2 = (plane.shapes(x, 2) for plane in planes)
@@ -89,7 +90,8 @@ def _twisted(
         difference: EI_v - EI_w there times the weights, shape (k,), N m^3.
     """
     # The factors e_a e_b of the twist and e_c e_d of the bending, of v and w each.
-    whole = np.einsum('kab,ck,dk,k->abcd', twist, v2, w2, difference)
+    bending = v2[:, None] * w2 * difference  # (n_v, n_w, k)
+    whole = (np.moveaxis(twist, 0, -1)[:, :, None, None] * bending).sum(axis=-1)
     found = [
         [
             sum(whole[a, b, c, d] for a, c in {(i, j), (j, i)} for b, d in {(k, m), (m, k)})

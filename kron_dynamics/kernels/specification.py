@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kron_dynamics.kernels.sources import Origin, origins_of
 from kron_dynamics.model.rigid_model import rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.reproducible import with_python_numbers
 
 if TYPE_CHECKING:
     from kron_dynamics.kernels.loops.trace import LoopTrace
@@ -62,7 +63,8 @@ class KernelSpecification(NamedTuple):
         """Return the operations of the function, in a graph shared with others where given."""
         from kron_dynamics.kernels.trace import Trace  # of no use where all is compiled already
 
-        return Trace(functools.partial(self.function, model), self.sizes(model), graph)
+        function = functools.partial(self.function, with_python_numbers(model))
+        return Trace(function, self.sizes(model), graph)
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
         """Return what makes the better C: all operations, or those of the loops over joints."""

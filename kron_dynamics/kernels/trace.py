@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kron_dynamics.reproducible import cosine_and_sine, hyperbolic_tangent
 from kron_dynamics.typing import ScalarArray
 
 # A node is (operation, operand, operand): operands are node numbers, except for 'const' (the
@@ -30,9 +31,9 @@ _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 }
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     'neg': lambda a: -a,
-    'sin': lambda a: float(np.sin(a)),
-    'cos': lambda a: float(np.cos(a)),
-    'tanh': lambda a: float(np.tanh(a)),
+    'sin': lambda a: cosine_and_sine(a)[1],
+    'cos': lambda a: cosine_and_sine(a)[0],
+    'tanh': hyperbolic_tangent,
 }
 
 

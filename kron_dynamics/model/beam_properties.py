@@ -14,6 +14,7 @@ import numpy as np
 
 from kron_dynamics.model.entries import POSITIVE, Entries
 from kron_dynamics.model.robot_model import read_only
+from kron_dynamics.reproducible import power
 from kron_dynamics.typing import FloatArray
 
 PLANES = ('v', 'w')
@@ -115,10 +116,10 @@ def _section(
 
 def _rectangle(width: FloatArray, height: FloatArray) -> list[FloatArray]:
     """Area, int y^2 dA and int z^2 dA; the width lies along y, the height along z."""
-    return [width * height, width**3 * height / 12, width * height**3 / 12]
+    return [width * height, power(width, 3) * height / 12, width * power(height, 3) / 12]
 
 
 def _disc(diameter: FloatArray) -> list[FloatArray]:
     """Area, int y^2 dA and int z^2 dA."""
-    moment = np.pi * diameter**4 / 64
+    moment = np.pi * power(diameter, 4) / 64
     return [np.pi * diameter**2 / 4, moment, moment]

@@ -16,6 +16,7 @@ from kron_dynamics.messages import named, shown
 from kron_dynamics.model.beam_properties import PLANES, beam_properties
 from kron_dynamics.model.entries import Entries, Kind, read_description
 from kron_dynamics.model.robot_model import read_only
+from kron_dynamics.reproducible import inner, norm
 from kron_dynamics.typing import FloatArray
 
 _MODE_SHAPES = ('loaded', 'clamped_free')
@@ -152,10 +153,10 @@ def _directions(link: Entries) -> tuple[FloatArray, FloatArray]:
     if 'lateral' in link.values:
         lateral = _unit(link, 'lateral')
     else:
-        along_x = np.linalg.norm(axis[1:]) < _ALONG
+        along_x = norm(axis[1:]) < _ALONG
         lateral = np.array([0.0, 1.0, 0.0] if along_x else [1.0, 0.0, 0.0])
-    lateral = lateral - (lateral @ axis) * axis
-    across = np.linalg.norm(lateral)
+    lateral = lateral - inner(lateral, axis) * axis
+    across = norm(lateral)
     if across < _ALONG:
         raise link.wrong('lateral', f'a direction across the axis {axis.tolist()}')
     return read_only(axis), read_only(lateral / across)
@@ -167,7 +168,7 @@ def _unit(link: Entries, key: str) -> FloatArray:
     if largest == 0:
         raise link.wrong(key, 'a direction')
     # Scaled first: squares of very large or small numbers are none.
-    return np.asarray(vector / largest / np.linalg.norm(vector / largest))
+    return np.asarray(vector / largest / norm(vector / largest))
 
 
 def _modes(link: Entries) -> dict[str, int]:

@@ -14,6 +14,7 @@ from kron_dynamics.exceptions import InvalidInertiaError
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.robot_model import Body, Joint, read_only
+from kron_dynamics.reproducible import inner, product
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 # Relative to the largest principal moment. CAD exports round to three or four digits, and a thin
@@ -146,15 +147,15 @@ def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
         if (rotation == np.eye(3)).all() and not translation.any():
             return replace(body, links=(name,))
     mass = sum(body.mass for _, body, _, _ in parts)
-    placed = [(body, R, R @ body.center_of_mass + p) for _, body, R, p in parts]
+    placed = [(body, R, product(R, body.center_of_mass) + p) for _, body, R, p in parts]
     if mass > 0:
         center = sum((body.mass * c for body, _, c in placed), np.zeros(3)) / mass
     else:
         center = np.zeros(3)
     inertia, single = np.zeros((3, 3)), []
     for (name, *_), (body, R, c) in zip(parts, placed, strict=True):
-        r, own = c - center, R @ body.inertia @ R.T
-        inertia += own + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
+        r, own = c - center, product(product(R, body.inertia), R.T)
+        inertia += own + body.mass * (inner(r, r) * np.eye(3) - np.outer(r, r))
         single.append(Body(body.mass, read_only(c), read_only(own), (name,)))
     return Body(
         mass=float(mass),

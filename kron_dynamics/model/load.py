@@ -36,6 +36,7 @@ from kron_dynamics.model.robot_model import (
 )
 from kron_dynamics.model.tree import find_root, placement, settle_kinds, walk
 from kron_dynamics.model.urdf import ParsedUrdf, parse_urdf
+from kron_dynamics.reproducible import norm, product
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
@@ -131,8 +132,9 @@ def _lumped(
     for joint, link in walk(parsed.robot, root):
         base = frames[joint.parent]
         rotation, translation = placement(joint.origin)
-        rotation = read_only(base.rotation @ rotation)
-        translation = read_only(base.rotation @ translation + base.translation)
+        if base.rotation is not at_origin.rotation:
+            rotation = read_only(product(base.rotation, rotation))
+            translation = read_only(product(base.rotation, translation) + base.translation)
         if joint.type == 'fixed' and joint.name not in parsed.sections:
             frames[link.name] = frame = Frame(base.body, rotation, translation)
         else:
@@ -192,7 +194,7 @@ def _axis(joint: urdf.Joint, findings: Findings) -> FloatArray:
     axis, largest = np.array(given, dtype=float), max(map(abs, given))
     if largest > _SQUARE_OVERFLOWS:
         axis = axis / largest
-    length = np.linalg.norm(axis)
+    length = norm(axis)
     subject = named('joint', joint.name)
     if length < 1e-6:
         findings.refuse(
@@ -216,7 +218,7 @@ def link_body(link: urdf.Link) -> Body | None:
     tensor = np.array(link.inertial.inertia.to_matrix(), dtype=np.float64)
     rotation, center = placement(link.inertial.origin)
     if link.inertial.origin is not None and any(link.inertial.origin.rpy or ()):
-        tensor = rotation @ tensor @ rotation.T
+        tensor = product(product(rotation, tensor), rotation.T)
     return Body(float(link.inertial.mass), center, read_only(tensor))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -19,4 +20,4 @@ def pose_of(rotation: ArrayLike, translation: ArrayLike) -> FloatArray:
 def inverse(pose: FloatArray) -> FloatArray:
     """Return the inverse of a pose, shape (4, 4), m."""
     R = pose[:3, :3]
-    return pose_of(R.T, -R.T @ pose[:3, 3])
+    return pose_of(R.T, product(-R.T, pose[:3, 3]))

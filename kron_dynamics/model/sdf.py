@@ -12,6 +12,7 @@ from kron_dynamics.messages import clipped
 from kron_dynamics.model.poses import inverse, pose_of
 from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.reproducible import norm, product
 from kron_dynamics.typing import FloatArray
 
 WORLD = 'world'
@@ -137,12 +138,12 @@ class SdfModel:
         }[node.tag]()
         given = node.child('pose')
         within = (given.text('relative_to') if given is not None else None) or default
-        placed: FloatArray = self.pose(within, depth + 1) @ read_pose(node)
+        placed: FloatArray = product(self.pose(within, depth + 1), read_pose(node))
         return placed
 
     def pose_in(self, link: str, name: str) -> FloatArray:
         """Return the pose of a frame in that of a link or the world, shape (4, 4), m."""
-        placed: FloatArray = inverse(self.pose(link)) @ self.pose(name)
+        placed: FloatArray = product(inverse(self.pose(link)), self.pose(name))
         return placed
 
     def axis(self, joint: Node) -> FloatArray:
@@ -163,8 +164,8 @@ class SdfModel:
         if self._is_old if old is None else old.content() in ('1', 'true'):
             within = _MODEL
         if within:
-            direction = self.pose_in(joint.name, within)[:3, :3] @ direction
-        unit: FloatArray = direction / np.linalg.norm(direction)
+            direction = product(self.pose_in(joint.name, within)[:3, :3], direction)
+        unit: FloatArray = direction / norm(direction)
         return unit
 
 

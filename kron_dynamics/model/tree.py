@@ -15,6 +15,7 @@ from kron_dynamics.messages import clipped, listed, named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.joint_kinds import JOINT_KINDS
 from kron_dynamics.model.robot_model import read_only
+from kron_dynamics.reproducible import cosine_and_sine, direction_angle, norm
 from kron_dynamics.typing import FloatArray
 
 KINDS = (*JOINT_KINDS, 'fixed')
@@ -151,13 +152,13 @@ def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
     """Return rotation (3, 3) and translation (3,), m, of an <origin>: axes x, y, z turned by rpy.
 
     Entries within rounding of 0 or +-1 are made exact: rpy="1.5707963267948966 0 0" means a right
-    angle, and 6e-17 instead of 0 would spread through every closed form.
+    angle, and 6e-17 instead of 0 would spread through every closed form. No zero is negative,
+    which would be another fingerprint.
     """
     xyz = origin.xyz if origin is not None and origin.xyz is not None else (0.0, 0.0, 0.0)
     if origin is None or origin.rpy is None or not any(origin.rpy):
-        return _NO_ROTATION, read_only(xyz)
-    rpy = origin.rpy
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+        return _NO_ROTATION, read_only(np.add(xyz, 0.0))
+    (cr, sr), (cp, sp), (cy, sy) = (cosine_and_sine(float(angle)) for angle in origin.rpy)
     rotation = np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -167,7 +168,7 @@ def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
     )
     nearest = np.round(rotation)
     rotation = np.where(np.abs(rotation - nearest) < 4 * np.finfo(float).eps, nearest, rotation)
-    return read_only(rotation), read_only(xyz)
+    return read_only(rotation + 0.0), read_only(np.add(xyz, 0.0))
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
@@ -177,8 +178,7 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     rounding leaves of it, and the roll is the rest.
     """
     R = np.asarray(rotation, dtype=np.float64)  # (3, 3)
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    return float(roll), float(pitch), float(yaw)
+    yaw = direction_angle(R[1, 0], R[0, 0])
+    c, s = cosine_and_sine(yaw)
+    roll = direction_angle(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return roll, direction_angle(-R[2, 0], norm(R[:2, 0])), yaw

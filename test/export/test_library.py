@@ -23,6 +23,7 @@ from kron_dynamics.exceptions import InvalidInertiaError, ParameterError, Unknow
 from kron_dynamics.export import export_library, write_export
 from kron_dynamics.export.quantities import OF_FRAME, OF_ROBOT
 from kron_dynamics.export.self_test import expected, states
+from kron_dynamics.kernels import compiler as kernel_compiler
 
 PROJECT = Path(__file__).parents[2]
 ROBOTS = PROJECT / 'test' / 'robots'
@@ -73,13 +74,29 @@ def test_functions_give_the_numbers_of_the_kernels(name, count, tmp_path):
         owner = robot if function.link is None else robot.frame(function.link)
         kernel = getattr(owner, function.quantity)
         tables = states(library, function, count, seed=3)
-        # Rounding times the condition of M.
+        # Rounding times the condition of M: see the next test.
         tolerance = 1e-14 if function.quantity == 'forward_dynamics' else 1e-15
         for row in zip(*tables, strict=True):
             results = kernel(*row)
             results = results if isinstance(results, tuple) else (results,)
             for got, right in zip(call(dll, library, function, row), results, strict=True):
                 assert np.abs(got - right).max() <= tolerance * np.abs(right).max()
+
+
+@pytest.mark.parametrize('name', some_of(MACHINES, ['branched', 'panda']))
+def test_but_for_fused_sums_functions_have_the_bits_of_the_kernels(name, tmp_path, monkeypatch):
+    """Which products are rounded with their sum is the compiler's choice; the rest is the same."""
+    flags = kernel_compiler.flags()
+    monkeypatch.setattr(kernel_compiler, 'flags', lambda: (*flags, '-ffp-contract=off'))
+    robot = MACHINES[name]()
+    library = exported(robot, tmp_path)
+    dll = loaded(library, tmp_path)
+    robot._kernels.prepare([function.specification for function in library.functions])
+    for function in library.functions:
+        kernel = getattr(robot, function.quantity)
+        for row in zip(*states(library, function, 100, seed=4), strict=True):
+            (got,) = call(dll, library, function, row)
+            np.testing.assert_array_equal(got, kernel(*row))
 
 
 @pytest.mark.parametrize(

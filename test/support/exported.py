@@ -15,7 +15,7 @@ import numpy as np
 
 from kron_dynamics.export import Library
 from kron_dynamics.export.quantities import Function
-from kron_dynamics.kernels.compiler import flags
+from kron_dynamics.kernels import compiler as kernel_compiler
 
 STRICT = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
 SANITIZED = ('-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
@@ -54,7 +54,7 @@ def self_test(library: Library, folder: Path, compiler: str, options: Sequence[s
 def loaded(library: Library, folder: Path) -> ctypes.CDLL:
     """Compile a library as kernels are, and load it."""
     target = folder / 'exported.so'
-    options = [flag for flag in flags() if flag not in ('-std=c99', '-w')]
+    options = [flag for flag in kernel_compiler.flags() if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
     run('cc', '-std=c11', *options, include, source(library, folder), '-o', target, '-lm')
     return ctypes.CDLL(str(target))

@@ -20,6 +20,7 @@ from kron_dynamics.constraints.loops import (
 )
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SLIDING, TURNING
 from kron_dynamics.model.poses import pose_of
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 Make = Callable[..., Constraint]
@@ -59,5 +60,5 @@ def loop_between(
     if make is SliderLoop:
         # All axes count: z along the slide, x and y the same on both sides.
         turn = pose_of(axis_on('', np.eye(4), axis).rotation(), np.zeros(3))
-        return make(name, *(frame_on(link, pose @ turn) for link, pose in ends))
+        return make(name, *(frame_on(link, product(pose, turn)) for link, pose in ends))
     return make(name, *(axis_on(link, pose, axis) for link, pose in ends))

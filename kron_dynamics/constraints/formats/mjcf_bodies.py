@@ -17,6 +17,7 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.poses import inverse
 from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 WORLD = 'world'
@@ -75,14 +76,14 @@ class MjcfBodies:
         for child in below(node):
             if child.tag in ('body', 'frame'):
                 inside = child.text('childclass') or around
-                own = within @ self._file.pose(child)
+                own = product(within, self._file.pose(child))
                 if child.tag == 'frame':
                     self._walk(child, body, at, own, inside)
                     continue
                 name = child.text('name') or ''
                 if name:
-                    self.poses[name] = at @ own
-                self._walk(child, name, at @ own, np.eye(4), inside)
+                    self.poses[name] = product(at, own)
+                self._walk(child, name, product(at, own), np.eye(4), inside)
             elif child.tag == 'site' and child.text('name'):
                 site = self._file.with_defaults(child, 'site', around)
                 self._sites[site.name] = _Site(site, body, within)
@@ -127,7 +128,7 @@ class MjcfBodies:
             raise node.error(f"names the site '{clipped(name)}' of a body without a name")
         if site.text('fromto') is not None:
             raise site.error('has fromto, which is not read, expected pos and quat')
-        return self.frame(body, within @ self._file.pose(site))
+        return self.frame(body, product(within, self._file.pose(site)))
 
     def joint(self, node: Node, attribute: str) -> JointReference:
         """Return the joint that an attribute names.
@@ -155,9 +156,9 @@ class MjcfBodies:
             pose: of the frame in that of the body, shape (4, 4), m.
         """
         if body == WORLD:
-            return frame_on(self._root_link, self.between(self._root_link, WORLD) @ pose)
+            return frame_on(self._root_link, product(self.between(self._root_link, WORLD), pose))
         return frame_on(body, pose)
 
     def between(self, first: str, second: str) -> FloatArray:
         """Return the pose of the second body in the first at qpos0, shape (4, 4), m."""
-        return inverse(self.poses[first]) @ self.poses[second]
+        return product(inverse(self.poses[first]), self.poses[second])

@@ -15,6 +15,7 @@ from kron_dynamics.constraints.formats.mjcf_orientations import quaternion_rotat
 from kron_dynamics.constraints.loops import Attachment, PointLoop, WeldLoop
 from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 _LINEAR = 2  # coefficients of a polynomial that is a gear
@@ -38,7 +39,7 @@ def _connect(node: Node, name: str, bodies: MjcfBodies) -> Constraint:
         anchor = node.numbers('anchor', 3)
         if anchor is None:
             raise node.error("has no attribute 'anchor'")
-        there = bodies.between(other, one) @ [*anchor, 1.0]
+        there = product(bodies.between(other, one), [*anchor, 1.0])
         return pose_of(np.eye(3), anchor), pose_of(np.eye(3), there[:3])
 
     a, b = (Attachment(side.link, side.point) for side in _sides(node, bodies, ends))
@@ -54,7 +55,7 @@ def _weld(node: Node, name: str, bodies: MjcfBodies) -> Constraint:
         given, relpose = node.numbers('anchor', 3), node.numbers('relpose', 7)
         anchor = pose_of(np.eye(3), np.zeros(3) if given is None else given)
         if relpose is None or not relpose[3:].any():
-            return bodies.between(one, other) @ anchor, anchor
+            return product(bodies.between(one, other), anchor), anchor
         # Where the anchor of body2 is in body1, not the origin of body2.
         return pose_of(quaternion_rotation(relpose[3:]), relpose[:3]), anchor
 

@@ -10,6 +10,7 @@ from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.kinematics.quaternion import rotation_of
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.reproducible import cosine_and_sine, inner, norm, product
 from kron_dynamics.typing import FloatArray
 
 TURNS = ('quat', 'axisangle', 'euler', 'xyaxes', 'zaxis')
@@ -49,21 +50,21 @@ def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
         R = np.eye(3)
         for order, value in zip(orders, values, strict=True):
             turn = _turn(np.eye(3)['xyz'.index(order.lower())], unit * float(value))
-            R = R @ turn if order.islower() else turn @ R
+            R = product(R, turn) if order.islower() else product(turn, R)
         return R
-    x = values[:3] / np.linalg.norm(values[:3])
-    y = values[3:] - (values[3:] @ x) * x
-    y /= np.linalg.norm(y)
+    x = values[:3] / norm(values[:3])
+    y = values[3:] - inner(values[3:], x) * x
+    y /= norm(y)
     return np.column_stack([x, y, np.cross(x, y)])
 
 
 def quaternion_rotation(values: FloatArray) -> FloatArray:
     """Return the rotation of MJCF's quaternion w x y z of any length, shape (3, 3)."""
-    w, x, y, z = values / np.linalg.norm(values)
+    w, x, y, z = values / norm(values)
     return np.asarray(rotation_of(np.array([x, y, z, w])), dtype=np.float64)
 
 
 def _turn(axis: FloatArray, angle: float) -> FloatArray:
-    half = angle / 2
-    direction = axis / np.linalg.norm(axis) * np.sin(half)
-    return np.asarray(rotation_of(np.array([*direction, np.cos(half)])), dtype=np.float64)
+    cosine, sine = cosine_and_sine(angle / 2)
+    direction = axis / norm(axis) * sine
+    return np.asarray(rotation_of(np.array([*direction, cosine])), dtype=np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kron_dynamics.constraints.loops import Attachment
 from kron_dynamics.model.tree import roll_pitch_yaw
+from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 
@@ -33,5 +34,5 @@ def axis_on(link: str, pose: FloatArray, axis: FloatArray) -> Attachment:
         axis: direction in that other frame, shape (3,).
     """
     x, y, z = map(float, pose[:3, 3])
-    a, b, c = map(float, pose[:3, :3] @ axis)
+    a, b, c = map(float, product(pose[:3, :3], axis))
     return Attachment(link, (x, y, z), (a, b, c))

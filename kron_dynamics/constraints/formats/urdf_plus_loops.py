@@ -18,6 +18,7 @@ from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.tree import placement
 from kron_dynamics.model.xml_nodes import Node
+from kron_dynamics.reproducible import norm
 from kron_dynamics.typing import FloatArray
 
 SIDES = ('predecessor', 'successor')
@@ -77,4 +78,4 @@ def _axis(node: Node) -> FloatArray:
     axis = np.array([1.0, 0.0, 0.0]) if values is None else values  # as of a joint
     if not axis.any():
         raise node.error('has the axis 0 0 0, expected a direction')
-    return axis / np.linalg.norm(axis)
+    return axis / norm(axis)

@@ -14,6 +14,7 @@ the modes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -26,6 +27,7 @@ from kron_dynamics.flexible.beams.frequency import (
     mode_coefficients,
     mode_sigma,
 )
+from kron_dynamics.reproducible import cosine_and_sine, exponential, power
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -65,7 +67,8 @@ class Beam:
     @property
     def inertia_ratio(self) -> float:
         """Tip inertia over rho A l^3."""
-        return self.tip_inertia / (self.mass_per_length * self.length**3)
+        cube: float = power(self.length, 3)
+        return self.tip_inertia / (self.mass_per_length * cube)
 
     def modes(self, count: int) -> BeamModes:
         """Return the lowest modes of vibration.
@@ -175,8 +178,13 @@ class BeamModes:
             NonFiniteError: a distance is no number.
             ModelError: a distance lies beyond the beam.
         """
-        if order not in (0, 1, 2, 3):
-            raise ParameterError(f'order is {order}, expected 0, 1, 2 or 3')
+        return self.derivatives(x, (order,))[0]
+
+    def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
+        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        for order in orders:
+            if order not in (0, 1, 2, 3):
+                raise ParameterError(f'order is {order}, expected 0, 1, 2 or 3')
         xi = np.asarray(x, dtype=np.float64) / self.beam.length
         if xi.ndim != 1:
             raise ShapeError(f'x has shape {xi.shape}, expected (k,)')
@@ -188,15 +196,19 @@ class BeamModes:
                 f'x reaches from {np.min(x)} to {np.max(x)}, expected 0 to {self.beam.length}'
             )
         z = np.outer(self.beta_l, xi)
-        falling = np.exp(-z)
-        rising = np.exp(z - self.beta_l[:, None])
-        quarter = order * np.pi / 2
+        falling = exponential(-z)
+        rising = exponential(z - self.beta_l[:, None])
+        cosine, sine = cosine_and_sine(z)
         A, B, C, D = mode_coefficients(self.beta_l, self.beam.mass_ratio, self.beam.root)[
             :, :, None
         ]
-        shapes = A * rising + (-1) ** order * B * falling
-        shapes += C * np.cos(z + quarter) + D * np.sin(z + quarter)
-        return np.asarray(shapes * (self.beta_l[:, None] / self.beam.length) ** order)
+        grown, fallen, found = A * rising, B * falling, []
+        for order in orders:
+            turns = ((cosine, sine), (-sine, cosine), (-cosine, -sine), (sine, -cosine))
+            c, s = turns[order]
+            shapes = grown + (-1) ** order * fallen + C * c + D * s
+            found.append(shapes * power(self.beta_l[:, None] / self.beam.length, order))
+        return found
 
 
 def check_tip(tip_mass: float, tip_inertia: float, root: str) -> None:

@@ -18,8 +18,12 @@ All are taken times exp(-b), in which no term overflows and none cancels.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
+from kron_dynamics.reproducible import cosine_and_sine, exponential, exponential_less_one, power
 from kron_dynamics.typing import FloatArray
 
 ROOTS = ('clamped', 'pinned', 'guided')
@@ -37,16 +41,21 @@ def frequency_function(beta_l: FloatArray, alpha: float, gamma: float, root: str
     Returns:
         shape (k,), of order 1.
     """
-    c, s = np.cos(beta_l), np.sin(beta_l)
+    return np.asarray(_left_hand_side(beta_l, alpha, gamma, root))
+
+
+def _left_hand_side(beta_l: Any, alpha: float, gamma: float, root: str) -> Any:
+    """The function of an array, or of a float."""
+    c, s = cosine_and_sine(beta_l)
     E, ch, sh = _scaled(beta_l)
-    a, g = alpha * beta_l, gamma * beta_l**3
+    a, g = alpha * beta_l, gamma * power(beta_l, 3)
     if root == 'clamped':
         value = E + c * ch + a * (c * sh - s * ch) - g * (c * sh + s * ch) + a * g * (E - c * ch)
     elif root == 'pinned':
         value = (1 - a * g) * (c * sh - s * ch) - 2 * g * c * ch - 2 * a * s * sh
     else:
         value = (1 - a * g) * (c * sh + s * ch) - 2 * g * s * sh + 2 * a * c * ch
-    return np.asarray(value / ((1 + a) * (1 + g)))
+    return value / ((1 + a) * (1 + g))
 
 
 def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> FloatArray:
@@ -63,15 +72,15 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
     # A body at the tip only lowers the roots, and without one the last is at most
     # (count + 1/4) pi. Heavy bodies bring the first ones down to (1/ratio)^(1/4). Whatever the
     # tip, roots above 1 keep a distance of 0.5 and those below a factor of 1.9: none is missed.
-    lowest = 0.1 * min(1.0, (1 + alpha + gamma) ** -0.25)
-    grid = np.concatenate(
-        [np.geomspace(lowest, 1.0, 200)[:-1], np.arange(1.0, (count + 0.5) * np.pi, 0.02)]
-    )
+    lowest = 0.1 / math.sqrt(math.sqrt(1 + alpha + gamma))
+    ratio = round(lowest ** (1 / 199), 9)
+    falling = np.cumprod(np.full(199, ratio))
+    grid = np.concatenate([falling[::-1], np.arange(1.0, (count + 0.5) * np.pi, 0.02)])
     values = frequency_function(grid, alpha, gamma, root)
     crossings = np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:]))[:count]
 
     def at(beta_l: float) -> float:
-        return float(frequency_function(np.array([beta_l]), alpha, gamma, root)[0])
+        return float(_left_hand_side(float(beta_l), alpha, gamma, root))
 
     resolution = 4 * float(np.finfo(np.float64).eps)
     return np.array(
@@ -90,7 +99,7 @@ def mode_sigma(beta_l: FloatArray, alpha: float, root: str) -> FloatArray:
         alpha: mass of the tip over that of the beam.
         root: 'clamped', 'pinned' or 'guided'.
     """
-    c, s = np.cos(beta_l), np.sin(beta_l)
+    c, s = cosine_and_sine(beta_l)
     E, ch, sh = _scaled(beta_l)
     a = alpha * beta_l
     if root == 'clamped':
@@ -113,7 +122,7 @@ def mode_coefficients(beta_l: FloatArray, alpha: float, root: str) -> FloatArray
     Returns:
         shape (4, n), of order 1, in the normalisation of `kron_dynamics.flexible.beams.beam`.
     """
-    c, s = np.cos(beta_l), np.sin(beta_l)
+    c, s = cosine_and_sine(beta_l)
     E, ch, sh = _scaled(beta_l)
     a = alpha * beta_l
     sigma = mode_sigma(beta_l, alpha, root)
@@ -127,7 +136,7 @@ def mode_coefficients(beta_l: FloatArray, alpha: float, root: str) -> FloatArray
     return np.array([-(s + a * c) / (2 * (sh + a * ch)), sigma / 2, one, zero])
 
 
-def _scaled(beta_l: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _scaled(beta_l: Any) -> tuple[Any, Any, Any]:
     """Return exp(-b), cosh(b) exp(-b) and sinh(b) exp(-b)."""
-    E = np.exp(-beta_l)
-    return E, (1 + E**2) / 2, -np.expm1(-2 * beta_l) / 2
+    E = exponential(-beta_l)
+    return E, (1 + E * E) / 2, -exponential_less_one(-2 * beta_l) / 2

@@ -17,6 +17,7 @@ from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.flexible.beams.beam import Beam, BeamSection, check_tip
 from kron_dynamics.flexible.beams.integrals import beam_quadrature
 from kron_dynamics.flexible.beams.trial import TrialFunctions
+from kron_dynamics.reproducible import lower_factor, power, product, solved_lower, symmetric_eigen
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 # Squared ratio of the lowest to the highest frequency at which six digits are left.
@@ -63,7 +64,11 @@ class TaperedModes:
         Returns:
             shape (n, k), 1/(sqrt(kg) m^order).
         """
-        return np.asarray(self.weights @ self.trial.shapes(x, order))
+        return self.derivatives(x, (order,))[0]
+
+    def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
+        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        return [product(self.weights, trial) for trial in self.trial.derivatives(x, orders)]
 
 
 def tapered_modes(
@@ -111,9 +116,9 @@ def tapered_modes(
         squares, weights = _lowest(M, K, 0.0, count)
     else:
         # The first one moves the beam as a whole.
-        squares, weights = _lowest(M, K, stiffness / (mass * length**4), count + 1)
+        squares, weights = _lowest(M, K, stiffness / (mass * power(length, 4)), count + 1)
         squares, weights = squares[1:], weights[1:]
-    tip = weights @ trial.shapes([length])
+    tip = product(weights, trial.shapes([length]))
     return TaperedModes(trial, np.sqrt(squares), weights * np.where(tip < 0, -1.0, 1.0))
 
 
@@ -142,14 +147,13 @@ def section_matrices(
     x, weights = beam_quadrature(knots, trial.modes.count)
     X, X2 = trial.shapes(x), trial.shapes(x, 2)
     tip, slope = trial.shapes([length]), trial.shapes([length], 1)
-    M = (X * (weights * section.mass_per_length_at(x))) @ X.T
-    M += beam.tip_mass * tip @ tip.T + beam.tip_inertia * slope @ slope.T
+    M = product(X * (weights * section.mass_per_length_at(x)), X.T)
+    M += beam.tip_mass * tip * tip.T + beam.tip_inertia * slope * slope.T
     for body in carried:
         there, turn = trial.shapes([body.x]), trial.shapes([body.x], 1)
-        mixed = body.first_moment * there @ turn.T
-        M += body.mass * there @ there.T + mixed + mixed.T + body.inertia * turn @ turn.T
-    K = (X2 * (weights * section.bending_stiffness_at(x))) @ X2.T
-    return np.asarray(M), np.asarray(K)
+        mixed = body.first_moment * there * turn.T
+        M += body.mass * there * there.T + mixed + mixed.T + body.inertia * turn * turn.T
+    return M, product(X2 * (weights * section.bending_stiffness_at(x)), X2.T)
 
 
 def _lowest(
@@ -165,13 +169,15 @@ def _lowest(
     Raises:
         ModelError: so are some of those that are asked for.
     """
-    from scipy.linalg import eigh  # takes long to import
-
     stiff = K + shift * M
     unit = 1 / np.sqrt(np.diag(stiff))
     scale = np.outer(unit, unit)
-    inverse, vectors = eigh(M * scale, stiff * scale)
+    L = lower_factor(stiff * scale)
+    reduced = solved_lower(L, solved_lower(L, M * scale).T)
+    inverse, vectors = symmetric_eigen((reduced + reduced.T) / 2)
     inverse, vectors = inverse[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
+    # L^T x = y, from the last row on.
+    vectors = solved_lower(L[::-1, ::-1].T, vectors[::-1])[::-1]
     if inverse[-1] < _LOST * inverse[0]:
         raise ModelError(
             f'what the beam carries is too heavy for {count} modes: of the highest nothing is '

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kron_dynamics.flexible.beams.beam import BeamModes
+from kron_dynamics.reproducible import power
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 
@@ -43,10 +45,16 @@ class TrialFunctions:
         Returns:
             shape (p, k), 1/m^order.
         """
-        modes = self.modes.shapes(x, order)
-        xi, scale = np.asarray(x, dtype=np.float64) / self.length, self.length**order
-        bent = [_bent(xi, place / self.length, order) / scale for place in self.places]
-        return np.vstack([self._rigid(xi, order) / scale, modes, *bent])
+        return self.derivatives(x, (order,))[0]
+
+    def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
+        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        xi, found = np.asarray(x, dtype=np.float64) / self.length, []
+        for order, modes in zip(orders, self.modes.derivatives(x, orders), strict=True):
+            scale = power(self.length, order)
+            bent = [_bent(xi, place / self.length, order) / scale for place in self.places]
+            found.append(np.vstack([self._rigid(xi, order) / scale, modes, *bent]))
+        return found
 
     def _rigid(self, xi: FloatArray, order: int) -> FloatArray:
         """The rigid motion, shape (1, k), or none, (0, k)."""
@@ -60,7 +68,7 @@ def _bent(xi: FloatArray, a: float, order: int) -> FloatArray:
     """Deflections under a force and a moment at a, derivatives by xi, shape (2, k)."""
     one, before = np.ones_like(xi), xi <= a
     force = (xi**2 * (3 * a - xi) / 6, xi * (2 * a - xi) / 2, a - xi, -one)[order]
-    force_behind = (a**2 * (3 * xi - a) / 6, a**2 / 2 * one, 0 * one, 0 * one)[order]
+    force_behind = (a * a * (3 * xi - a) / 6, a * a / 2 * one, 0 * one, 0 * one)[order]
     moment = (xi**2 / 2, xi, one, 0 * one)[order]
     moment_behind = (a * (2 * xi - a) / 2, a * one, 0 * one, 0 * one)[order]
     return np.array(

@@ -10,6 +10,7 @@ import numpy as np
 
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Body, Frame, read_only
+from kron_dynamics.reproducible import inner, norm, product
 from kron_dynamics.typing import FloatArray
 
 
@@ -26,20 +27,21 @@ def with_axes_along_z(model: RigidModel) -> RigidModel:
         joints.append(
             replace(
                 joint,
-                rotation=read_only(before @ joint.rotation @ turn),
-                translation=read_only(before @ joint.translation),
+                rotation=read_only(product(product(before, joint.rotation), turn)),
+                translation=read_only(product(before, joint.translation)),
                 axis=read_only([0.0, 0.0, 1.0]),
             )
         )
-        inertia = turn.T @ body.inertia @ turn
-        center = turn.T @ body.center_of_mass
+        inertia = product(product(turn.T, body.inertia), turn)
+        center = product(turn.T, body.center_of_mass)
         bodies.append(Body(body.mass, read_only(center), read_only(inertia), body.links))
     frames = dict(model.frames)
     for name, frame in model.frames.items():
         if frame.body >= 0:
             turn = turns[frame.body]
-            rotation, translation = turn.T @ frame.rotation, turn.T @ frame.translation
-            frames[name] = Frame(frame.body, read_only(rotation), read_only(translation))
+            rotation = read_only(product(turn.T, frame.rotation))
+            translation = read_only(product(turn.T, frame.translation))
+            frames[name] = Frame(frame.body, rotation, translation)
     return replace(model, joints=tuple(joints), bodies=tuple(bodies), frames=frames)
 
 
@@ -47,6 +49,6 @@ def _turn_to_z(axis: FloatArray) -> FloatArray:
     """A rotation whose third column is the axis; of zeros and ones where that can be."""
     k = int(np.argmax(np.abs(axis)))
     first = np.eye(3)[(k + 1) % 3]
-    first = first - first @ axis * axis
-    first /= np.linalg.norm(first)
+    first = first - inner(first, axis) * axis
+    first /= norm(first)
     return np.column_stack([first, np.cross(axis, first), axis])

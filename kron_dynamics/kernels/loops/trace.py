@@ -18,6 +18,7 @@ from kron_dynamics.kernels.loops.program import InvalidAssumptions, Program
 from kron_dynamics.kernels.loops.statements import Copy, Loop, Memory, Statement, Store, writers
 from kron_dynamics.kernels.trace import Node
 from kron_dynamics.model.rigid_model import RigidModel
+from kron_dynamics.reproducible import with_python_numbers
 from kron_dynamics.typing import IntArray
 
 
@@ -52,7 +53,7 @@ class LoopTrace:
             in_body_axes: whether results are in the axes of bodies. Where they are not, these
                 axes are chosen so that fewer operations are needed.
         """
-        model = model if in_body_axes else with_axes_along_z(model)
+        model = with_python_numbers(model if in_body_axes else with_axes_along_z(model))
         findings = InvalidAssumptions()
         sound = False
         while not sound:

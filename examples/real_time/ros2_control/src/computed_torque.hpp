@@ -31,8 +31,13 @@ class Law {
                            kd_.cwiseProduct(reference.qd - qd);
     Vector tau = robot_.inverse_dynamics(q, qd, command);
     tau += robot_.joint_friction(reference.qd);
-    const Eigen::Map<const Vector> limit(stacker_reclaimer_effort_limit);
-    return tau.cwiseMin<Eigen::PropagateNaN>(limit).cwiseMax<Eigen::PropagateNaN>(-limit);
+    // A NaN is beyond neither limit, and stays.
+    for (int k = 0; k < size; ++k) {
+      const double limit = stacker_reclaimer_effort_limit[k];
+      if (tau[k] > limit) tau[k] = limit;
+      if (tau[k] < -limit) tau[k] = -limit;
+    }
+    return tau;
   }
 
  private:

@@ -43,7 +43,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     const auto kd = get_node()->get_parameter("kd").as_double_array();
     if (kp.size() != size || kd.size() != size) {
       RCLCPP_ERROR(get_node()->get_logger(), "kp and kd need %d numbers each", size);
-      return CallbackReturn::ERROR;
+      return CallbackReturn::FAILURE;
     }
     try {
       law_ = std::make_unique<Law>(
@@ -51,7 +51,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
           Eigen::Map<const Vector>(kp.data()), Eigen::Map<const Vector>(kd.data()));
     } catch (const std::runtime_error &error) {
       RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
-      return CallbackReturn::ERROR;
+      return CallbackReturn::FAILURE;
     }
     reference_topic_ = get_node()->create_subscription<trajectory_msgs::msg::JointTrajectoryPoint>(
         "~/reference", rclcpp::SystemDefaultsQoS(),
@@ -61,7 +61,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
 
   CallbackReturn on_activate(const rclcpp_lifecycle::State &) override {
     Reference here;
-    if (!measure(here.q, here.qd)) return CallbackReturn::ERROR;
+    if (!measure(here.q, here.qd)) return CallbackReturn::FAILURE;
     here.qd.setZero();
     reference_.writeFromNonRT(here);
     return CallbackReturn::SUCCESS;

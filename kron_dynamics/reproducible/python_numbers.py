@@ -1,0 +1,43 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models whose numbers are Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+
+def with_python_numbers(value: Any) -> Any:
+    """Return a model, or a part of one, with arrays of Python's floats.
+
+    NumPy multiplies matrices of these entry by entry, where it gives those of its own floats to a
+    BLAS, which rounds by the processor's kind. What kernels are recorded from has to be alike
+    everywhere: products of constants become constants of the generated code.
+
+    Args:
+        value: a model, an array, or a dataclass, tuple or mapping of such; other things stay.
+    """
+    if isinstance(value, np.ndarray):
+        return value.astype(object) if value.dtype.kind == 'f' else value
+    if isinstance(value, Mapping):
+        parts = {key: with_python_numbers(part) for key, part in value.items()}
+        return value if all(parts[key] is value[key] for key in value) else parts
+    if isinstance(value, (tuple, list)):
+        items = [with_python_numbers(part) for part in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return type(value)(*items) if hasattr(value, '_fields') else type(value)(items)
+    if (
+        is_dataclass(value)
+        and not isinstance(value, type)
+        and all(field.init for field in fields(value))
+    ):
+        old = {field.name: getattr(value, field.name) for field in fields(value)}
+        new = {name: with_python_numbers(part) for name, part in old.items()}
+        changed = {name: part for name, part in new.items() if part is not old[name]}
+        return replace(value, **changed) if changed else value
+    return value
