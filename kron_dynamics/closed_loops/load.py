@@ -30,8 +30,9 @@ from kron_dynamics.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.flexible import FlexibleModel
 
-# A condition, without units, that bending breaks by so much per unit is broken.
-_HELD = 1e-9
+# A condition, without units, that bending breaks by so much per unit is broken; the start has nine
+# decimals.
+_HELD = 1e-8
 
 
 def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) -> ClosedLoopModel:
