@@ -35,7 +35,7 @@ from kron_dynamics.bag.series.runs import Run, find_runs
 from kron_dynamics.bag.smoothness import Smoothness, smoothness
 from kron_dynamics.bag.vibration.modal_content import modal_content
 from kron_dynamics.bag.vibration.modal_results import ModalContent
-from kron_dynamics.exceptions import BagError
+from kron_dynamics.exceptions import BagError, ParameterError
 from kron_dynamics.loading import load, loads
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.robot import Robot
@@ -96,6 +96,7 @@ def analyze_bag(
     joint_states: Sequence[str] = (),
     rename: Mapping[str, str] | None = None,
     scale: Mapping[str, float | str] | None = None,
+    hold: Mapping[str, float] | None = None,
     frame: str | None = None,
     flexible: str | Path | None = None,
     constraints: str | Path | None = None,
@@ -111,10 +112,12 @@ def analyze_bag(
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
         urdf: the robot's description; None takes that in the bag, of each robot its own.
         robot_description: topic of the description in the bag for all joint states.
-        joint_states: topics to analyse; empty takes each that has all joints of the robot.
+        joint_states: topics to analyse; empty takes each that has all joints of the robot, else
+            those that have them together.
         rename: joints of the model by their names in the bag; one ``*`` in both for a pattern.
         scale: factors or units (deg, rev, rpm, mm, kN, mN) by joint of the model, by pattern, or
             with a quantity, ``{'luff:effort': -1.0}``.
+        hold: positions of joints that are not recorded and stand still, rad or m.
         frame: link whose acceleration is compared; None takes the robot's tip.
         flexible: description of links that bend. Their modal coordinates are those that the
             recorded motion of the joints excites, from rest at the start of each segment on.
@@ -130,15 +133,15 @@ def analyze_bag(
     Raises:
         BagError: the bag cannot be read or lacks what is needed.
         ModelError: the robot's description is unusable.
-        ParameterError: the window is too short for the data.
+        ParameterError: the window is too short for the data, or a joint to hold does not exist.
         UnknownFrameError: the robot has no such link.
     """
     contents = read_bag(path, rename=rename, scale=scale, progress=progress)
     given = constraints, gravity, flexible
     if urdf is not None:
-        found = _runs_of_file(contents, urdf, joint_states, *given)
+        found = _runs_of_file(contents, urdf, joint_states, hold or {}, *given)
     else:
-        found = _runs_of_recorded(contents, robot_description, joint_states, *given)
+        found = _runs_of_recorded(contents, robot_description, joint_states, hold or {}, *given)
     replayed = partial(
         replay_run, frame=frame, window=window, effort_delay=effort_delay, progress=progress
     )
@@ -185,6 +188,7 @@ def _runs_of_file(
     contents: BagContents,
     urdf: str | Path,
     wanted: Sequence[str],
+    hold: Mapping[str, float],
     constraints: str | Path | None,
     gravity: ArrayLike,
     flexible: FlexibleSource,
@@ -192,7 +196,7 @@ def _runs_of_file(
     """Runs of the robot that a file describes."""
     bending = partial(_from_file, urdf, constraints, gravity)
     robot = bending(flexible)
-    runs = find_runs(contents, robot.rigid.model, wanted)
+    runs = find_runs(contents, robot.rigid.model, wanted, hold=hold)
     return [_Found(run, robot, str(urdf), bending) for run in runs]
 
 
@@ -200,6 +204,7 @@ def _runs_of_recorded(
     contents: BagContents,
     topic: str | None,
     wanted: Sequence[str],
+    hold: Mapping[str, float],
     constraints: str | Path | None,
     gravity: ArrayLike,
     flexible: FlexibleSource,
@@ -211,18 +216,24 @@ def _runs_of_recorded(
             contents.notes.append(f'{other} is not used: no robot description is above it')
     runs = list[_Found]()
     problems = []
+    unknown = set(hold)
     for recorded, topics in robots:
         chosen = [name for name in wanted if name in topics]
         if wanted and not chosen and (set(wanted) <= set(contents.joint_states)):
             continue
         bending = partial(_loaded, recorded, constraints, gravity)
         robot = bending(flexible)
+        model = robot.rigid.model
+        held = {joint: hold[joint] for joint in model.joint_names if joint in hold}
+        unknown -= set(held)
         try:
-            found = find_runs(contents, robot.rigid.model, chosen or wanted, topics or None)
+            found = find_runs(contents, model, chosen or wanted, topics or None, held)
         except BagError as error:
             problems.append(error)
             continue
         runs += [_Found(run, robot, recorded.origin, bending) for run in found]
+    if unknown:
+        raise ParameterError(f'hold: no robot of the bag has a joint {", ".join(sorted(unknown))}')
     if not runs and problems:
         raise problems[0]
     if not runs:

@@ -78,9 +78,10 @@ def bag_payload(
     unloaded: tuple[float, float] | None = None,
     frame: str | None = None,
     center: ArrayLike | None = None,
-    joint_states: str | None = None,
+    joint_states: Sequence[str] = (),
     rename: Mapping[str, str] | None = None,
     scale: Mapping[str, float | str] | None = None,
+    hold: Mapping[str, float] | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> BagPayload:
     """Return what a link carried in a bag.
@@ -94,9 +95,11 @@ def bag_payload(
         frame: link that carries the load; None takes the robot's tip.
         center: where the load's centre of mass is, in the link's frame, shape (3,), m; None
             estimates it.
-        joint_states: topic in both bags; None takes the only one that has all joints.
+        joint_states: topic in both bags, or topics that have the joints together; empty takes
+            the only one, or those together, that have all joints.
         rename: joints of the model by their names in both bags, as for `analyze_bag`.
         scale: factors or units by joint in both bags, as for `analyze_bag`.
+        hold: positions of joints that are not recorded and stand still, rad or m.
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
 
     Raises:
@@ -107,7 +110,7 @@ def bag_payload(
     """
     robot = load(urdf, gravity=gravity)
     link = robot.model.tip_link if frame is None else frame
-    replayed = partial(_replay, robot, joint_states, link, rename, scale)
+    replayed = partial(_replay, robot, link, rename, scale, joint_states, hold)
     loaded = replayed(path)
     bare = None if empty is None else replayed(empty)
     width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
@@ -146,14 +149,15 @@ def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
 
 def _replay(
     robot: Robot,
-    topic: str | None,
     link: str,
     rename: Mapping[str, str] | None,
     scale: Mapping[str, float | str] | None,
+    topics: Sequence[str],
+    hold: Mapping[str, float] | None,
     path: str | Path,
 ) -> Replay:
     contents = read_bag(path, rename=rename, scale=scale)
-    runs = find_runs(contents, robot.model, [] if topic is None else [topic])
+    runs = find_runs(contents, robot.model, topics, hold=hold)
     if len(runs) > 1:
         raise BagError(
             f'{path} has the joints on {", ".join(run.topic for run in runs)}, expected one: say '

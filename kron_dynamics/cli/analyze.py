@@ -24,7 +24,7 @@ from kron_dynamics.cli.options import (
     add_constraints,
     add_flexible,
     add_gravity,
-    add_joint_mapping,
+    add_recorded_joints,
     beside,
     finite_number,
     positive_number,
@@ -77,14 +77,7 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
         help='topic of the robot in the bag for all joint states (default: that in the namespace '
         'of each, or above it)',
     )
-    parser.add_argument(
-        '--joint-states',
-        metavar='TOPIC',
-        action='append',
-        default=[],
-        help='JointState topic to analyse; may be repeated (default: all that cover the robot)',
-    )
-    add_joint_mapping(parser)
+    add_recorded_joints(parser)
     parser.add_argument(
         '--frame', metavar='LINK', help="link whose acceleration is compared (default: the tip's)"
     )
@@ -145,6 +138,7 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
             joint_states=arguments.joint_states,
             rename=dict(arguments.rename),
             scale=dict(arguments.scale),
+            hold=dict(arguments.hold),
             frame=arguments.frame,
             flexible=arguments.flexible,
             constraints=arguments.constraints,

@@ -14,16 +14,14 @@ from kron_dynamics.bag.outputs.identification_files import (
 from kron_dynamics.bag.recorded_motion import recorded_motion
 from kron_dynamics.cli.options import (
     add_gravity,
-    add_joint_mapping,
+    add_recorded_joints,
     beside,
-    finite_number,
     positive_number,
 )
 from kron_dynamics.cli.streams import writing
 from kron_dynamics.identification import Motion, identify
 from kron_dynamics.identification.friction import TERMS
 from kron_dynamics.loading import load
-from kron_dynamics.messages import shown
 from kron_dynamics.model import read_urdf_file
 from kron_dynamics.robot import Robot
 
@@ -33,13 +31,6 @@ URDF with them. Every body stays one that matter can have; what the motion does 
 as the URDF says it. What the new model leaves of efforts it has not seen is told beside the old
 one and plain least squares.
 """
-
-
-def _held(text: str) -> tuple[str, float]:
-    joint, separator, position = text.rpartition('=')
-    if not (joint and separator and position):
-        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=POSITION')
-    return joint, finite_number(position)
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -59,23 +50,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help='recordings to compare on (default: the last 30 %% of each stretch of motion)',
     )
-    parser.add_argument(
-        '--joint-states',
-        metavar='TOPIC',
-        action='append',
-        default=[],
-        help='JointState topic to use; may be repeated (default: all that cover the robot)',
-    )
     add_gravity(parser)
-    add_joint_mapping(parser)
-    parser.add_argument(
-        '--hold',
-        metavar='JOINT=POSITION',
-        type=_held,
-        action='append',
-        default=[],
-        help='where a joint stands still that is not recorded, rad or m; may be repeated',
-    )
+    add_recorded_joints(parser)
     _add_choices(parser)
     parser.set_defaults(run=run)
 

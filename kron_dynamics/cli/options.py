@@ -74,6 +74,14 @@ def scale_pair(text: str) -> tuple[str, float | str]:
         return joint, factor
 
 
+def held_joint(text: str) -> tuple[str, float]:
+    """Return joint and position of 'joint=position'."""
+    joint, equals, position = text.rpartition('=')
+    if not (joint and equals and position):
+        raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=POSITION')
+    return joint, finite_number(position)
+
+
 def xacro_argument(text: str) -> tuple[str, str]:
     """Return name and value of ``name:=value``."""
     name, separator, value = text.partition(':=')
@@ -154,8 +162,24 @@ def add_gravity(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_joint_mapping(parser: argparse.ArgumentParser) -> None:
-    """Add the options that make names, units and signs of a bag those of the model."""
+def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the joints of a bag are those of the model."""
+    parser.add_argument(
+        '--joint-states',
+        metavar='TOPIC',
+        action='append',
+        default=[],
+        help='JointState topic to use; may be repeated, also for topics that have the joints '
+        'together (default: all that cover the robot, else those that do so together)',
+    )
+    parser.add_argument(
+        '--hold',
+        metavar='JOINT=POSITION',
+        type=held_joint,
+        action='append',
+        default=[],
+        help='where a joint stands still that is not recorded, rad or m; may be repeated',
+    )
     parser.add_argument(
         '--rename',
         metavar='RECORDED=MODEL',

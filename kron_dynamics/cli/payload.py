@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from kron_dynamics.bag.payload import bag_payload, payload_lines
-from kron_dynamics.cli.options import add_gravity, add_joint_mapping, finite_number
+from kron_dynamics.cli.options import add_gravity, add_recorded_joints, finite_number
 from kron_dynamics.cli.streams import writing
 
 DESCRIPTION = """\
@@ -46,10 +46,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=finite_number,
         help='centre of mass of the load in the frame of the link, in m (default: estimated)',
     )
-    parser.add_argument(
-        '--joint-states', metavar='TOPIC', help='topic of the joint states (default: the only one)'
-    )
-    add_joint_mapping(parser)
+    add_recorded_joints(parser)
     add_gravity(parser)
     parser.add_argument(
         '--output', metavar='DIR', type=Path, help='folder that payload.json is written to'
@@ -69,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         joint_states=arguments.joint_states,
         rename=dict(arguments.rename),
         scale=dict(arguments.scale),
+        hold=dict(arguments.hold),
         gravity=arguments.gravity,
     )
     print('\n'.join(payload_lines(payload)))

@@ -9,7 +9,7 @@ missing or not a number is missing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +80,7 @@ def build_joint_log(
     states: JointStates,
     joint_names: Sequence[str],
     unlimited: Collection[str] = (),
+    held: Mapping[str, float] | None = None,
 ) -> JointLog:
     """Return the time series of the given joints.
 
@@ -88,6 +89,7 @@ def build_joint_log(
         states: what its messages say.
         joint_names: the model's joints, in coordinate order.
         unlimited: those that turn without end; drivers may report them modulo one turn.
+        held: where joints stand still that are not recorded, rad or m.
 
     Raises:
         BagError: a joint has no position in any message.
@@ -104,6 +106,7 @@ def build_joint_log(
     origin = int(stamps.min()) if len(stamps) else 0
     times: FloatArray = (stamps - origin) * np.float64(1e-9)
     columns = columns_by_joint(states, joint_names, dropped)
+    _add_held(columns, held or {})
     for joint in joint_names:
         if not columns.get((joint, 'position')):
             seen = sorted(states.names)
@@ -133,6 +136,15 @@ def build_joint_log(
         stamps[firsts],
         stamped,
     )
+
+
+def _add_held(columns: dict[tuple[str, str], list[Piece]], held: Mapping[str, float]) -> None:
+    """Add joints that stand still, known as often as that joint which is known most often."""
+    known = [pieces for (_, quantity), pieces in columns.items() if quantity == 'position']
+    most = max(known, key=lambda pieces: sum(len(index) for index, _ in pieces), default=[])
+    for joint, value in held.items():
+        for quantity, number in (('position', value), ('velocity', 0.0)):
+            columns[joint, quantity] = [(index, np.full(len(index), number)) for index, _ in most]
 
 
 def clock_epochs(stamps: IntArray) -> IntArray:

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds in a bag what belongs together: the robot, and each run of it.
 
-A run is one JointState topic with the positions of all the model's joints. Commanded efforts and
-the tip's acceleration belong to it when they were recorded in its namespace.
+A run is one JointState topic with the positions of all the model's joints, or several that have
+them together. Commanded efforts and the tip's acceleration belong to it when they were recorded in
+its namespace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +22,8 @@ from kron_dynamics.bag.series.auxiliary_series import (
     collect_commands,
 )
 from kron_dynamics.bag.series.joint_log import JointLog, build_joint_log
-from kron_dynamics.exceptions import BagError
+from kron_dynamics.bag.series.joint_sources import JointSource, joint_sources
+from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
@@ -36,7 +38,7 @@ class Run:
     """One motion of the robot and what was recorded with it.
 
     Attributes:
-        topic: the JointState topic.
+        topic: the JointState topic, of several that with most joints.
         log: its joints' time series.
         commands: commanded efforts of each joint, if recorded.
         acceleration: the tip's acceleration in base axes, if recorded.
@@ -55,58 +57,52 @@ def find_runs(
     model: RobotModel,
     topics: Sequence[str] = (),
     among: Sequence[str] | None = None,
+    hold: Mapping[str, float] | None = None,
 ) -> list[Run]:
     """Return the runs recorded in a bag.
 
     Args:
         contents: the bag.
         model: the robot; its joints are found by name.
-        topics: JointState topics to use; empty takes each that covers the model.
+        topics: JointState topics to use; empty takes each that covers the model, else those that
+            do so together.
         among: those that may be of this robot; None for all.
+        hold: positions of joints that are not recorded and stand still, rad or m.
 
     Raises:
         BagError: no topic, or not each given one, has the positions of all joints.
+        ParameterError: a joint to hold does not exist.
     """
-    if not contents.joint_states:
-        raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
-    for topic in topics:
-        if topic not in contents.joint_states:
-            raise BagError(
-                f"no sensor_msgs/JointState messages on '{topic}' in {contents.path}; topics that "
-                f'have some: {", ".join(contents.joint_states)}'
+    held = dict(hold or {})
+    for joint in held:
+        if joint not in model.joint_names:
+            raise ParameterError(
+                f"hold: the robot '{model.name}' has no joint '{joint}', expected one of "
+                f'{", ".join(model.joint_names)}'
             )
-    chosen = list(topics) or _covering_topics(
-        contents, model, list(contents.joint_states) if among is None else among
-    )
-    return [_assemble(contents, model, topic) for topic in chosen]
+    needed = [joint for joint in model.joint_names if joint not in held]
+    sources = joint_sources(contents, model.name, needed, topics, among)
+    return [_assemble(contents, model, source, held) for source in sources]
 
 
-def _covering_topics(contents: BagContents, model: RobotModel, among: Sequence[str]) -> list[str]:
-    missing = {
-        topic: sorted(
-            set(model.joint_names) - contents.joint_states[topic].joints_with('position')
-        )
-        for topic in among
-    }
-    covering = [topic for topic, joints in missing.items() if not joints]
-    if not covering:
-        listing = '; '.join(
-            f'{topic} lacks {", ".join(lacks)}' for topic, lacks in missing.items()
-        )
-        raise BagError(
-            f"no topic has the positions of all joints of '{model.name}': {listing}. "
-            'Is this the right --urdf? If names differ: --rename RECORDED=MODEL; joints that are '
-            'not recorded have to be fixed in the description'
-        )
-    return covering
-
-
-def _assemble(contents: BagContents, model: RobotModel, topic: str) -> Run:
+def _assemble(
+    contents: BagContents, model: RobotModel, source: JointSource, hold: Mapping[str, float]
+) -> Run:
+    topic = source.topic
     pairs = zip(model.joint_names, model.joint_types, strict=True)
     unlimited = [name for name, kind in pairs if joint_kind(kind).is_endless]
-    log = build_joint_log(topic, contents.joint_states[topic], model.joint_names, unlimited)
-    log.dropped.undecodable = contents.undecodable.get(topic, 0)
-    notes: list[str] = []
+    notes = list(source.notes)
+    recorded = source.states.joints_with('position')
+    if useless := [joint for joint in hold if joint in recorded]:
+        notes.append(f'{", ".join(useless)} is recorded: its motion counts, not what is held')
+    held = {joint: value for joint, value in hold.items() if joint not in recorded}
+    if held:
+        named = ', '.join(f'{joint} at {value:g}' for joint, value in held.items())
+        notes.append(f'taken to stand still, as told: {named}')
+    log = build_joint_log(topic, source.states, model.joint_names, unlimited, held)
+    log.dropped.undecodable = sum(
+        contents.undecodable.get(each, 0) for each in (topic, *source.others)
+    )
     log = _without_empty_velocities(log, model.joint_names, notes)
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)

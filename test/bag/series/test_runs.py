@@ -43,14 +43,15 @@ def test_topics_are_chosen_by_name(make_bag, arm):
         find_runs(contents, arm.model, ['/c'])
 
 
-def test_bag_without_a_covering_topic_lists_what_each_lacks(make_bag, arm):
+def test_bag_without_all_joints_lists_what_each_topic_lacks(make_bag, arm):
     with make_bag() as bag:
-        record_states(bag, '/base/joint_states', names=('turn', 'lift'))
+        record_states(bag, '/base/joint_states', names=('turn',))
         record_states(bag, '/tool/joint_states', names=('reach',))
     with pytest.raises(BagError) as caught:
         find_runs(read_bag(bag.path), arm.model)
-    assert '/base/joint_states lacks reach' in str(caught.value)
+    assert '/base/joint_states lacks lift, reach' in str(caught.value)
     assert '/tool/joint_states lacks lift, turn' in str(caught.value)
+    assert '--hold JOINT=POSITION' in str(caught.value)
 
 
 def test_bag_without_joint_states_says_so(make_bag, arm):
