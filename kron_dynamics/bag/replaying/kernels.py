@@ -23,6 +23,8 @@ from kron_dynamics.typing import FloatArray
 DEGREE = 4
 # Samples on each side that a quartic of positions needs at least.
 MIN_HALF_COUNT = 2
+# A position counts for no less than by noise so many times that of velocities over the window.
+MOST_NOISE_RATIO = 1e6
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,9 @@ def _two_signals(
     places = np.vander(u, DEGREE + 1, increasing=True)
     rates = np.zeros_like(places)
     rates[:, 1:] = places[:, :-1] * np.arange(1, DEGREE + 1) / half_width
+    # Only positions tell where a joint is, also beside velocities of hardly any noise: those of a
+    # joint that stands still are 0 exactly.
+    position_noise = min(position_noise, MOST_NOISE_RATIO * velocity_noise * half_width)
     # Relative to the noisier signal of the two: neither weight overflows.
     largest = max(position_noise, velocity_noise * half_width)
     weights = np.concatenate([root * largest / position_noise, root * largest / velocity_noise])

@@ -29,6 +29,16 @@ def test_quartics_are_reproduced(half_count, signals):
         assert found == pytest.approx(value, rel=1e-6), name
 
 
+@pytest.mark.parametrize('half_count', [2, 5, 40])
+@pytest.mark.parametrize(
+    'noises', [(1e-12, 1e-77), (1e-4, 1e-77), (1e-77, 1e-2), (1e-77, 1e-77), (1e4, 1e-12)]
+)
+def test_where_a_joint_is_is_told_by_positions_whatever_the_noise(half_count, noises):
+    kernels = derivative_kernels(half_count, STEP, *noises)
+    assert kernels.position.value.sum() == pytest.approx(1.0, abs=1e-6)
+    assert abs(kernels.position.curvature.sum()) * STEP**2 < 1e-6
+
+
 @pytest.mark.parametrize('half_count', [2, 7, 25])
 @pytest.mark.parametrize('signals', SIGNALS)
 def test_stated_noise_is_that_of_noisy_samples(half_count, signals):

