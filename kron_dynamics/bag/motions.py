@@ -1,17 +1,59 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A replayed run as motions that models are identified from."""
+"""Recorded runs as motions that models are identified from."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 import numpy as np
 
-from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts
+from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
+from kron_dynamics.bag.series.runs import find_runs
+from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.motion import Motion
+from kron_dynamics.robot import Robot
 
 # Rows that a motion has at least.
 LEAST_ROWS = 20
+
+
+def recorded_runs(
+    path: str | Path,
+    robot: Robot,
+    *,
+    frame: str | None = None,
+    topics: Sequence[str] = (),
+    rename: Mapping[str, str] | None = None,
+    scale: Mapping[str, float | str] | None = None,
+    hold: Mapping[str, float] | None = None,
+) -> list[Replay]:
+    """Return the runs of a robot in a bag, recomputed with it.
+
+    Args:
+        path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
+        robot: the robot; its joints are found by name.
+        frame: link whose acceleration is recomputed; None takes the robot's tip.
+        topics: JointState topics; empty takes each that has all joints, else those that have them
+            together.
+        rename: names of the robot's joints by those in the bag, see `JointMapping`.
+        scale: factors or units by joint of the robot, or by joint and quantity.
+        hold: positions of joints that are not recorded and stand still, rad or m.
+
+    Raises:
+        BagError: the bag cannot be read, or lacks joints, or efforts of all of them.
+        ParameterError: a joint to hold does not exist.
+    """
+    contents = read_bag(path, rename=rename, scale=scale)
+    runs = find_runs(contents, robot.model, topics, hold=hold)
+    replays = [replay_run(robot, run, frame=frame) for run in runs]
+    if all(source == 'none' for replay in replays for source in replay.effort_sources):
+        named = ', '.join(run.topic for run in runs)
+        raise BagError(f"'{path}' has no efforts of the joints of '{robot.model.name}' on {named}")
+    return replays
 
 
 def motions(replay: Replay) -> list[Motion]:

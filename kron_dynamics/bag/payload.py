@@ -6,23 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kron_dynamics.bag.motions import motions
-from kron_dynamics.bag.reading.reader import read_bag
-from kron_dynamics.bag.replaying.replay import Replay, replay_run
+from kron_dynamics.bag.motions import motions, recorded_runs
+from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
-from kron_dynamics.bag.series.runs import find_runs
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit, fit_payload
 from kron_dynamics.identification.rows import REACH, Rows, joined, regressor_rows
 from kron_dynamics.loading import load
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
-from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
 
 # Standard deviation of the average that regressor and efforts pass through, in windows.
@@ -110,9 +106,22 @@ def bag_payload(
     """
     robot = load(urdf, gravity=gravity)
     link = robot.model.tip_link if frame is None else frame
-    replayed = partial(_replay, robot, link, rename, scale, joint_states, hold)
-    loaded = replayed(path)
-    bare = None if empty is None else replayed(empty)
+    loaded, *others = (
+        _only_run(
+            recorded_runs(
+                bag,
+                robot,
+                frame=link,
+                topics=joint_states,
+                rename=rename,
+                scale=scale,
+                hold=hold,
+            ),
+            bag,
+        )
+        for bag in ([path] if empty is None else [path, empty])
+    )
+    bare = others[0] if others else None
     width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
     parts = [_rows(loaded, width)]
     without = [] if bare is None else [_rows(bare, width)]
@@ -147,28 +156,13 @@ def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _replay(
-    robot: Robot,
-    link: str,
-    rename: Mapping[str, str] | None,
-    scale: Mapping[str, float | str] | None,
-    topics: Sequence[str],
-    hold: Mapping[str, float] | None,
-    path: str | Path,
-) -> Replay:
-    contents = read_bag(path, rename=rename, scale=scale)
-    runs = find_runs(contents, robot.model, topics, hold=hold)
-    if len(runs) > 1:
+def _only_run(replays: Sequence[Replay], path: str | Path) -> Replay:
+    if len(replays) > 1:
         raise BagError(
-            f'{path} has the joints on {", ".join(run.topic for run in runs)}, expected one: say '
-            f'which with --joint-states'
+            f'{path} has the joints on {", ".join(each.run.topic for each in replays)}, expected '
+            'one: say which with --joint-states'
         )
-    replay = replay_run(robot, runs[0], frame=link)
-    if all(source == 'none' for source in replay.effort_sources):
-        raise BagError(
-            f"topic '{runs[0].topic}' of {path} has no efforts: there is no load to see"
-        )
-    return replay
+    return replays[0]
 
 
 def _rows(replay: Replay, width: float) -> Rows:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kron_dynamics.bag import BagAnalysis, analyze_bag
 from kron_dynamics.bag.analysis import RunAnalysis
+from kron_dynamics.bag.outputs.earlier_files import foreign_results
 from kron_dynamics.bag.outputs.files import (
     DEFAULT_FORMATS,
     FORMATS,
@@ -152,7 +153,10 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
     output = arguments.output or beside(arguments.bag, 'analysis')
     with writing(output):
         files = write_files(analysis, output, formats, _options(arguments, formats))
+        foreign = foreign_results(output, files)
     print(f'\nwritten  {output}: {", ".join(files)}')
+    if foreign:
+        print(f'         there before, not of this analysis: {", ".join(foreign)}')
     left_out = [name for name in FORMATS if name not in (*formats, 'json')]
     if left_out:
         print(f'         not asked for with --format: {", ".join(left_out)}')

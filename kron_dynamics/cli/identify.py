@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
+from kron_dynamics.bag.motions import motions, recorded_runs
 from kron_dynamics.bag.outputs.identification_files import (
     identification_report,
     write_identification,
 )
-from kron_dynamics.bag.recorded_motion import recorded_motion
 from kron_dynamics.cli.options import (
     add_gravity,
     add_recorded_joints,
@@ -110,10 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _motions(arguments: argparse.Namespace, robot: Robot, bags: list[Path]) -> list[Motion]:
-    return [
-        motion
-        for bag in bags
-        for motion in recorded_motion(
+    found = []
+    for bag in bags:
+        replays = recorded_runs(
             bag,
             robot,
             topics=arguments.joint_states,
@@ -121,4 +121,8 @@ def _motions(arguments: argparse.Namespace, robot: Robot, bags: list[Path]) -> l
             scale=dict(arguments.scale),
             hold=dict(arguments.hold),
         )
-    ]
+        for replay in replays:
+            for note in replay.run.notes:
+                print(f'note: {bag}: {note}')
+            found += [replace(item, label=f'{bag} {item.label}') for item in motions(replay)]
+    return found

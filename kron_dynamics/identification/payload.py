@@ -59,6 +59,9 @@ LEAST_MOVE = 0.005
 # robot, as standard deviations: no residual shows it.
 MASS_SHARE = 5e-4
 CENTER_SHARE = 1e-4
+# Rounding of the equations, as a share of the largest: recordings of simulated machines may have no
+# noise at all.
+ROUNDING = 1e-13
 ITERATIONS = 12
 CONVERGED = 1e-4
 
@@ -342,6 +345,7 @@ class _Problem:
             gram[:p, own] = A[rows].T @ X[rows]
             gram[own, :p] = gram[:p, own].T
             right[own] = X[rows].T @ b[rows]
+        np.fill_diagonal(gram, gram.diagonal() + ROUNDING * gram.diagonal().max())
         factor = cho_factor(gram)
         covariance = cho_solve(factor, np.eye(total))
         return cho_solve(factor, right), covariance, payload

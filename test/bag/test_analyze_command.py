@@ -89,6 +89,7 @@ def test_options_reach_the_analysis(two_runs, tmp_path, arm_urdf, capsys):
         'joint_states': ['/pd/joint_states'],
         'rename': [],
         'scale': [],
+        'hold': [],
         'frame': 'arm',
         'flexible': None,
         'constraints': None,

@@ -113,4 +113,4 @@ def test_bag_without_efforts_is_refused(bags, make_bag, make_motion, arm, capsys
     with make_bag('quiet') as bag:
         bag.motion('/joint_states', motion, 'pv')
     assert main(['payload', str(bag.path), '--urdf', str(bags / 'arm.urdf')]) == 1
-    assert 'has no efforts: there is no load to see' in capsys.readouterr().err
+    assert 'has no efforts of the joints' in capsys.readouterr().err

@@ -14,6 +14,10 @@ from kron_dynamics.bag.samples import DroppedSamples
 
 # The window advised when noise dominates would bring it down to this share of the effort.
 ADVISED_NOISE = 0.1
+NOISE = (
+    'what noise of the samples does to a number of the tables, as one standard deviation. Errors of '
+    'the model, of smoothing and of effort sensors are not in it: it is no interval of a residual'
+)
 # Label and sentence; the label is empty where the sentence continues the one before.
 Fact = tuple[str, str]
 
@@ -56,6 +60,7 @@ def run_facts(replay: Replay) -> list[Fact]:
         ('', f'{compared} of {total} compared, {total - compared} too near to ends or gaps'),
         ('window', f'{replay.window:.3g} s; acceleration from {_acceleration_sources(replay)}'),
         ('efforts', _effort_sources(replay)),
+        ('+/-', NOISE),
     ]
     if replay.modal_names:
         names = ', '.join(replay.modal_names)
@@ -130,10 +135,15 @@ def describe_losses(dropped: DroppedSamples) -> list[str]:
     return found
 
 
+def doubts(run: RunAnalysis) -> list[str]:
+    """Return what of a run contradicts its model."""
+    contradiction = contradicting_efforts(run.joints)
+    return [contradiction] if contradiction else []
+
+
 def result_hints(run: RunAnalysis) -> list[Fact]:
     """Return what contradicts the model, and what would help where noise dominates."""
-    contradiction = contradicting_efforts(run.joints)
-    lines = [('doubt', contradiction)] if contradiction else []
+    lines = [('doubt', each) for each in doubts(run)]
     for joint, item in zip(run.joints, run.replay.filters, strict=True):
         if not joint.noise_dominates:
             continue

@@ -11,9 +11,10 @@ from typing import Protocol
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.csv_file import CsvFile
+from kron_dynamics.bag.outputs.earlier_files import earlier_outputs, remove_stale
 from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, PlotData
 from kron_dynamics.bag.outputs.page.report_page import write_page
-from kron_dynamics.bag.outputs.provenance import provenance_of
+from kron_dynamics.bag.outputs.provenance import hashed, provenance_of
 from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
 from kron_dynamics.exceptions import BagError
@@ -26,6 +27,7 @@ FORMATS = {
     'parquet': 'series of each run, TOPIC.parquet',
     'mcap': 'analysis.mcap: series as topics for PlotJuggler and Foxglove',
 }
+SUMMARY = 'summary.json'
 DEFAULT_FORMATS = ('html', 'csv')
 
 
@@ -60,7 +62,9 @@ def write_files(
 ) -> list[str]:
     """Write an analysis, and return the names of its files.
 
-    The series of each run are computed once for all formats, some rows at a time.
+    The series of each run are computed once for all formats, some rows at a time. Files that an
+    earlier analysis has written to the folder, and that nobody has changed since, are replaced or
+    removed.
 
     Args:
         analysis: the analysed bag.
@@ -75,8 +79,11 @@ def write_files(
     require_libraries(formats)
     folder.mkdir(parents=True, exist_ok=True)
     provenance = provenance_of(analysis, options or {})
-    write_summary(analysis, provenance, folder / 'summary.json')
-    files = ['summary.json']
+    summary = folder / SUMMARY
+    earlier = earlier_outputs(summary)
+    # Until all files are there, nothing says that they belong together.
+    summary.unlink(missing_ok=True)
+    files = list[str]()
     drawn: list[DrawnRun] = []
     with ExitStack() as whole:
         bag = None
@@ -98,8 +105,10 @@ def write_files(
                 drawn.append(plots.finish())
     if 'html' in formats:
         write_page(analysis, provenance, drawn, folder / 'report.html')
-        files.insert(1, 'report.html')
-    return files
+        files.insert(0, 'report.html')
+    remove_stale(folder, earlier, files)
+    write_summary(analysis, provenance, [hashed(folder / name) for name in files], summary)
+    return [SUMMARY, *files]
 
 
 def _write_run(

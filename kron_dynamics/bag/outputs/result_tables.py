@@ -98,7 +98,8 @@ def segment_table(replay: Replay, max_noise: float) -> ResultTable:
 
 
 def _effort_rows(joints: Sequence[JointResult]) -> list[list[str]]:
-    rows = [['joint', 'unit', 'effort RMS', 'peak', 'residual RMS', '', 'share', 'peak', 'mean']]
+    residual = ['residual RMS', 'noise', 'share', 'peak', 'mean']
+    rows = [['joint', 'unit', 'effort RMS', 'peak', *residual]]
     for joint in joints:
         factor, letter = scale_of(_size(joint))
         row = [joint.name, letter + joint.unit]
@@ -134,7 +135,15 @@ def _term_rows(joints: Sequence[JointResult]) -> list[list[str]]:
 
 def _tip_rows(run: RunAnalysis) -> list[list[str]]:
     rows = [
-        [run.replay.frame, 'unit', 'recorded RMS', 'recomputed RMS', 'difference RMS', '', 'share']
+        [
+            run.replay.frame,
+            'unit',
+            'recorded RMS',
+            'recomputed RMS',
+            'difference RMS',
+            'noise',
+            'share',
+        ]
     ]
     for tip in run.tip:
         factor, letter = scale_of(tip.recorded_rms)
@@ -154,7 +163,18 @@ def _tip_rows(run: RunAnalysis) -> list[list[str]]:
 
 
 def _effort_rate_rows(run: RunAnalysis) -> list[list[str]]:
-    rows = [['joint', 'unit', 'effort rate RMS', 'peak', '', 'recomputed RMS', '', 'largest step']]
+    rows = [
+        [
+            'joint',
+            'unit',
+            'effort rate RMS',
+            'peak',
+            'noise',
+            'recomputed RMS',
+            'noise',
+            'largest step',
+        ]
+    ]
     for joint in run.smoothness.joints:
         recorded, recomputed = joint.effort_rate, joint.recomputed_effort_rate
         sizes = (recorded.rms, recomputed.rms)
@@ -173,7 +193,7 @@ def _effort_rate_rows(run: RunAnalysis) -> list[list[str]]:
 
 
 def _external_rows(run: RunAnalysis) -> list[list[str]]:
-    rows = [['external', 'unit', 'effort RMS', '', 'peak', 'mean']]
+    rows = [['external', 'unit', 'effort RMS', 'noise', 'peak', 'mean']]
     for joint, item in zip(run.joints, run.external, strict=True):
         factor, letter = scale_of(_size(joint))
         rows.append(
@@ -203,7 +223,7 @@ def _jerk_rows(run: RunAnalysis) -> list[list[str]]:
     tip, rates = run.replay.frame, run.smoothness
     all_of_them = [(joint.name, joint.jerk_unit, joint.jerk) for joint in rates.joints]
     all_of_them += [(tip, 'm/s^3', rates.tip_linear), (tip, 'rad/s^3', rates.tip_angular)]
-    rows = [['jerk', 'unit', 'RMS', 'peak', '']]
+    rows = [['jerk', 'unit', 'RMS', 'peak', 'noise']]
     for name, unit, jerk in all_of_them:
         factor, letter = scale_of(jerk.rms)
         rows.append([name, letter + unit, *_with_noise(jerk, factor)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,24 +14,29 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
-from kron_dynamics.bag.outputs.provenance import Provenance
+from kron_dynamics.bag.outputs.facts import doubts
+from kron_dynamics.bag.outputs.provenance import HashedFile, Provenance
 from kron_dynamics.bag.results import joint_results
 
 # Of the file's layout: rises when a field is renamed, removed or changes its meaning.
 SCHEMA = 1
 
 
-def write_summary(analysis: BagAnalysis, provenance: Provenance, path: Path) -> None:
+def write_summary(
+    analysis: BagAnalysis, provenance: Provenance, outputs: Sequence[HashedFile], path: Path
+) -> None:
     """Write all results as JSON; what is not known is null. The same bag gives the same bytes.
 
     Args:
         analysis: the analysed bag.
         provenance: what was analysed, and how.
+        outputs: files that were written for it, which are beside it.
         path: file to write.
     """
     summary = {
         'schema': SCHEMA,
         **asdict(provenance),
+        'outputs': [asdict(each) | {'name': Path(each.name).name} for each in outputs],
         'bag': str(analysis.contents.path),
         'notes': analysis.contents.notes,
         'max_noise': analysis.max_noise,
@@ -95,6 +101,7 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
             **{item.topic: asdict(item.dropped) for item in auxiliary_series},
         },
         'notes': list(replay.run.notes),
+        'doubts': doubts(run),
     }
 
 

@@ -175,5 +175,5 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
 
 def _period(states: JointStates) -> float:
     """Return the usual distance of messages, s."""
-    times = states.stamp if states.stamp.any() else states.log_time
-    return sample_period(np.unique(times) * 1e-9) if len(np.unique(times)) > 1 else np.inf
+    times = np.unique(states.stamp if states.stamp.any() else states.log_time)
+    return sample_period(np.asarray(times * np.float64(1e-9))) if len(times) > 1 else np.inf

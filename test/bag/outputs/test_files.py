@@ -14,6 +14,7 @@ import numpy as np
 
 import kron_dynamics as kd
 from kron_dynamics.bag import analyze_bag
+from kron_dynamics.bag.outputs.earlier_files import foreign_results
 from kron_dynamics.bag.outputs.files import FORMATS, run_file_names, write_files
 from kron_dynamics.bag.outputs.series import quantities_of, series_blocks
 
@@ -66,6 +67,56 @@ def test_summary_says_what_was_analysed_and_how(analysis, arm_urdf, tmp_path):
     assert summary['schema'] == 1
     assert summary['versions']['kron_dynamics'] == kd.__version__
     assert summary['versions']['rosbags'] == metadata.version('rosbags')
+
+
+def test_summary_lists_what_was_written_with_it(analysis, tmp_path):
+    names = write_files(analysis, tmp_path, ['csv', 'html'])
+    outputs = read_strictly(tmp_path / 'summary.json')['outputs']
+    assert ['summary.json', *(each['name'] for each in outputs)] == names
+    for each in outputs:
+        content = (tmp_path / each['name']).read_bytes()
+        assert each['sha256'] == hashlib.sha256(content).hexdigest()
+        assert each['size'] == len(content)
+
+
+def test_files_of_an_earlier_analysis_go_unless_somebody_changed_them(analysis, tmp_path):
+    folder = tmp_path / 'out'
+    write_files(analysis, folder, ['csv', 'html', 'mcap'])
+    (folder / 'notes.csv').write_text('of somebody else')
+    (folder / 'report.html').write_text('changed')
+    assert write_files(analysis, folder, ['parquet']) == ['summary.json', 'joint_states.parquet']
+    left = sorted(path.name for path in folder.iterdir())
+    assert left == ['joint_states.parquet', 'notes.csv', 'report.html', 'summary.json']
+    assert foreign_results(folder, ['joint_states.parquet']) == ['notes.csv', 'report.html']
+    (named,) = read_strictly(folder / 'summary.json')['outputs']
+    assert named['name'] == 'joint_states.parquet'
+
+
+def test_a_summary_cannot_have_files_elsewhere_removed(analysis, tmp_path):
+    folder, other = tmp_path / 'out', tmp_path / 'other.csv'
+    folder.mkdir()
+    other.write_text('not ours')
+    (folder / 'link.csv').symlink_to(other)
+    digest = hashlib.sha256(other.read_bytes()).hexdigest()
+    names = ['../other.csv', str(other), 'link.csv', '.']
+    listed = [{'name': name, 'sha256': digest} for name in names]
+    for text in (json.dumps({'outputs': listed}), '{"outputs": 3}', 'no JSON', '[]'):
+        (folder / 'summary.json').write_text(text)
+        write_files(analysis, folder, ['json'])
+        assert other.exists() and (folder / 'link.csv').is_symlink()
+
+
+def test_doubts_are_in_the_summary_and_warn_on_the_page(make_bag, arm_urdf, arm_motion, tmp_path):
+    motion = arm_motion(duration=3.0)
+    motion.effort[:, 1] *= -1.0
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/joint_states', motion)
+    write_files(analyze_bag(bag.path), tmp_path, ['html'])
+    (doubt,) = read_strictly(tmp_path / 'summary.json')['runs'][0]['doubts']
+    assert 'larger than the effort itself: lift (2 times)' in doubt
+    page = (tmp_path / 'report.html').read_text()
+    assert '<li><b>doubt</b> the residual is larger' in page
 
 
 def test_same_bag_gives_the_same_bytes(analysis, tmp_path):
