@@ -59,8 +59,8 @@ LEAST_MOVE = 0.005
 # robot, as standard deviations: no residual shows it.
 MASS_SHARE = 5e-4
 CENTER_SHARE = 1e-4
-# Rounding of the equations, as a share of the largest: recordings of simulated machines may have no
-# noise at all.
+# Rounding of the equations, as a share of the largest: recordings of simulated machines may have
+# no noise at all.
 ROUNDING = 1e-13
 ITERATIONS = 12
 CONVERGED = 1e-4

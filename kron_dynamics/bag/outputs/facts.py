@@ -15,8 +15,8 @@ from kron_dynamics.bag.samples import DroppedSamples
 # The window advised when noise dominates would bring it down to this share of the effort.
 ADVISED_NOISE = 0.1
 NOISE = (
-    'what noise of the samples does to a number of the tables, as one standard deviation. Errors of '
-    'the model, of smoothing and of effort sensors are not in it: it is no interval of a residual'
+    'what noise of the samples leaves in a recomputed number, as one standard deviation. Errors '
+    'of the model, of smoothing and of effort sensors are not in it: no interval of a residual'
 )
 # Label and sentence; the label is empty where the sentence continues the one before.
 Fact = tuple[str, str]
