@@ -48,8 +48,8 @@ MACHINES = {
     },
     'bent loops': {
         'path': PROJECT / 'urdf' / 'stacker_reclaimer_cylinder.urdf',
-        'constraints': PROJECT / 'config' / 'stacker_reclaimer_cylinder.yaml',
-        'flexible': PROJECT / 'config' / 'stacker_reclaimer_cylinder_flexible.yaml',
+        'constraints': PROJECT / 'config' / 'stacker_reclaimer_cylinder_flexible.yaml',
+        'flexible': PROJECT / 'config' / 'stacker_reclaimer_flexible.yaml',
     },
     'ur5': {'path': example_robots()['ur_description/urdf/ur5_robot.urdf']},
     'panda': {'path': example_robots()['panda_description/urdf/panda.urdf']},

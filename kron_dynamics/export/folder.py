@@ -8,7 +8,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kron_dynamics.arguments import instance
@@ -20,7 +21,8 @@ def write_export(library: Library, folder: str | Path) -> list[Path]:
     """Write a library to a folder and return the paths of its files.
 
     The folder is new or empty, or holds an earlier export whose files are as they were written:
-    these are replaced, and removed where they are no longer needed. Other files stay.
+    these are replaced, and removed where they are no longer needed. Other files stay. Where one
+    cannot be written, none is.
 
     Raises:
         ArgumentTypeError: an argument is of another kind.
@@ -34,8 +36,9 @@ def write_export(library: Library, folder: str | Path) -> list[Path]:
     files = library.files()
     try:
         earlier = _earlier(folder, files)
-        for name, text in files.items():
-            _write(folder / name, text)
+        with _all_or_none() as (made, folders):
+            for name, text in files.items():
+                _write(folder / name, text, made, folders)
         for name in earlier:
             if name not in files:
                 (folder / name).unlink(missing_ok=True)
@@ -103,17 +106,39 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file as a whole: whoever reads it meanwhile has the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix='.', suffix=path.name)
+@contextmanager
+def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
+    """Put files in their places when all are written; what was made before an error goes again.
+
+    Yields:
+        files that were written beside their places, and folders that were made for them.
+    """
+    made: list[tuple[str, Path]] = []
+    folders: list[Path] = []
     try:
-        with os.fdopen(handle, 'w', encoding='utf-8', newline='\n') as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(made, 0o666 & ~mask)
-        os.replace(made, path)
+        yield made, folders
+        for temporary, path in made:
+            os.replace(temporary, path)
     except BaseException:
-        os.unlink(made)
+        for temporary, _ in made:
+            with suppress(OSError):
+                os.unlink(temporary)
+        for folder in reversed(folders):
+            with suppress(OSError):  # another program has put something there
+                folder.rmdir()
         raise
+
+
+def _write(path: Path, text: str, made: list[tuple[str, Path]], folders: list[Path]) -> None:
+    """Write a file beside its place, to be put there as a whole."""
+    for folder in reversed([path.parent, *path.parent.parents]):
+        if not folder.exists():
+            folder.mkdir()
+            folders.append(folder)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix='.', suffix=path.name)
+    made.append((temporary, path))
+    with os.fdopen(handle, 'w', encoding='utf-8', newline='\n') as stream:
+        stream.write(text)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(temporary, 0o666 & ~mask)

@@ -100,7 +100,10 @@ def chosen_quantities(
             )
     of_frame = tuple(dict.fromkeys(name for name in names if name in OF_FRAME))
     if of_frame and not links:
-        raise ParameterError(f"quantity '{of_frame[0]}' is that of a link, and no frame is named")
+        raise ParameterError(
+            f"quantity '{of_frame[0]}' is that of a link, and no frame is named: give frames, "
+            f'on the command line --frame LINK'
+        )
     return tuple(dict.fromkeys(name for name in names if name in OF_ROBOT)), of_frame
 
 

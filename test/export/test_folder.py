@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,22 @@ def refused(folder, match):
         write_export(OTHER, folder)
     assert '\n' not in str(refusal.value)
     assert contents(folder) == before
+
+
+def test_what_cannot_be_written_whole_leaves_nothing(tmp_path):
+    write_export(LIBRARY, tmp_path / 'arm')
+    before = contents(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    longest = sorted(len(text) for text in OTHER.files().values())[-2]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (longest, hard))
+    try:
+        for folder in ('arm', 'new/folder'):
+            with pytest.raises(kd.KronDynamicsError, match='cannot be written: File too large'):
+                write_export(OTHER, tmp_path / folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ['arm']
 
 
 def test_other_folders_are_left_alone(tmp_path):
