@@ -48,6 +48,22 @@ def test_bodies_that_can_be_are_as_described_and_others_are_made_so(robot: kd.Ro
             np.testing.assert_allclose(made, own)
 
 
+def test_bodies_without_mass_get_little_of_the_lightest_one() -> None:
+    link = """<link name="{name}"><inertial><mass value="{mass}"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+    joint = """<joint name="{name}" type="revolute"><parent link="{parent}"/>
+      <child link="{child}"/><axis xyz="0 1 0"/>
+      <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>"""
+    chain = ['base', 'first', 'middle', 'last']
+    text = '<robot name="r"><link name="base"/><link name="middle"/>'
+    text += link.format(name='first', mass=7.0) + link.format(name='last', mass=4.0)
+    for parent, child in zip(chain[:-1], chain[1:], strict=True):
+        text += joint.format(name=f'to_{child}', parent=parent, child=child)
+    found = body_parameters(kd.loads(text + '</robot>'))
+    assert all(is_consistent(own) for own in found)
+    np.testing.assert_allclose(found[:, 0], [7.0, 4e-3, 4.0])
+
+
 def test_expected_are_the_described_coefficients(
     robot: kd.Robot, rng: np.random.Generator
 ) -> None:
