@@ -21,13 +21,13 @@ def product(A: ArrayLike, B: ArrayLike) -> FloatArray:
     """
     left, right = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     if right.ndim == 1:
-        return np.asarray((left * right).sum(axis=-1))
-    return np.asarray((left[..., :, None] * right[..., None, :, :]).sum(axis=-2))
+        return np.asarray(np.add.reduce(left * right, axis=-1))
+    return np.asarray(np.add.reduce(left[..., :, None] * right[..., None, :, :], axis=-2))
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
     """Return the inner product of two vectors, shape (k,) each."""
-    return float((a * b).sum())
+    return float(np.add.reduce(a * b))
 
 
 def norm(vector: ArrayLike) -> float:
