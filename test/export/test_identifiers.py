@@ -8,7 +8,7 @@ import ast
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kron_dynamics.exceptions import ParameterError
@@ -54,6 +54,7 @@ def test_equal_identifiers_get_numbers():
 
 
 @given(st.text(max_size=60))
+@example('a */ b /* c // d ??/ e \\ f')
 def test_a_comment_ends_where_it_should(name):
     text = in_comment(name)
     assert text.isascii() and text.isprintable()
@@ -61,6 +62,7 @@ def test_a_comment_ends_where_it_should(name):
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=40))
+@example('say "\\" 7??/ \x7f\n')
 def test_a_string_holds_the_bytes_of_a_name(name):
     literal = c_string(name)
     assert re.fullmatch(r'"(?:[^"\\?]|\\[0-7]{3})*"', literal)
