@@ -13,6 +13,7 @@ from single_carts import mesh_along
 
 from kron_dynamics.control.reference.arc_checks import beyond_limits, parts_to_follow
 from kron_dynamics.control.reference.arc_meetings import corners, kinks, stepping_nodes
+from kron_dynamics.control.reference.arc_nodes import ArcNodes
 from kron_dynamics.control.reference.extremal_arcs import (
     BACKWARD,
     CEILING,
@@ -266,3 +267,34 @@ def test_what_is_beyond_limits_at_nodes_is_that_of_the_worse_side(rng):
         used = [first[k] * each + second[k] * arcs.x[k] for each in (u[k - 1, 1], u[k, 0])]
         expected = np.fmax.reduce([np.abs(each) - 1.0 for each in used] + [0.0])
         assert beyond == pytest.approx(expected, abs=1e-12)
+
+
+def test_nodes_settle_about_a_transition_that_gets_shorter_when_it_is_asked_to():
+    limits, places = limits_of(np.inf, 1.0), EVEN
+    nodes = ArcNodes(mesh_along(EVEN, path), np.zeros(0))
+
+    def refined(places):
+        arcs = found_arcs(mesh_along(places, path), limits)
+        u = arcs.slopes()
+        beyond = beyond_limits(arcs, u)
+        return nodes.refined(arcs, u, parts_to_follow(arcs, u, limits, beyond), beyond)
+
+    for _ in range(12):
+        found = refined(places)
+        if found is None:
+            break
+        places = found
+    assert found is None
+    assert nodes.corners == pytest.approx([0.5], abs=1e-6)
+    (half,) = nodes.halves
+    beside = np.sort(np.abs(places - 0.5))
+    np.testing.assert_allclose(beside[:3], [0.0, half, half], rtol=0.1, atol=1e-6)
+    assert beside[3] > 2.9 * half
+    before = half
+    for _ in range(4):
+        nodes.narrow(mesh_along(places, path), np.ones(places.size - 1, dtype=bool))
+        refined(places)
+        (half,) = nodes.halves
+        assert half < 0.5 * before or half == pytest.approx(1e-5)
+        before = half
+    assert half == pytest.approx(1e-5)  # a share of the motion
