@@ -77,8 +77,8 @@ class Simulated:
         """Load and compile it."""
         self.machine = MACHINES[name]
         self.link = description(name).tip
-        self.described = kd.loads(_description(name, self.machine, False))
-        self.real = CarryingRobot(kd.loads(_description(name, self.machine, True)), self.link)
+        self.described = kd.loads(machine_urdf(name, self.machine, False))
+        self.real = CarryingRobot(kd.loads(machine_urdf(name, self.machine, True)), self.link)
 
     def record(
         self, random: np.random.Generator, offset: FloatArray, loads: Sequence[RigidPayload]
@@ -89,7 +89,7 @@ class Simulated:
             ParameterError: a drive would have to exceed its effort limit.
         """
         machine, n = self.machine, self.described.n
-        reference = _random_motion(machine, random, self.described.model.velocity_limit)
+        reference = random_motion(machine, random, self.described.model.velocity_limit)
         every = round(machine.period / machine.control)
         count = round(machine.duration / machine.period)
         self.real.set_payload(self.link, loads[0])
@@ -128,7 +128,7 @@ class Simulated:
         )
 
 
-def _description(name: str, machine: Machine, real: bool) -> str:
+def machine_urdf(name: str, machine: Machine, real: bool) -> str:
     """URDF text with rotors; as it is, it is 5 % heavier and has more friction than described."""
     root = etree.fromstring(description(name).text.encode())
     for inertial in root.iter('inertial') if real else ():
@@ -156,7 +156,7 @@ def _description(name: str, machine: Machine, real: bool) -> str:
     return etree.tostring(root, encoding='unicode')
 
 
-def _random_motion(machine: Machine, random: np.random.Generator, fastest: FloatArray):  # noqa: ANN202
+def random_motion(machine: Machine, random: np.random.Generator, fastest: FloatArray):  # noqa: ANN202
     """A function of time: positions, rates up to the fastest, accelerations, shape (n,) each."""
     n = len(fastest)
     frequency = 2 * np.pi * machine.slowest * random.uniform(1.0, 6.0, (4, n))
@@ -248,7 +248,7 @@ def run(simulated: Simulated, seed: int) -> Outcome:
     random, machine = np.random.default_rng(seed), simulated.machine
     robot = simulated.described
     offset = 0.01 * robot.model.effort_limit * random.standard_normal(robot.n)
-    loads = tuple(_random_load(machine, random) for _ in range(2))
+    loads = tuple(random_load(machine, random) for _ in range(2))
     empty = simulated.record(random, offset, [RigidPayload(0.0)])
     loaded = simulated.record(random, offset, loads)
     effort = np.sqrt(np.mean(empty.effort**2, axis=0))
@@ -259,7 +259,8 @@ def run(simulated: Simulated, seed: int) -> Outcome:
     return Outcome(acceleration_errors(robot, empty), fit, loads, 0.5 * machine.duration)
 
 
-def _random_load(machine: Machine, random: np.random.Generator) -> RigidPayload:
+def random_load(machine: Machine, random: np.random.Generator) -> RigidPayload:
+    """Return a load of those that a machine may carry, drawn at random."""
     mass = random.uniform(*machine.loads)
     center = machine.place * random.uniform(-1.0, 1.0, 3)
     inertia = mass * (0.3 * machine.place) ** 2 * np.eye(3)

@@ -103,8 +103,8 @@ def contradicting_efforts(joints: Sequence[JointResult]) -> str | None:
         return None
     return (
         f'the residual is larger than the effort itself: {", ".join(found)}. Efforts in another '
-        'unit (currents?) or of the other sign (--scale JOINT:effort=FACTOR), positions in '
-        'another unit, another load or another robot?'
+        'unit (currents? their gains: identify --estimate-gains) or of the other sign '
+        '(--scale JOINT:effort=FACTOR), positions in another unit, another load or another robot?'
     )
 
 

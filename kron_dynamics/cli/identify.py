@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kron_dynamics.bag.outputs.identification_files import (
     identification_report,
     write_identification,
 )
+from kron_dynamics.cli.known_loads import add_known_loads, gain_joints, loaded_bags
 from kron_dynamics.cli.options import (
     add_gravity,
     add_recorded_joints,
@@ -20,7 +22,7 @@ from kron_dynamics.cli.options import (
     positive_number,
 )
 from kron_dynamics.cli.streams import writing
-from kron_dynamics.identification import Motion, identify
+from kron_dynamics.identification import KnownLoad, Motion, identify
 from kron_dynamics.identification.friction import TERMS
 from kron_dynamics.loading import load
 from kron_dynamics.model import read_urdf_file
@@ -53,6 +55,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add_gravity(parser)
     add_recorded_joints(parser)
+    add_known_loads(parser)
     _add_choices(parser)
     parser.set_defaults(run=run)
 
@@ -82,18 +85,30 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify a robot, print the report and write its files."""
+    groups = loaded_bags(arguments)
     robot = load(arguments.urdf, gravity=arguments.gravity)
     training = _motions(arguments, robot, arguments.bags)
+    for group in groups:
+        training += _motions(arguments, robot, group.bags, group.loads)
     held = _motions(arguments, robot, arguments.validate) if arguments.validate else None
-    found = identify(robot, training, held, terms=arguments.friction, strength=arguments.strength)
-    print(identification_report(found))
+    found = identify(
+        robot,
+        training,
+        held,
+        terms=arguments.friction,
+        strength=arguments.strength,
+        estimate_gains=gain_joints(arguments, robot),
+    )
+    print(identification_report(found, dict(arguments.scale)))
     output = arguments.output or beside(arguments.bags[0], 'identification')
-    bags = [*arguments.bags, *(arguments.validate or ())]
+    loaded = [bag for group in groups for bag in group.bags]
+    bags = [*arguments.bags, *loaded, *(arguments.validate or ())]
     options = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in vars(arguments).items()
-        if name not in ('bags', 'validate', 'output', 'run', 'command')
+        if name not in ('bags', 'validate', 'loaded', 'output', 'run', 'command')
     }
+    options['loaded'] = [group.summary() for group in groups]
     with writing(output):
         files, notes = write_identification(
             found,
@@ -110,7 +125,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _motions(arguments: argparse.Namespace, robot: Robot, bags: list[Path]) -> list[Motion]:
+def _motions(
+    arguments: argparse.Namespace,
+    robot: Robot,
+    bags: list[Path],
+    loads: Sequence[KnownLoad] = (),
+) -> list[Motion]:
     found = []
     for bag in bags:
         replays = recorded_runs(
@@ -124,5 +144,8 @@ def _motions(arguments: argparse.Namespace, robot: Robot, bags: list[Path]) -> l
         for replay in replays:
             for note in replay.run.notes:
                 print(f'note: {bag}: {note}')
-            found += [replace(item, label=f'{bag} {item.label}') for item in motions(replay)]
+            found += [
+                replace(item, label=f'{bag} {item.label}', loads=tuple(loads))
+                for item in motions(replay)
+            ]
     return found

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A better model from recorded motion: inertial parameters and friction, physically consistent."""
 
+from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.procedure import identify
 from kron_dynamics.identification.results import (
     BaseParameter,
+    Gain,
     Identification,
     Parameter,
     Residual,
@@ -14,7 +16,9 @@ from kron_dynamics.identification.structure import Structure
 
 __all__ = [
     'BaseParameter',
+    'Gain',
     'Identification',
+    'KnownLoad',
     'Motion',
     'Parameter',
     'Residual',

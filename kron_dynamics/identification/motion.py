@@ -10,6 +10,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from kron_dynamics.exceptions import NonFiniteError, ShapeError
+from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.typing import FloatArray
 
 # Samples of the local quadratics that differentiate velocities.
@@ -27,6 +28,7 @@ class Motion:
         qd: velocities, shape (N, n), rad/s or m/s.
         effort: recorded efforts, shape (N, n), N m or N; NaN where none is known.
         label: where it is from, for messages and for the split into whole motions.
+        loads: what links carried meanwhile that is known and no part of the robot.
 
     Raises:
         ShapeError: arrays do not fit each other.
@@ -38,6 +40,7 @@ class Motion:
     qd: FloatArray
     effort: FloatArray
     label: str = 'motion'
+    loads: tuple[KnownLoad, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what was given."""
@@ -66,7 +69,9 @@ class Motion:
     def part(self, first: int, last: int) -> Motion:
         """Return the samples from `first` up to `last`, which is not among them."""
         cut = slice(first, last)
-        return Motion(self.time[cut], self.q[cut], self.qd[cut], self.effort[cut], self.label)
+        return replace(
+            self, time=self.time[cut], q=self.q[cut], qd=self.qd[cut], effort=self.effort[cut]
+        )
 
     def shifted(self, delay: float) -> Motion:
         """Return it with the efforts that are stamped `delay` s later, NaN beyond the ends."""

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from kron_dynamics.carrying import tree_of
-from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.exceptions import ModelError, ParameterError
 from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.known_load import body_columns, placing
 from kron_dynamics.identification.least_squares import (
     correlation_times,
     joint_noise,
@@ -30,7 +30,6 @@ from kron_dynamics.identification.least_squares import (
 from kron_dynamics.identification.payload_prior import (
     GYRATION_SHARE,
     model_prior,
-    placing,
     point_inertia,
     point_inertia_slope,
 )
@@ -198,9 +197,7 @@ class _Problem:
         self._known = np.isfinite(self._effort)
         self._effort = np.where(self._known, self._effort, 0.0)
         self._matrix = matrix * deviation
-        body = tree_of(robot.model).frame(link).body
-        first = PARAMETERS_PER_BODY * body
-        self._raw = loaded.matrix[:, :, first : first + PARAMETERS_PER_BODY] @ self._place
+        self._raw = loaded.matrix[:, :, body_columns(robot, link)] @ self._place
         total = float(sum(b.mass for b in tree_of(robot.model).bodies))
         if not total > 0.0:
             raise ModelError('the robot has no mass that a payload could be compared with')

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kron_dynamics.carrying import carrier_of, tree_of
-from kron_dynamics.dynamics.payload import inertia_of, parameters_of_inertia, placed
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.rows import Rows
 from kron_dynamics.model.magnitudes import reach_of
@@ -21,20 +19,6 @@ LEARNT_SHARE = 0.5
 TRUSTED_SHARE = 0.05
 # Radius of gyration that a payload is expected to have, as a share of the robot's reach.
 GYRATION_SHARE = 0.1
-
-
-def placing(robot: Robot, link: str) -> FloatArray:
-    """Return what makes parameters of a link's body of those about the link, shape (10, 10).
-
-    Raises:
-        ModelError: the link does not move, or bends.
-        UnknownFrameError: the robot has no such link.
-    """
-    carrier_of(robot.model, link)
-    frame = tree_of(robot.model).frame(link)
-    return np.column_stack(
-        [parameters_of_inertia(placed(inertia_of(row), frame)) for row in np.eye(10)]
-    )
 
 
 def model_prior(

@@ -12,19 +12,17 @@ import numpy as np
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.calibration import calibrate, prior_for, unit_notes
 from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.cross_validation import choose_strength, folds_of
 from kron_dynamics.identification.described_friction import described_friction
-from kron_dynamics.identification.friction import BASIC_TERMS
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
-from kron_dynamics.identification.prior import prior_of
 from kron_dynamics.identification.residuals import compared, with_described_rotors
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.identification.rows import Rows
-from kron_dynamics.identification.selection import choose_structure, usual_values
-from kron_dynamics.identification.structure import Structure, average_width
+from kron_dynamics.identification.structure import Structure
 from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
@@ -47,6 +45,7 @@ def identify(
     *,
     terms: Sequence[str] | None = None,
     strength: float | None = None,
+    estimate_gains: Sequence[str] = (),
 ) -> Identification:
     """Return a better model of a robot from its recorded motion.
 
@@ -56,28 +55,26 @@ def identify(
         validation: motion to compare on; None holds out the last 30 % of each of the others.
         terms: friction terms, names of `friction.TERMS`; None for those that pay.
         strength: how much the description counts; None for what cross-validation says.
+        estimate_gains: joints whose efforts are currents, say; some motions need known loads.
 
     Raises:
-        ParameterError: there is too little motion, or no effort is recorded.
+        ParameterError: there is too little motion, no effort, or nothing that tells the gains.
     """
     _check(robot, motions)
     training, held, split = _split(motions, validation)
-    standing = _standing(robot, training)
-    training = _without(training, standing)
-    first = Structure(average_width(training))
-    structure, choices = choose_structure(robot, training, first, terms=terms)
-    usual = usual_values(robot, training)
-    prior = prior_of(robot, structure.terms, usual.effort, usual.speed)
+    training, standing = _moving(robot, training)
+    calibration = calibrate(robot, training, terms=terms, estimate_gains=estimate_gains)
+    structure = calibration.structure
+    training, held = calibration.applied(training), calibration.applied(held)
+    prior = prior_for(robot, training, structure)
     rows = structure.rows(robot, training)
     weighted, strength = _fitted(rows, prior, strength)
-    notes = _notes(robot, standing, weighted)
-    count = len(robot.inertial_parameters())
-    x = weighted.fit.parameters
-    basic = Structure(structure.width, 'acceleration', terms=BASIC_TERMS).rows(robot, training)
+    weighted = calibration.widened_fit(robot, weighted, rows, training, prior, strength)
+    x, count = weighted.fit.parameters, len(robot.inertial_parameters())
+    basic = Structure(structure.width, 'acceleration').rows(robot, training)
     plain = _least_squares(basic, robust=False)
-    if plain is None:
-        notes.append('too little motion for least squares: the description decides most')
-    free = _least_squares(rows)
+    notes = _notes(robot, standing, weighted, plain)
+    free = calibration.widened(robot, _least_squares(rows), rows, training)
     described = _described(robot, basic, rows, weighted)
     return Identification(
         robot.joint_names,
@@ -85,7 +82,7 @@ def identify(
         x[count:].reshape(robot.n, -1),
         described,
         structure,
-        tuple(choices),
+        calibration.choices,
         strength,
         parameter_table(robot, structure.terms, x, weighted, prior),
         base_table(robot, structure.terms, rows, free),
@@ -98,7 +95,8 @@ def identify(
         _seconds(training),
         _seconds(held),
         split,
-        tuple(notes),
+        (*notes, *unit_notes(robot, rows, training, structure.terms)),
+        calibration.told(robot),
     )
 
 
@@ -124,12 +122,13 @@ def _fitted(rows: Rows, prior: Prior, strength: float | None) -> tuple[WeightedF
     return weighted_fit(rows, prior, strength, weighted.fit.parameters), strength
 
 
-def _without(motions: Sequence[Motion], standing: BoolArray) -> list[Motion]:
-    """Return motion without the efforts of joints that stand still."""
+def _moving(robot: Robot, motions: Sequence[Motion]) -> tuple[list[Motion], BoolArray]:
+    """Return motion without the efforts of joints that stand still, and which do, shape (n,)."""
+    standing = _standing(robot, motions)
     left = [replace(item, effort=np.where(standing, np.nan, item.effort)) for item in motions]
     if not any(np.isfinite(item.effort).any() for item in left):
         raise ParameterError('too little motion: no joint with recorded efforts moves')
-    return left
+    return left, standing
 
 
 def _standing(robot: Robot, motions: Sequence[Motion]) -> BoolArray:
@@ -158,7 +157,9 @@ def _split(
     return training, held, f'the last {100.0 * HELD_OUT:.0f} % of each stretch of motion'
 
 
-def _notes(robot: Robot, standing: BoolArray, weighted: WeightedFit) -> list[str]:
+def _notes(
+    robot: Robot, standing: BoolArray, weighted: WeightedFit, plain: LeastSquares | None
+) -> list[str]:
     notes = []
     for joint, name in enumerate(robot.joint_names):
         if standing[joint]:
@@ -171,6 +172,8 @@ def _notes(robot: Robot, standing: BoolArray, weighted: WeightedFit) -> list[str
         elif weighted.outliers[joint] > MANY_OUTLIERS:
             share = 100.0 * weighted.outliers[joint]
             notes.append(f"joint '{name}': {share:.0f} % of the rows are outliers and not used")
+    if plain is None:
+        notes.append('too little motion for least squares: the description decides most')
     return notes
 
 

@@ -50,6 +50,27 @@ class BaseParameter:
     high: float
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What the recorded efforts of a joint are multiplied by.
+
+    Attributes:
+        joint: its name.
+        unit: of what results, N m or N, for each recorded unit.
+        value: below zero where efforts are recorded with the other sign.
+        low: lower end of the 95 % interval.
+        high: upper end.
+        is_told: whether the motion with known loads tells it.
+    """
+
+    joint: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    is_told: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Residual:
     """What a model leaves of recorded efforts, as a share of their norm.
@@ -89,6 +110,7 @@ class Identification:
         validation: seconds that were held out.
         split: how they were held out, in words.
         notes: what a reader should know.
+        gains: estimated gains of recorded efforts.
     """
 
     joint_names: tuple[str, ...]
@@ -111,3 +133,4 @@ class Identification:
     validation: float
     split: str
     notes: tuple[str, ...] = field(default=())
+    gains: tuple[Gain, ...] = ()

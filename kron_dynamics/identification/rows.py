@@ -22,6 +22,7 @@ from kron_dynamics.identification.friction import (
     friction_regressor,
     presliding_state,
 )
+from kron_dynamics.identification.known_load import carried_parameters
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
@@ -44,7 +45,8 @@ class Rows:
     Attributes:
         time: s, shape (R,).
         matrix: shape (R, n, p): inertial parameters first, then friction coefficients.
-        effort: averaged efforts, shape (R, n), N m or N; NaN where none is known.
+        effort: averaged efforts less those of known loads, shape (R, n), N m or N; NaN where none
+            is known.
         group: which stretch of motion each is from, shape (R,).
     """
 
@@ -93,6 +95,8 @@ def regressor_rows(
 ) -> Rows:
     """Return the regressor with friction and the efforts of a stretch of motion, averaged.
 
+    What known loads take of the efforts is taken off.
+
     Args:
         robot: the robot; p = 10 b + n + n k with k friction terms.
         motion: the stretch; its ends are left out as far as the average reaches.
@@ -117,9 +121,11 @@ def regressor_rows(
     first = -(-reach // spacing) * spacing
     centers = np.arange(first, len(motion.time) - reach, spacing)
     weights, slopes = _gaussian(model_width, step, reach)
-    blocks = []
     qdd = motion.qdd if form == 'acceleration' else None
     state = presliding_state(robot.model, motion.q, presliding) if presliding else None
+    carried = carried_parameters(robot, motion.loads)
+    weighing = carried + (robot.inertial_parameters() if parameters is None else parameters)
+    blocks = [np.zeros((0, robot.n, len(carried) + robot.n * len(terms)))]
     for part in _blocks(centers, reach):
         cut = slice(part[0] - reach, part[-1] + reach + 1)
         at, q, qd = part - part[0] + reach, motion.q[cut], motion.qd[cut]
@@ -128,16 +134,14 @@ def regressor_rows(
         else:
             momentum, rest = _momentum_form(robot, q, qd)
             inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
-        load = _load(robot, q, parameters) if 'load' in terms else None
+        load = _load(robot, q, weighing) if 'load' in terms else None
         acting = state[cut] if state is not None else None
         friction = friction_regressor(robot.model, qd, terms, load, acting)
-        friction = _averages(friction, at, weights)
-        blocks.append(np.concatenate([inertial, friction], axis=2))
-    if not blocks:
-        columns = len(robot.inertial_parameters()) + robot.n * len(terms)
-        blocks.append(np.zeros((0, robot.n, columns)))
+        blocks.append(np.concatenate([inertial, _averages(friction, at, weights)], axis=2))
+    matrix = np.concatenate(blocks)
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
-    return Rows(motion.time[centers], np.concatenate(blocks), effort, np.zeros(len(centers)))
+    effort -= matrix[:, :, : len(carried)] @ carried
+    return Rows(motion.time[centers], matrix, effort, np.zeros(len(centers)))
 
 
 def _check(form: str, width: float, step: float) -> None:
@@ -149,10 +153,8 @@ def _check(form: str, width: float, step: float) -> None:
         )
 
 
-def _load(robot: Robot, q: FloatArray, parameters: FloatArray | None) -> FloatArray:
+def _load(robot: Robot, q: FloatArray, parameters: FloatArray) -> FloatArray:
     """Return the efforts that hold the robot's weight, shape (N, n), N m or N."""
-    if parameters is None:
-        return robot.gravity_vector(q)
     still = np.zeros_like(q)
     return robot.regressor(q, still, still) @ parameters
 

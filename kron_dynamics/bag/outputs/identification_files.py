@@ -17,6 +17,7 @@ import numpy as np
 import yaml
 
 from kron_dynamics import __version__
+from kron_dynamics.bag.outputs.gain_lines import gain_lines
 from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
 from kron_dynamics.bag.outputs.text_tables import number, percent, table
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
@@ -34,8 +35,15 @@ MODELS = {
 UNCHANGED = 1e-3
 
 
-def identification_report(found: Identification) -> str:
-    """Return the result for a terminal."""
+def identification_report(
+    found: Identification, scale: Mapping[str, float | str] | None = None
+) -> str:
+    """Return the result for a terminal.
+
+    Args:
+        found: what was identified.
+        scale: factors or units by joint and quantity with which the recordings were read.
+    """
     structure = found.structure
     lines = [
         f'trained on {found.training:.4g} s, compared on {found.validation:.4g} s ({found.split})',
@@ -45,6 +53,7 @@ def identification_report(found: Identification) -> str:
         f'condition {found.condition:.3g} of {len(found.base)} base parameters with friction; '
         f'the inertia of the robot has {found.structural_rank}',
         '',
+        *gain_lines(found.gains, scale or {}),
         'left of the held-out efforts (share of their norm)',
         *_residual_table(found, found.residuals),
         '',
