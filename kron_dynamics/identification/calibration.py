@@ -10,29 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kron_dynamics.exceptions import ParameterError
-from kron_dynamics.identification.consistent_fit import Prior, consistent_fit
-from kron_dynamics.identification.gains import (
-    GainFit,
-    described_gains,
-    fit_gains,
-    load_efforts,
-)
-from kron_dynamics.identification.least_squares import RANK_TOLERANCE, LeastSquares
+from kron_dynamics.identification.consistent_fit import Prior
+from kron_dynamics.identification.described_gains import described_gains
+from kron_dynamics.identification.gains import GainFit, fit_gains
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.prior import prior_of
 from kron_dynamics.identification.results import Gain
-from kron_dynamics.identification.rows import Rows
 from kron_dynamics.identification.selection import choose_structure, usual_values
 from kron_dynamics.identification.structure import Structure, average_width
-from kron_dynamics.identification.weighted_fit import WeightedFit
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray, IntArray
-
-# Described efforts that are this many times those recorded, or the other way round, and correlated
-# with them by this much at least, are in another unit.
-OTHER_UNIT = 2.0
-ALIKE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,65 +44,6 @@ class Calibration:
     def told(self, robot: Robot) -> tuple[Gain, ...]:
         """Return the estimated gains."""
         return () if self.gains is None else self.gains.told(robot)
-
-    def widened_fit(
-        self,
-        robot: Robot,
-        weighted: WeightedFit,
-        rows: Rows,
-        motions: Sequence[Motion],
-        prior: Prior,
-        strength: float,
-    ) -> WeightedFit:
-        """Return a fit whose covariance has the uncertainty of the gains.
-
-        Args:
-            robot: the robot.
-            weighted: the fit.
-            rows: what it is of.
-            motions: what these are of, with `applied`.
-            prior: of the parameters.
-            strength: of the prior.
-        """
-        if self.gains is None or not len(self.gains.joints):
-            return weighted
-        fit = weighted.fit
-        inverse = consistent_fit(weighted.data, prior, strength, fit.parameters).covariance
-        targets = self._targets(robot, rows, motions)
-        root = np.sqrt(weighted.weights)
-        A, b = _scaled(rows.matrix, root), _scaled(targets, root)
-        moved = inverse @ (A.T @ b)
-        further = moved @ self.gains.covariance @ moved.T
-        return replace(weighted, fit=replace(fit, covariance=fit.covariance + further))
-
-    def widened(
-        self, robot: Robot, found: LeastSquares | None, rows: Rows, motions: Sequence[Motion]
-    ) -> LeastSquares | None:
-        """Return least squares likewise, if there are any; see `widened_fit`."""
-        if found is None or self.gains is None or not len(self.gains.joints):
-            return found
-        noise = np.where(np.isfinite(found.noise), found.noise, 1.0)
-        root = np.sqrt(np.where(np.isfinite(rows.effort), found.weights, 0.0)) / noise
-        A, b = _scaled(rows.matrix, root), _scaled(self._targets(robot, rows, motions), root)
-        scale = np.linalg.norm(A, axis=0)
-        scale[scale == 0.0] = np.inf
-        moved = np.linalg.lstsq(A / scale, b, rcond=RANK_TOLERANCE)[0] / scale[:, None]
-        further = moved @ self.gains.covariance @ moved.T
-        return replace(found, covariance=found.covariance + further)
-
-    def _targets(self, robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
-        """Return the slopes of the rows' efforts by the logarithms of gains, shape (R, n, u)."""
-        assert self.gains is not None
-        efforts = np.nan_to_num(rows.effort + load_efforts(robot, rows, motions))
-        targets = np.zeros((*efforts.shape, len(self.gains.joints)))
-        for place, joint in enumerate(self.gains.joints):
-            targets[:, joint, place] = efforts[:, joint]
-        return targets
-
-
-def _scaled(columns: FloatArray, root: FloatArray) -> FloatArray:
-    """Return columns of all equations, shape (R, n, k), times something, as (R n, k)."""
-    return (columns * root[..., None]).reshape(-1, columns.shape[2])
 
 
 def calibrate(
@@ -219,27 +148,3 @@ def _unknown_gains(robot: Robot, motions: Sequence[Motion], names: Sequence[str]
             'may be larger by the same factor: record the robot with a known load and without'
         )
     return np.flatnonzero(wanted)
-
-
-def unit_notes(
-    robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str]
-) -> list[str]:
-    """Return a line for each joint whose efforts look like described ones in another unit.
-
-    Args:
-        robot: the robot as described.
-        rows: of the motions.
-        motions: what they are from.
-        terms: friction terms of the rows.
-    """
-    factors, correlation = described_gains(robot, rows, motions, terms)
-    notes = []
-    for joint, name in enumerate(robot.joint_names):
-        other = not 1.0 / OTHER_UNIT < factors[joint] < OTHER_UNIT
-        if other and abs(correlation[joint]) > ALIKE:
-            notes.append(
-                f"joint '{name}': the description's efforts are {factors[joint]:.3g} times those "
-                f'recorded: currents or another unit (--scale), or other masses? Motion with a '
-                f'known load tells gains: --estimate-gains, --loaded, --load'
-            )
-    return notes

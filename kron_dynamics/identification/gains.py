@@ -19,11 +19,10 @@ import numpy as np
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.consistent_fit import Prior, consistent_fit, gram
-from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.described_gains import load_efforts
 from kron_dynamics.identification.known_load import (
     KnownLoad,
     body_columns,
-    carried_parameters,
     placing,
 )
 from kron_dynamics.identification.motion import Motion
@@ -41,8 +40,6 @@ from kron_dynamics.typing import FloatArray, IntArray
 UNKNOWN = 1.0
 # A gain cannot be told where its standard deviation is above this share of it.
 NOT_TOLD = 0.05
-# Below this correlation with the described efforts, those recorded do not tell their own sign.
-LEAST_CORRELATION = 0.1
 ITERATIONS = 40
 LONGEST_STEP = 0.7
 # Steps below this share of the standard deviation are those of weights that change, for nothing.
@@ -88,57 +85,6 @@ class GainFit:
             name = robot.joint_names[joint]
             found.append(Gain(name, unit, value, low, high, deviation < NOT_TOLD))
         return tuple(found)
-
-
-def load_efforts(robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
-    """Return what known loads take of the efforts of rows, shape (R, n), N m or N.
-
-    Args:
-        robot: the robot.
-        rows: of the motions, in their order.
-        motions: what they are from.
-    """
-    carried = np.array([carried_parameters(robot, motion.loads) for motion in motions])
-    count = carried.shape[1]
-    own = carried[rows.group.astype(np.int64)]
-    return np.asarray(np.einsum('rnp,rp->rn', rows.matrix[:, :, :count], own))
-
-
-def described_gains(
-    robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str] = BASIC_TERMS
-) -> tuple[FloatArray, FloatArray]:
-    """Return the factors that make recorded efforts those of the description, friction aside.
-
-    Args:
-        robot: the robot as described.
-        rows: of the motions.
-        motions: what they are from.
-        terms: friction terms of the rows.
-
-    Returns:
-        The factors, shape (n,), 1 where nothing is recorded; and how well they fit: the
-        correlation of recorded and described efforts, shape (n,).
-    """
-    inertial = robot.inertial_parameters()
-    count = len(inertial)
-    loads = load_efforts(robot, rows, motions)
-    described = rows.matrix[:, :, :count] @ inertial + loads
-    factors, correlation = np.ones(robot.n), np.zeros(robot.n)
-    for joint in range(robot.n):
-        known = np.isfinite(rows.effort[:, joint])
-        if not known.any():
-            continue
-        recorded = (rows.effort + loads)[known, joint]
-        first = count + joint * len(terms)
-        friction = rows.matrix[known, joint, first : first + len(terms)]
-        both = np.column_stack([recorded, described[known, joint]])
-        y, m = (both - friction @ np.linalg.lstsq(friction, both, rcond=None)[0]).T
-        size = float(np.linalg.norm(y) * np.linalg.norm(m))
-        if size > 0.0:
-            correlation[joint] = (y @ m) / size
-            sign = -1.0 if correlation[joint] < -LEAST_CORRELATION else 1.0
-            factors[joint] = sign * float(np.linalg.norm(m) / np.linalg.norm(y))
-    return factors, correlation
 
 
 def fit_gains(

@@ -12,10 +12,15 @@ import numpy as np
 from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.base_parameters import base_parameters
-from kron_dynamics.identification.calibration import calibrate, prior_for, unit_notes
+from kron_dynamics.identification.calibration import calibrate, prior_for
 from kron_dynamics.identification.consistent_fit import Prior
 from kron_dynamics.identification.cross_validation import choose_strength, folds_of
 from kron_dynamics.identification.described_friction import described_friction
+from kron_dynamics.identification.described_gains import unit_notes
+from kron_dynamics.identification.gain_spread import (
+    widened,
+    widened_fit,
+)
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
@@ -69,12 +74,12 @@ def identify(
     prior = prior_for(robot, training, structure)
     rows = structure.rows(robot, training)
     weighted, strength = _fitted(rows, prior, strength)
-    weighted = calibration.widened_fit(robot, weighted, rows, training, prior, strength)
+    weighted = widened_fit(calibration.gains, robot, weighted, rows, training, prior, strength)
     x, count = weighted.fit.parameters, len(robot.inertial_parameters())
     basic = Structure(structure.width, 'acceleration').rows(robot, training)
     plain = _least_squares(basic, robust=False)
     notes = _notes(robot, standing, weighted, plain)
-    free = calibration.widened(robot, _least_squares(rows), rows, training)
+    free = widened(calibration.gains, robot, _least_squares(rows), rows, training)
     described = _described(robot, basic, rows, weighted)
     return Identification(
         robot.joint_names,

@@ -17,8 +17,9 @@ from kron_dynamics.exceptions import (
     UnknownFrameError,
 )
 from kron_dynamics.identification import KnownLoad, Motion, identify
-from kron_dynamics.identification.calibration import estimated_gains, rough_gains, unit_notes
-from kron_dynamics.identification.gains import GainFit, load_efforts
+from kron_dynamics.identification.calibration import estimated_gains, rough_gains
+from kron_dynamics.identification.described_gains import load_efforts, unit_notes
+from kron_dynamics.identification.gains import GainFit
 from kron_dynamics.identification.known_load import carried_parameters
 from kron_dynamics.identification.payload import fit_payload
 from kron_dynamics.identification.rows import regressor_rows

@@ -11,10 +11,10 @@ from sampled_runs import machine
 import kron_dynamics as kd
 from benchmarks.robots import description
 from kron_dynamics.identification.friction import TERMS
+from kron_dynamics.identification.known_load import placing
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.payload_prior import (
     model_prior,
-    placing,
     point_inertia,
     point_inertia_slope,
 )

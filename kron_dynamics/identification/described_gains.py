@@ -1,0 +1,98 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What known loads take of recorded efforts, and how these compare with the description's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kron_dynamics.identification.friction import BASIC_TERMS
+from kron_dynamics.identification.known_load import carried_parameters
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+# Below this correlation with the described efforts, those recorded do not tell their own sign.
+LEAST_CORRELATION = 0.1
+# Described efforts that are this many times those recorded, or the other way round, and correlated
+# with them by this much at least, are in another unit.
+OTHER_UNIT = 2.0
+ALIKE = 0.7
+
+
+def load_efforts(robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
+    """Return what known loads take of the efforts of rows, shape (R, n), N m or N.
+
+    Args:
+        robot: the robot.
+        rows: of the motions, in their order.
+        motions: what they are from.
+    """
+    carried = np.array([carried_parameters(robot, motion.loads) for motion in motions])
+    count = carried.shape[1]
+    own = carried[rows.group.astype(np.int64)]
+    return np.asarray(np.einsum('rnp,rp->rn', rows.matrix[:, :, :count], own))
+
+
+def described_gains(
+    robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str] = BASIC_TERMS
+) -> tuple[FloatArray, FloatArray]:
+    """Return the factors that make recorded efforts those of the description, friction aside.
+
+    Args:
+        robot: the robot as described.
+        rows: of the motions.
+        motions: what they are from.
+        terms: friction terms of the rows.
+
+    Returns:
+        The factors, shape (n,), 1 where nothing is recorded; and how well they fit: the
+        correlation of recorded and described efforts, shape (n,).
+    """
+    inertial = robot.inertial_parameters()
+    count = len(inertial)
+    loads = load_efforts(robot, rows, motions)
+    described = rows.matrix[:, :, :count] @ inertial + loads
+    factors, correlation = np.ones(robot.n), np.zeros(robot.n)
+    for joint in range(robot.n):
+        known = np.isfinite(rows.effort[:, joint])
+        if not known.any():
+            continue
+        recorded = (rows.effort + loads)[known, joint]
+        first = count + joint * len(terms)
+        friction = rows.matrix[known, joint, first : first + len(terms)]
+        both = np.column_stack([recorded, described[known, joint]])
+        y, m = (both - friction @ np.linalg.lstsq(friction, both, rcond=None)[0]).T
+        size = float(np.linalg.norm(y) * np.linalg.norm(m))
+        if size > 0.0:
+            correlation[joint] = (y @ m) / size
+            sign = -1.0 if correlation[joint] < -LEAST_CORRELATION else 1.0
+            factors[joint] = sign * float(np.linalg.norm(m) / np.linalg.norm(y))
+    return factors, correlation
+
+
+def unit_notes(
+    robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str]
+) -> list[str]:
+    """Return a line for each joint whose efforts look like described ones in another unit.
+
+    Args:
+        robot: the robot as described.
+        rows: of the motions.
+        motions: what they are from.
+        terms: friction terms of the rows.
+    """
+    factors, correlation = described_gains(robot, rows, motions, terms)
+    notes = []
+    for joint, name in enumerate(robot.joint_names):
+        other = not 1.0 / OTHER_UNIT < factors[joint] < OTHER_UNIT
+        if other and abs(correlation[joint]) > ALIKE:
+            notes.append(
+                f"joint '{name}': the description's efforts are {factors[joint]:.3g} times those "
+                f'recorded: currents or another unit (--scale), or other masses? Motion with a '
+                f'known load tells gains: --estimate-gains, --loaded, --load'
+            )
+    return notes

@@ -1,0 +1,86 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Covariances of parameters with the uncertainty of the gains that they were found with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kron_dynamics.identification.consistent_fit import Prior, consistent_fit
+from kron_dynamics.identification.described_gains import load_efforts
+from kron_dynamics.identification.gains import GainFit
+from kron_dynamics.identification.least_squares import RANK_TOLERANCE, LeastSquares
+from kron_dynamics.identification.motion import Motion
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.weighted_fit import WeightedFit
+from kron_dynamics.robot import Robot
+from kron_dynamics.typing import FloatArray
+
+
+def widened_fit(
+    gains: GainFit | None,
+    robot: Robot,
+    weighted: WeightedFit,
+    rows: Rows,
+    motions: Sequence[Motion],
+    prior: Prior,
+    strength: float,
+) -> WeightedFit:
+    """Return a fit whose covariance has the uncertainty of the gains.
+
+    Args:
+        gains: estimated ones; None if there are none.
+        robot: the robot.
+        weighted: the fit.
+        rows: what it is of.
+        motions: what these are of, with gains applied.
+        prior: of the parameters.
+        strength: of the prior.
+    """
+    if gains is None or not len(gains.joints):
+        return weighted
+    fit = weighted.fit
+    inverse = consistent_fit(weighted.data, prior, strength, fit.parameters).covariance
+    targets = _targets(gains, robot, rows, motions)
+    root = np.sqrt(weighted.weights)
+    A, b = _scaled(rows.matrix, root), _scaled(targets, root)
+    moved = inverse @ (A.T @ b)
+    further = moved @ gains.covariance @ moved.T
+    return replace(weighted, fit=replace(fit, covariance=fit.covariance + further))
+
+
+def widened(
+    gains: GainFit | None,
+    robot: Robot,
+    found: LeastSquares | None,
+    rows: Rows,
+    motions: Sequence[Motion],
+) -> LeastSquares | None:
+    """Return least squares likewise, if there are any; see `widened_fit`."""
+    if found is None or gains is None or not len(gains.joints):
+        return found
+    noise = np.where(np.isfinite(found.noise), found.noise, 1.0)
+    root = np.sqrt(np.where(np.isfinite(rows.effort), found.weights, 0.0)) / noise
+    A, b = _scaled(rows.matrix, root), _scaled(_targets(gains, robot, rows, motions), root)
+    scale = np.linalg.norm(A, axis=0)
+    scale[scale == 0.0] = np.inf
+    moved = np.linalg.lstsq(A / scale, b, rcond=RANK_TOLERANCE)[0] / scale[:, None]
+    further = moved @ gains.covariance @ moved.T
+    return replace(found, covariance=found.covariance + further)
+
+
+def _targets(gains: GainFit, robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
+    """Return the slopes of the rows' efforts by the logarithms of gains, shape (R, n, u)."""
+    efforts = np.nan_to_num(rows.effort + load_efforts(robot, rows, motions))
+    targets = np.zeros((*efforts.shape, len(gains.joints)))
+    for place, joint in enumerate(gains.joints):
+        targets[:, joint, place] = efforts[:, joint]
+    return targets
+
+
+def _scaled(columns: FloatArray, root: FloatArray) -> FloatArray:
+    """Return columns of all equations, shape (R, n, k), times something, as (R n, k)."""
+    return (columns * root[..., None]).reshape(-1, columns.shape[2])
