@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the bags of a campaign amount to together: JSON, CSV and text."""
+"""What the bags of a campaign amount to together: JSON, CSV, a page and text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kron_dynamics.bag.campaigns.campaign_page import PAGE, write_campaign_page
 from kron_dynamics.bag.campaigns.jobs import SUMMARY, Job, JobResult
 from kron_dynamics.bag.outputs.text_tables import percent, table
 
@@ -76,7 +77,7 @@ def joint_rows(bags: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write ``campaign.json`` and ``campaign.csv``; return their names.
+    """Write ``campaign.json``, ``campaign.csv`` and ``campaign.html``; return their names.
 
     Args:
         summary: from `summarize`.
@@ -88,7 +89,8 @@ def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
         writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore', lineterminator='\n')
         writer.writeheader()
         writer.writerows(joint_rows(summary['bags']))
-    return ['campaign.json', 'campaign.csv']
+    write_campaign_page(summary, folder)
+    return ['campaign.json', 'campaign.csv', PAGE]
 
 
 def format_campaign(summary: Mapping[str, Any]) -> str:

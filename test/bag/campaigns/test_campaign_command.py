@@ -13,9 +13,12 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from kron_dynamics.bag.campaigns.campaign_page import write_campaign_page
 from kron_dynamics.cli import main
 
 
@@ -68,6 +71,89 @@ def test_what_fails_stops_no_other(recordings, tmp_path, capsys):
         rows = list(csv.DictReader(file))
     assert len(rows) == 9 and {row['bag'] for row in rows} == {'c', 'monday/a', 'monday/b'}
     assert not [path for path in (output / 'bags').rglob('.*')], 'a work folder is left'
+
+
+class Rows(HTMLParser):
+    """Rows of a page's tables as lists of their cells' texts and values, links, and all text."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.rows, self.values, self.links, self.text = [], [], [], []
+        self.inside = False
+        self.feed(path.read_text(encoding='utf-8'))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        assert 'src' not in found
+        if tag == 'tr':
+            self.inside = True
+            self.rows.append([])
+            self.values.append([])
+        elif tag in ('td', 'th'):
+            self.rows[-1].append('')
+            self.values[-1].append(found.get('data-value'))
+        elif tag == 'a':
+            self.links.append(found['href'])
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != 'table'
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.inside and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def test_the_page_leads_to_the_page_of_each_bag(recordings, tmp_path):
+    folder, output = tmp_path / 'bags', tmp_path / 'out'
+    folder.mkdir()
+    (recordings / 'monday' / 'a').rename(folder / '100 % <b>&#?"x"')
+    (recordings / 'monday' / 'b').rename(folder / 'other')
+    (recordings / 'broken.db3').rename(folder / 'broken.db3')
+    assert campaign(folder, output, '--format', 'html', '--jobs', '2') == 1
+    page = Rows(output / 'campaign.html')
+    head, *rows = page.rows
+    assert head[:2] == ['bag', 'topic'] and head[-1] == 'doubts'
+    assert [row[0] for row in rows] == ['100 % <b>&#?"x"', 'other']
+    for link, row in zip(page.links, rows, strict=True):
+        assert link.startswith('./bags/') and not urlsplit(link).fragment
+        found = output / unquote(urlsplit(link).path)
+        assert found.name == 'report.html'
+        assert found.is_file() and found.parent.name == row[0]
+    assert any('cannot read bag' in text for text in page.text)
+    # Sorted by numbers: 0.1 of 0.9 is the residual of the second.
+    lift = head.index('lift, residual')
+    assert rows[1][lift] == '11.1 %'
+    assert float(page.values[2][lift]) == pytest.approx(0.1 / 0.9, rel=1e-3)
+    text = (output / 'campaign.html').read_text(encoding='utf-8')
+    assert text.count('<script') == 1 and "default-src 'none'" in text
+    assert len(text) < 30_000
+
+
+def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
+    def run(topic, ratio, frequency, notes):
+        joint = {'name': 'boom', 'source': 'measured', 'ratio': ratio, 'noise_dominates': False}
+        other = joint | {'noise_dominates': True}
+        mode = {'name': 'boom/w1', 'frequency': frequency, 'frequency_interval': 0.01}
+        return {
+            'topic': topic,
+            'robot': {'name': 'machine', 'joints': ['boom', 'slew']},
+            'joints': [joint, other],
+            'segments': [{'start': 1.0, 'end': 3.0}, {'start': 4.0, 'end': 9.0}],
+            'vibrations': {'modes': [mode]},
+            'notes': notes,
+        }
+
+    runs = [run('/a', 0.25, 0.81, ['<i>effort</i> is 0']), run('/b', None, None, [])]
+    bag = {'name': 'one', 'error': None, 'summary': {'notes': ['cut off'], 'runs': runs}}
+    write_campaign_page({'bags': [bag], 'joints': []}, tmp_path)
+    page = Rows(tmp_path / 'campaign.html')
+    assert page.links == []  # there is none
+    _, first, second = page.rows
+    assert first[1:6] == ['/a', '7', '25 %', 'noise', '0.81 ± 0.01']
+    assert first[6] == '2cut off<i>effort</i> is 0'
+    assert second[3:] == ['noise', 'noise', 'not seen', '1cut off']
+    assert page.values[2][3] == page.values[2][5] == '' and page.values[1][5] == '0.81'
 
 
 def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):

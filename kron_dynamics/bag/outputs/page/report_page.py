@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.facts import Fact, bag_facts, result_hints, robot_fact, run_facts
+from kron_dynamics.bag.outputs.page.html_page import asset, write_html
 from kron_dynamics.bag.outputs.page.plot_data import DrawnRun, typeset
 from kron_dynamics.bag.outputs.provenance import Provenance
 from kron_dynamics.bag.outputs.result_tables import ResultTable, result_tables, segment_table
@@ -20,8 +20,6 @@ from kron_dynamics.bag.outputs.result_tables import ResultTable, result_tables, 
 WARNINGS = ('doubt', 'lost', 'note', 'noise', 'unused')
 # More joints than these have their plots folded away at first.
 MOST_OPEN = 8
-# Whatever a recording holds, the browser neither loads nor sends anything.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 HINT = (
     'Drag to zoom, double-click for all; Shift and drag to pan, Ctrl or Shift and the wheel to '
     'zoom; a click on a name hides its line. The strip above each plot is what the machine did.'
@@ -54,27 +52,15 @@ def write_page(
     data = json.dumps([plots.data for plots in drawn], separators=(',', ':'), allow_nan=False)
     data = data.replace('<', '\\u003c')  # so that no text in it ends the element
     page = [
-        '<!DOCTYPE html>',
-        '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<title>Analysis of {escape(name)}</title>',
-        f'<style>{_asset("uPlot.min.css")}{_asset("report.css")}</style>',
-        '</head><body><main>',
+        '<main>',
         *body,
         '</main>',
         f'<script type="application/json" id="data">{data}</script>',
-        f'<!--\n{_asset("uPlot.LICENSE")}-->',
-        f'<script>{_asset("uPlot.iife.min.js")}</script>',
-        f'<script>{_asset("series.js")}{_asset("report.js")}</script>',
-        '</body></html>',
+        f'<!--\n{asset("uPlot.LICENSE")}-->',
+        f'<script>{asset("uPlot.iife.min.js")}</script>',
+        f'<script>{asset("series.js")}{asset("report.js")}</script>',
     ]
-    # Names of files may be no text.
-    path.write_text('\n'.join(page) + '\n', encoding='utf-8', errors='backslashreplace')
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')
+    write_html(path, f'Analysis of {name}', asset('uPlot.min.css') + asset('report.css'), page)
 
 
 def _navigation(analysis: BagAnalysis) -> list[str]:
