@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import yaml
 
 from kron_dynamics.bag.external_effort import (
@@ -170,6 +171,7 @@ def _analyzed(found: _Found, replay: Replay, max_noise: float) -> RunAnalysis:
     if found.robot.model.is_flexible:
         vibrations = modal_content(found.robot, found.run, replay.frame, replay.effort_sources)
     external, noise = external_efforts(replay), recorded_effort_noise(replay)
+    results = external_results(replay, external, noise)
     return RunAnalysis(
         replay,
         found.description,
@@ -178,9 +180,9 @@ def _analyzed(found: _Found, replay: Replay, max_noise: float) -> RunAnalysis:
         smoothness(replay),
         vibrations,
         found.bending,
-        external_results(replay, external, noise),
+        results,
         tuple(external),
-        phases(replay, external, noise),
+        phases(replay, external, noise, np.array([item.noise for item in results])),
     )
 
 

@@ -47,7 +47,10 @@ class Phase:
 
 
 def phases(
-    replay: Replay, external: Sequence[ExternalEfforts], effort_noise: FloatArray
+    replay: Replay,
+    external: Sequence[ExternalEfforts],
+    effort_noise: FloatArray,
+    external_noise: FloatArray,
 ) -> tuple[Phase, ...]:
     """Return what a machine did, in order.
 
@@ -56,15 +59,15 @@ def phases(
         external: its external efforts.
         effort_noise: standard deviation of the recorded efforts, averaged, shape (n,); NaN where
             none are recorded.
+        external_noise: standard deviation of the external efforts, shape (n,); NaN likewise.
     """
     speeds = np.array([item.velocity_deviation() for item in replay.filters])
     rows = [item.rows for item in external]
     fastest = _largest([np.abs(part.velocity[part.valid]) for part in rows], replay.robot.n)
     strongest = _largest([np.abs(part.effort[part.valid]) for part in rows], replay.robot.n)
     moving = np.maximum(MOVING_SHARE * fastest, NOISE_FACTOR * speeds)
-    noise = np.where(np.isfinite(effort_noise), effort_noise, 0.0)
-    holding = np.maximum(HOLDING_SHARE * strongest, NOISE_FACTOR * noise)
-    digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * noise)
+    holding = np.maximum(HOLDING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(effort_noise))
+    digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(external_noise))
     found: list[Phase] = []
     for number, item in enumerate(external):
         part = item.rows

@@ -90,3 +90,27 @@ def test_noise_of_recorded_rates_is_the_rate_of_noise(analyze, arm_motion):
     for joint in analyze(motion).runs[0].smoothness.joints:
         assert joint.effort_rate.noise == pytest.approx(joint.effort_rate.rms, rel=0.15)
         assert joint.effort_rate.noise_dominates
+
+
+def test_noise_of_velocities_is_no_digging(analyze, arm_motion):
+    motion = arm_motion(duration=30.0)
+    random = np.random.default_rng(4)
+    # A motion so slow that hardly any effort is needed, with noise that is large beside it.
+    middle = motion.q.mean(axis=0)
+    motion.q = middle + 1e-3 * (motion.q - middle) + 1e-3 * random.standard_normal(motion.q.shape)
+    motion.qd = 1e-3 * motion.qd + 5e-2 * random.standard_normal(motion.q.shape)
+    still = np.zeros_like(motion.q)
+    motion.effort = motion.robot.inverse_dynamics(motion.q * 0 + middle, still, still)
+    (run,) = analyze(motion).runs
+    assert max(item.noise for item in run.external) > 0.0
+    assert 'digging' not in {phase.kind for phase in run.phases}
+
+
+@pytest.mark.parametrize(('scale', 'kind'), [(0.5, 'digging'), (1.0, 'moving')])
+def test_digging_all_the_time_is_doubted(analyze, arm_motion, scale, kind):
+    motion = arm_motion(duration=20.0)
+    motion.effort = motion.effort * [scale, 1.0, 1.0]
+    analysis = analyze(motion)
+    assert {phase.kind for phase in analysis.runs[0].phases} == {kind}
+    doubted = 'digging most of the time that it moves' in format_report(analysis)
+    assert doubted == (kind == 'digging')

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.text_tables import percent
+from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import contradicting_efforts
 from kron_dynamics.bag.samples import DroppedSamples
@@ -18,6 +19,8 @@ NOISE = (
     'what noise of the samples leaves in a recomputed number, as one standard deviation. Errors '
     'of the model, of smoothing and of effort sensors are not in it: no interval of a residual'
 )
+# Share of the time of motion from which digging is to be doubted.
+MOSTLY = 0.5
 # Label and sentence; the label is empty where the sentence continues the one before.
 Fact = tuple[str, str]
 
@@ -138,7 +141,16 @@ def describe_losses(dropped: DroppedSamples) -> list[str]:
 def doubts(run: RunAnalysis) -> list[str]:
     """Return what of a run contradicts its model."""
     contradiction = contradicting_efforts(run.joints)
-    return [contradiction] if contradiction else []
+    found = [contradiction] if contradiction else []
+    lengths = dict.fromkeys(KINDS, 0.0)
+    for phase in run.phases:
+        lengths[phase.kind] += phase.end - phase.start
+    if lengths['digging'] > MOSTLY * (lengths['digging'] + lengths['moving']) > 0.0:
+        found.append(
+            'digging most of the time that it moves: errors of the model look so, too, where they '
+            'vary with the motion; identify the model or its friction first'
+        )
+    return found
 
 
 def result_hints(run: RunAnalysis) -> list[Fact]:

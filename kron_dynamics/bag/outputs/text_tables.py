@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 PREFIXES = ((1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'u'))
 SMALLEST_SHOWN = 1e-7
+LARGEST_IN_FULL = 1e6
 
 
 def scale_of(value: float) -> tuple[float, str]:
@@ -24,7 +25,11 @@ def number(value: float) -> str:
     if math.isnan(value):
         return '-'
     # Tables are in units that suit the effort; what is below is rounding.
-    return f'{value:.3g}' if abs(value) >= SMALLEST_SHOWN else '0'
+    if abs(value) < SMALLEST_SHOWN:
+        return '0'
+    text = f'{value:.3g}'
+    # What is larger, but not out of all proportion, is read more easily in full.
+    return f'{float(text):.0f}' if 'e+' in text and abs(value) < LARGEST_IN_FULL else text
 
 
 def percent(share: float) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -186,7 +187,7 @@ def _panel(panel: Panel, place: dict[Column, int], peak: dict[Column, float]) ->
     return {
         'title': panel.title,
         'quantity': panel.quantity,
-        'unit': typeset(letter.replace('u', MICRO) + panel.unit),
+        'unit': typeset(letter + panel.unit),
         'factor': factor,
         'lines': [
             {
@@ -203,5 +204,6 @@ def _panel(panel: Panel, place: dict[Column, int], peak: dict[Column, float]) ->
 
 
 def typeset(unit: str) -> str:
-    """Return a unit with raised exponents."""
-    return unit.replace('^2', '²').replace('^3', '³')
+    """Return a unit with raised exponents and the sign for micro."""
+    raised = unit.replace('^2', '²').replace('^3', '³')
+    return re.sub(r'^u(?=(m|rad|N)\b)', MICRO, raised)
