@@ -19,8 +19,8 @@ PAGE = 'campaign.html'
 # Pages of a bag, the first that is there.
 _PAGES = ('report.html', SUMMARY)
 HINT = (
-    'Residuals are RMS of recorded minus recomputed effort over that of the recorded one. A click '
-    'on the name of a column sorts by it, a second one the other way round.'
+    'Of each joint the residual: RMS of recorded minus recomputed effort as a share of the recorded '
+    'one. A click on the name of a column sorts by it, a second one the other way round.'
 )
 
 
@@ -78,17 +78,16 @@ def _failures(failed: Sequence[Mapping[str, Any]]) -> list[str]:
 def _robot(name: str, joints: Sequence[str], runs: Sequence[tuple[Any, Any]], folder: Path) -> str:
     """The table of all runs of a robot."""
     modes = dict.fromkeys(mode['name'] for _, run in runs for mode in _modes(run))
-    head = ['bag', 'topic', 'compared s', *(f'{joint}, residual' for joint in joints)]
-    head += [*(f'{mode} Hz' for mode in modes), 'doubts']
+    head = ['bag', 'topic', 'time s', 'doubts', *joints, *(f'{mode} Hz' for mode in modes)]
     rows = []
     for bag, run in runs:
         cells = [
             _link(bag['name'], folder),
             _Cell(escape(run['topic']), run['topic']),
             _seconds(run),
+            _doubts(bag, run),
             *map(_residual, run['joints']),
             *(_frequency(run, mode) for mode in modes),
-            _doubts(bag, run),
         ]
         rows.append(f'<tr>{"".join(map(_html, cells))}</tr>')
     titles = ''.join(f'<th><button type="button">{escape(title)}</button></th>' for title in head)

@@ -85,19 +85,21 @@ function drawSegments(run) {
         ctx.fillText(segment.label, (from + to) / 2, bbox.top - 2 * ratio);
       }
     });
-    for (const { kind, start, end } of run.phases) {
-      const from = Math.max(plot.valToPos(start, 'x', true), bbox.left);
-      const to = Math.min(plot.valToPos(end, 'x', true), bbox.left + bbox.width);
-      if (to <= from) continue;
-      ctx.fillStyle = phaseColour(kind);
-      ctx.fillRect(from, bbox.top, to - from, STRIP * ratio);
-    }
     ctx.restore();
   };
 }
 
-function phaseColour(kind) {
-  return style(`--phase-${kind.replace(' ', '-')}`);
+function drawPhases(run) {
+  return (plot) => {
+    const { ctx, bbox } = plot;
+    for (const { kind, start, end } of run.phases) {
+      const from = Math.max(plot.valToPos(start, 'x', true), bbox.left);
+      const to = Math.min(plot.valToPos(end, 'x', true), bbox.left + bbox.width);
+      if (to <= from) continue;
+      ctx.fillStyle = style(colourOf(kind));
+      ctx.fillRect(from, bbox.top, to - from, STRIP * window.devicePixelRatio);
+    }
+  };
 }
 
 function options(run, panel, width, parts, update) {
@@ -135,6 +137,7 @@ function options(run, panel, width, parts, update) {
     bands: parts.bands,
     hooks: {
       drawClear: [drawSegments(run)],
+      draw: [drawPhases(run)],
       setCursor: [update],
       setScale: [(plot, key) => key === 'x' && follow(run, plot.scales.x)],
     },
@@ -291,7 +294,7 @@ function controls(run, place) {
   run.moment = element('span', 'moment');
   const kinds = kindsOf(run.phases).map(({ kind, share }) => {
     const entry = element('span', 'phase', `${kind} ${shown(Number((100 * share).toPrecision(2)))} %`);
-    entry.style.setProperty('--kind', `var(--phase-${kind.replace(' ', '-')})`);
+    entry.style.setProperty('--kind', `var(${colourOf(kind)})`);
     return entry;
   });
   place.append(run.readout, ...kinds, run.moment);

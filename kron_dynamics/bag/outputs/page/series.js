@@ -60,6 +60,10 @@ function kindsOf(phases) {
   return [...shares].map(([kind, share]) => ({ kind, share }));
 }
 
+function colourOf(kind) {
+  return `--phase-${kind.replace(' ', '-')}`;
+}
+
 function phaseAt(phases, time) {
   return phases.find(({ start, end }) => start <= time && time <= end)?.kind ?? null;
 }
