@@ -19,8 +19,9 @@ PAGE = 'campaign.html'
 # Pages of a bag, the first that is there.
 _PAGES = ('report.html', SUMMARY)
 HINT = (
-    'Of each joint the residual: RMS of recorded minus recomputed effort as a share of that of the '
-    'recorded one. A click on the name of a column sorts by it, a second one the other way round.'
+    'Of each joint the residual: RMS of recorded minus recomputed effort, as a share of that of '
+    'the recorded one. A click on the name of a column sorts by it, a second one the other way '
+    'round.'
 )
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag.vibration.smoothing_kernels import (
+    WhiteNoise,
     kernel_gain,
     smoothed,
     smoothing_kernels,
-    white_noise,
 )
+from kron_dynamics.typing import FloatArray
 
 PERIOD = 0.02
 T = PERIOD * np.arange(301)
@@ -56,6 +57,23 @@ def test_sines_are_multiplied_by_the_gain() -> None:
             expected = (gain * wave)[reach:-reach]
             np.testing.assert_allclose(found[:, 0], expected.real, atol=1e-9 * np.abs(gains).max())
             np.testing.assert_allclose(found[:, 1], expected.imag, atol=1e-9 * np.abs(gains).max())
+
+
+def white_noise(values: FloatArray, rows: int = 5001) -> FloatArray:
+    """Deviations of white noise, given some rows at a time."""
+    noise = WhiteNoise()
+    for first in range(0, len(values), rows):
+        noise.add(values[first : first + rows])
+    return noise.deviations()
+
+
+@pytest.mark.parametrize('rows', [1, 2, 700])
+def test_white_noise_is_the_same_however_samples_are_cut(
+    rng: np.random.Generator, rows: int
+) -> None:
+    values = rng.standard_normal((1000, 2))
+    values[300:310, 1] = np.nan
+    np.testing.assert_allclose(white_noise(values, rows), white_noise(values), rtol=1e-12)
 
 
 def test_white_noise_is_told_from_what_is_smooth(rng: np.random.Generator) -> None:
