@@ -140,7 +140,7 @@ def _frequency(run: Mapping[str, Any], name: str) -> _Cell:
 
 def _doubts(bag: Mapping[str, Any], run: Mapping[str, Any]) -> _Cell:
     """What is to be careful about, folded away."""
-    told = [*bag['summary']['notes'], *run['notes']]
+    told = [*run['doubts'], *bag['summary']['notes'], *run['notes']]
     if not told:
         return _Cell('', '0')
     items = ''.join(f'<li>{escape(text)}</li>' for text in told)

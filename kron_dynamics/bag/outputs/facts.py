@@ -141,16 +141,17 @@ def describe_losses(dropped: DroppedSamples) -> list[str]:
 def doubts(run: RunAnalysis) -> list[str]:
     """Return what of a run contradicts its model."""
     contradiction = contradicting_efforts(run.joints)
-    found = [contradiction] if contradiction else []
+    if contradiction:
+        return [contradiction]
     lengths = dict.fromkeys(KINDS, 0.0)
     for phase in run.phases:
         lengths[phase.kind] += phase.end - phase.start
     if lengths['digging'] > MOSTLY * (lengths['digging'] + lengths['moving']) > 0.0:
-        found.append(
+        return [
             'digging most of the time that it moves: errors of the model look so, too, where they '
             'vary with the motion; identify the model or its friction first'
-        )
-    return found
+        ]
+    return []
 
 
 def result_hints(run: RunAnalysis) -> list[Fact]:

@@ -131,7 +131,7 @@ def test_the_page_leads_to_the_page_of_each_bag(recordings, tmp_path):
 
 
 def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
-    def run(topic, ratio, frequency, notes):
+    def run(topic, ratio, frequency, notes, doubts):
         joint = {'name': 'boom', 'source': 'measured', 'ratio': ratio, 'noise_dominates': False}
         other = joint | {'noise_dominates': True}
         mode = {'name': 'boom/w1', 'frequency': frequency, 'frequency_interval': 0.01}
@@ -142,15 +142,19 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
             'segments': [{'start': 1.0, 'end': 3.0}, {'start': 4.0, 'end': 9.0}],
             'vibrations': {'modes': [mode]},
             'notes': notes,
+            'doubts': doubts,
         }
 
-    runs = [run('/a', 0.25, 0.81, ['<i>effort</i> is 0']), run('/b', None, None, [])]
+    runs = [
+        run('/a', 0.25, 0.81, ['<i>effort</i> is 0'], ['another robot?']),
+        run('/b', None, None, [], []),
+    ]
     bag = {'name': 'one', 'error': None, 'summary': {'notes': ['cut off'], 'runs': runs}}
     write_campaign_page({'bags': [bag], 'joints': []}, tmp_path)
     page = Rows(tmp_path / 'campaign.html')
     assert page.links == []  # there is none
     _, first, second = page.rows
-    assert first[1:4] == ['/a', '7', '2cut off<i>effort</i> is 0']
+    assert first[1:4] == ['/a', '7', '3another robot?cut off<i>effort</i> is 0']
     assert first[4:] == ['25 %', 'noise', '0.81 ± 0.01']
     assert second[3:] == ['1cut off', 'noise', 'noise', 'not seen']
     assert page.values[2][4] == page.values[2][6] == '' and page.values[1][6] == '0.81'
