@@ -20,7 +20,7 @@ from kron_dynamics.bag.campaigns.campaign_summary import (
     write_campaign,
 )
 from kron_dynamics.bag.campaigns.found_bags import find_bags
-from kron_dynamics.bag.campaigns.jobs import Job, JobResult
+from kron_dynamics.bag.campaigns.jobs import Job, JobResult, alone_in
 from kron_dynamics.bag.campaigns.schedulers import (
     available_cores,
     run_locally,
@@ -81,11 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
         runner = partial(run_on_cluster, address=arguments.scheduler)
     else:
         runner = partial(run_locally, at_once=arguments.jobs)
-    results = run_campaign(jobs, runner, _Teller(len(jobs)))
-    summary = summarize(jobs, results)
-    print(f'\n{format_campaign(summary)}')
-    with writing(output):
-        written = write_campaign(summary, output)
+    with alone_in(output):
+        results = run_campaign(jobs, runner, _Teller(len(jobs)), output)
+        summary = summarize(jobs, results)
+        print(f'\n{format_campaign(summary)}')
+        with writing(output):
+            written = write_campaign(summary, output)
     print(f'\nwritten  {output}: {", ".join(written)}, and the results of each bag below bags')
     return 1 if any(bag['error'] for bag in summary['bags']) else 0
 

@@ -56,7 +56,10 @@ def _job(bag: FoundBag, module: str, common: Mapping[str, Any], folder: Path) ->
 
 
 def run_campaign(
-    jobs: Sequence[Job], runner: Runner, told: Callable[[JobResult, bool], None]
+    jobs: Sequence[Job],
+    runner: Runner,
+    told: Callable[[JobResult, bool], None],
+    output: Path,
 ) -> list[JobResult]:
     """Run what was not done before; return how each job ended, in their order.
 
@@ -64,8 +67,11 @@ def run_campaign(
         jobs: from `make_jobs`.
         runner: `run_locally` or `run_on_cluster`, what it takes besides jobs given.
         told: called with each result as it comes, and whether it is of an earlier campaign.
+        output: folder of the campaign, where no other is at work; what those that were killed
+            have left there is removed.
     """
     results: dict[str, JobResult] = {}
+    sweep(output)
     for job in jobs:
         if before := finished(job):
             results[job.name] = before
@@ -74,6 +80,5 @@ def run_campaign(
     for result in runner(left):
         results[result.name] = result
         told(result, False)
-    for job in left:
-        sweep(job)
+    sweep(output)
     return [results[job.name] for job in jobs]

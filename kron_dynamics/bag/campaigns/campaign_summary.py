@@ -102,6 +102,13 @@ def format_campaign(summary: Mapping[str, Any]) -> str:
     bags = summary['bags']
     failed = [bag for bag in bags if bag['error']]
     lines = [f'bags     {len(bags)}, {len(bags) - len(failed)} analysed, {len(failed)} failed']
+    doubtful = [
+        bag['name']
+        for bag in bags
+        if bag['summary'] and any(run.get('doubts') for run in bag['summary']['runs'])
+    ]
+    if doubtful:
+        lines.append(f'doubt    the model is contradicted in {", ".join(doubtful)}')
     rows = [['robot', 'joint', 'runs', 'residual, median', 'largest', 'in', 'noise dominates']]
     for joint in summary['joints']:
         rows.append(

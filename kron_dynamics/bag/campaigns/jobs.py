@@ -10,22 +10,27 @@ same bag is worked on twice because a computer of a cluster was taken for lost.
 from __future__ import annotations
 
 import contextlib
-import glob
+import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from kron_dynamics.exceptions import BagError
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
 # What a process may say of its end that is worth repeating.
 _LONGEST = 1000
+# How work folders are named, and what they replace.
+_WORK = re.compile(r'\..+\.[0-9a-f]{32}(\.old)?')
 
 
 @dataclass(frozen=True)
@@ -82,15 +87,41 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
     return JobResult(job.name, error)
 
 
-def sweep(job: Job) -> None:
-    """Remove what processes that were killed have left of a job.
+def sweep(folder: Path) -> None:
+    """Remove the work that processes which were killed have left below a folder.
 
     Args:
-        job: one that nobody is at any more.
+        folder: where nobody is at work.
     """
-    output = Path(job.output)
-    for work in output.parent.glob(f'.{glob.escape(output.name)}.*'):
-        shutil.rmtree(work, ignore_errors=True)
+    for path in list(folder.rglob('.*')):
+        if _WORK.fullmatch(path.name):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other campaigns of this machine away from a folder.
+
+    Args:
+        folder: the folder, which exists.
+
+    Raises:
+        BagError: another campaign is at work there.
+    """
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(place)
+        raise BagError(
+            f"another campaign is at work in '{folder}': wait for it, or choose another --output"
+        ) from error
+    except OSError:  # a file system without such locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(place)
 
 
 def finished(job: Job) -> JobResult | None:

@@ -181,6 +181,43 @@ def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):
     assert (output / 'campaign.json').read_bytes() != first
 
 
+def test_what_killed_campaigns_have_left_goes_at_the_next_start(recordings, tmp_path, capsys):
+    output = tmp_path / 'out'
+    work = [
+        output / 'bags' / 'monday' / f'.a.{32 * "0"}',
+        output / 'bags' / f'.gone.db3.{32 * "f"}.old',
+    ]
+    for folder in (*work, output / 'bags' / '.notes'):
+        folder.mkdir(parents=True)
+        (folder / 'summary.json').touch()
+    # Killed again as soon as the next has begun: what was left is gone already.
+    command = [
+        sys.executable,
+        '-c',
+        'import sys; from kron_dynamics.cli import main; sys.exit(main(sys.argv[1:]))',
+        'campaign',
+        str(recordings),
+        '--output',
+        str(output),
+        '--jobs',
+        '1',
+    ]
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    first = time.monotonic()
+    while any(map(os.path.exists, work)) and time.monotonic() < first + 120:
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert not any(map(os.path.exists, work))
+    # Another at the same time is refused.
+    assert campaign(recordings, output) == 1
+    assert 'another campaign is at work in' in capsys.readouterr().err
+    process.kill()
+    process.wait()
+    assert campaign(recordings / 'monday', output, '--jobs', '2') == 0
+    assert [path.name for path in output.rglob('.*')] == ['.notes']
+
+
 def test_no_bags_and_no_scheduler_are_told(tmp_path, recordings, capsys):
     (tmp_path / 'empty').mkdir()
     assert campaign(tmp_path / 'empty', tmp_path / 'out') == 1

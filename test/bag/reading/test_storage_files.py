@@ -11,12 +11,13 @@ import sys
 
 import numpy as np
 import pytest
-from bag_damage import write_bag
+from bag_damage import damages, write_bag
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from kron_dynamics.bag.campaigns.found_bags import FoundBag
 from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.exceptions import BagError
 
 # Writes as a recorder does, and is killed before it has closed the file.
 RECORDER = """
@@ -125,6 +126,24 @@ def test_a_log_that_is_none_is_told(file):
     times, notes = log_times(file)
     assert len(times) == 300
     assert '0 of 300 messages are in it' in notes[0]
+
+
+@pytest.mark.parametrize('damaged', ['bag.db3', 'bag.db3-wal'])
+def test_a_damaged_log_or_file_is_an_error_or_told_and_stays_as_it_is(file, damaged):
+    recorder_killed(file, 'wal', 200)
+    place = file.with_name(damaged)
+    for damage in damages(place.read_bytes(), flips=10, seed=2, step=10):
+        if len(damage.data) <= 32:  # a log without content is as none
+            continue
+        place.write_bytes(damage.data)
+        before = state_of(file.parent)
+        try:
+            times, notes = log_times(file)
+            assert len(times) == 500 or notes, damage.what
+        except (BagError, KeyError) as error:
+            assert isinstance(error, BagError) or damaged == 'bag.db3', damage.what
+            assert '\n' not in str(error)
+        assert state_of(file.parent) == before
 
 
 def test_a_log_belongs_to_the_bag_of_a_campaign(file):
