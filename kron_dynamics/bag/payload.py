@@ -106,33 +106,16 @@ def bag_payload(
     """
     robot = load(urdf, gravity=gravity)
     link = robot.model.tip_link if frame is None else frame
+    options = {'topics': joint_states, 'rename': rename, 'scale': scale, 'hold': hold}
+    bags = [path] if empty is None else [path, empty]
     loaded, *others = (
-        _only_run(
-            recorded_runs(
-                bag,
-                robot,
-                frame=link,
-                topics=joint_states,
-                rename=rename,
-                scale=scale,
-                hold=hold,
-            ),
-            bag,
-        )
-        for bag in ([path] if empty is None else [path, empty])
+        _only_run(recorded_runs(bag, robot, frame=link, **options), bag)  # type: ignore[arg-type]
+        for bag in bags
     )
     bare = others[0] if others else None
-    width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
-    parts = [_rows(loaded, width)]
-    without = [] if bare is None else [_rows(bare, width)]
-    if unloaded is not None:
-        inside = (parts[0].time >= unloaded[0]) & (parts[0].time <= unloaded[1])
-        if not inside.any():
-            raise BagError(f'nothing was recorded from {unloaded[0]:g} s to {unloaded[1]:g} s')
-        without.append(parts[0].taken(inside))
-        parts = [parts[0].taken(~inside)]
+    rows, without = _rows_with_and_without(loaded, bare, unloaded)
     place = None if center is None else np.asarray(center, dtype=np.float64)
-    fit = fit_payload(robot, link, parts[0], joined(without) if without else None, center=place)
+    fit = fit_payload(robot, link, rows, without, center=place)
     return BagPayload(
         str(path),
         None if empty is None else str(empty),
@@ -163,6 +146,22 @@ def _only_run(replays: Sequence[Replay], path: str | Path) -> Replay:
             'one: say which with --joint-states'
         )
     return replays[0]
+
+
+def _rows_with_and_without(
+    loaded: Replay, bare: Replay | None, unloaded: tuple[float, float] | None
+) -> tuple[Rows, Rows | None]:
+    """Return the rows with load, and those without; None if there are none."""
+    width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
+    rows = _rows(loaded, width)
+    without = [] if bare is None else [_rows(bare, width)]
+    if unloaded is not None:
+        inside = (rows.time >= unloaded[0]) & (rows.time <= unloaded[1])
+        if not inside.any():
+            raise BagError(f'nothing was recorded from {unloaded[0]:g} s to {unloaded[1]:g} s')
+        without.append(rows.taken(inside))
+        rows = rows.taken(~inside)
+    return rows, joined(without) if without else None
 
 
 def _rows(replay: Replay, width: float) -> Rows:

@@ -105,8 +105,7 @@ def build_joint_log(
     )
     origin = int(stamps.min()) if len(stamps) else 0
     times: FloatArray = (stamps - origin) * np.float64(1e-9)
-    columns = columns_by_joint(states, joint_names, dropped)
-    _add_held(columns, held or {})
+    columns = _with_held(columns_by_joint(states, joint_names, dropped), held or {})
     for joint in joint_names:
         if not columns.get((joint, 'position')):
             seen = sorted(states.names)
@@ -138,13 +137,16 @@ def build_joint_log(
     )
 
 
-def _add_held(columns: dict[tuple[str, str], list[Piece]], held: Mapping[str, float]) -> None:
-    """Add joints that stand still, known as often as that joint which is known most often."""
+def _with_held(
+    columns: dict[tuple[str, str], list[Piece]], held: Mapping[str, float]
+) -> dict[tuple[str, str], list[Piece]]:
+    """Return columns with joints that stand still, known as often as the best known one."""
     known = [pieces for (_, quantity), pieces in columns.items() if quantity == 'position']
     most = max(known, key=lambda pieces: sum(len(index) for index, _ in pieces), default=[])
     for joint, value in held.items():
         for quantity, number in (('position', value), ('velocity', 0.0)):
             columns[joint, quantity] = [(index, np.full(len(index), number)) for index, _ in most]
+    return columns
 
 
 def clock_epochs(stamps: IntArray) -> IntArray:
