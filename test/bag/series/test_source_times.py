@@ -1,0 +1,89 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""States that were published again at another rate are put back where they belong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.joint_log import JointSegment
+from kron_dynamics.bag.series.source_times import source_times
+
+
+def segment_of(time, *signals) -> JointSegment:
+    """Two joints with position, velocity and effort, each a function of the time of its state."""
+    position, velocity, effort = (
+        tuple(Samples(time, column) for column in np.atleast_2d(signal)) for signal in signals
+    )
+    return JointSegment(0, float(time[0]), float(time[-1]), position, velocity, effort)
+
+
+def motion(t):
+    """Positions, velocities and noisy efforts of two joints, shape (2, N) each."""
+    noise = np.random.default_rng(1).standard_normal((2, len(t)))
+    w = np.array([[1.3], [2.1]])
+    return np.sin(w * t), w * np.cos(w * t), 5.0 * np.cos(w * t) + 0.1 * noise
+
+
+def republished(source: float, publisher: float, seconds: float = 20.0):
+    """Stamps of a publisher, and which state of a source it has then."""
+    stamps = np.arange(0.0, seconds, publisher)
+    return stamps, np.floor(stamps / source + 1e-9).astype(int)
+
+
+@pytest.mark.parametrize(('source', 'publisher'), [(0.034, 1.0 / 30.0), (0.01, 0.004)])
+def test_states_are_at_the_times_of_their_source(source: float, publisher: float) -> None:
+    stamps, index = republished(source, publisher)
+    times = source * np.arange(index[-1] + 1)
+    signals = motion(times)
+    found = source_times(segment_of(stamps, *(signal[:, index] for signal in signals)))
+    assert found is not None
+    assert found.repeats == len(stamps) - len(times)
+    assert found.period == pytest.approx(source, rel=2e-4)
+    for name, signal in zip(('position', 'velocity', 'effort'), signals, strict=True):
+        for samples, values in zip(getattr(found.segment, name), signal, strict=True):
+            np.testing.assert_array_equal(samples.value, values)
+            # All of them late alike, not like a saw tooth of the source's period.
+            late = samples.time - times
+            assert np.ptp(late) < 0.1 * source
+            assert 0.0 < late.mean() < source
+    assert (found.segment.start, found.segment.end) == (samples.time[0], samples.time[-1])
+
+
+def test_stamps_that_no_even_source_fits_stay() -> None:
+    stamps, index = republished(0.034, 1.0 / 30.0)
+    stamps = stamps + np.where(stamps > 10.0, 0.2, 0.0)  # the publisher paused
+    signals = motion(0.034 * np.arange(index[-1] + 1))
+    found = source_times(segment_of(stamps, *(signal[:, index] for signal in signals)))
+    assert found is not None and np.isnan(found.period)
+    first = np.unique(index, return_index=True)[1]
+    np.testing.assert_array_equal(found.segment.position[0].time, stamps[first])
+
+
+def test_what_is_no_repeat_stays() -> None:
+    time = 0.01 * np.arange(500)
+    q, qd, effort = motion(time)
+    assert source_times(segment_of(time, q, qd, effort)) is None
+    # At rest nothing differs, and nothing has to.
+    still = slice(100, 200)
+    for signal in (q, qd, effort):
+        signal[:, still] = signal[:, [100]]
+    qd[:, still] = 0.0
+    assert source_times(segment_of(time, q, qd, effort)) is None
+    # Positions alone repeat where a joint creeps below the encoder's step.
+    stamps, index = republished(0.034, 1.0 / 30.0)
+    q, qd, effort = (signal[:, index] for signal in motion(0.034 * np.arange(index[-1] + 1)))
+    effort = effort + 1e-3 * np.random.default_rng(2).standard_normal(effort.shape)
+    assert source_times(segment_of(stamps, q, qd, effort)) is None
+
+
+def test_joints_that_are_recorded_apart_stay() -> None:
+    stamps, index = republished(0.034, 1.0 / 30.0)
+    signals = (signal[:, index] for signal in motion(0.034 * np.arange(index[-1] + 1)))
+    segment = segment_of(stamps, *signals)
+    other = Samples(stamps + 0.001, segment.position[1].value)
+    assert source_times(replace(segment, position=(segment.position[0], other))) is None
