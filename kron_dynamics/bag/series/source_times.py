@@ -52,10 +52,8 @@ def source_times(segment: JointSegment) -> Republished | None:
         segment: of joints that are recorded together, each with velocities.
     """
     time = segment.position[0].time
-    quantities = ('position', 'velocity', 'effort')
-    recorded = [
-        samples for name in quantities for samples in getattr(segment, name) if len(samples.time)
-    ]
+    quantities = (*segment.position, *segment.velocity, *segment.effort)
+    recorded = [samples for samples in quantities if len(samples.time)]
     if any(not np.array_equal(samples.time, time) for samples in recorded):
         return None
     repeated = _repeated(segment, recorded)
@@ -68,14 +66,22 @@ def source_times(segment: JointSegment) -> Republished | None:
     found = late <= MOST_OFF * sample_period(time) and bool(np.all(np.diff(even) > 0.0))
     new = even if found else stamps
 
-    def kept(samples: Samples) -> Samples:
-        return Samples(new, samples.value[~repeated]) if len(samples.time) else samples
+    def kept(recorded: tuple[Samples, ...]) -> tuple[Samples, ...]:
+        return tuple(
+            Samples(new, samples.value[~repeated]) if len(samples.time) else samples
+            for samples in recorded
+        )
 
-    moved = {name: tuple(map(kept, getattr(segment, name))) for name in quantities}
-    period = float((new[-1] - new[0]) / (len(new) - 1)) if found else float('nan')
-    return Republished(
-        replace(segment, start=float(new[0]), end=float(new[-1]), **moved), repeats, period
+    moved = replace(
+        segment,
+        start=float(new[0]),
+        end=float(new[-1]),
+        position=kept(segment.position),
+        velocity=kept(segment.velocity),
+        effort=kept(segment.effort),
     )
+    period = float((new[-1] - new[0]) / (len(new) - 1)) if found else float('nan')
+    return Republished(moved, repeats, period)
 
 
 def _repeated(segment: JointSegment, recorded: list[Samples]) -> BoolArray:
