@@ -24,7 +24,7 @@ import numpy as np
 
 import kron_dynamics as kd
 from benchmarks.known_machines import MACHINES, Machine
-from benchmarks.known_truth import machine_urdf, random_load, random_motion
+from benchmarks.known_recordings import machine_urdf, random_load, random_motion
 from benchmarks.robots import description
 from kron_dynamics.carrying import CarryingRobot
 from kron_dynamics.identification import Gain, KnownLoad, Motion

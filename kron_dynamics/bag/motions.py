@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kron_dynamics.bag.reading.reader import read_bag
+from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
 from kron_dynamics.bag.series.runs import Run, find_runs
@@ -81,13 +82,27 @@ def _at_source_times(run: Run) -> Run:
 def motions(replay: Replay) -> list[Motion]:
     """Return the stretches of a run that may be compared: smoothed motion, efforts as recorded.
 
+    Where the shortest window is the best one, noise is no matter, and an average of five samples
+    takes some of the motion: positions and velocities that agree stay as recorded then.
+
     Args:
         replay: the recomputed run.
     """
+    shortest = [item.half_count == MIN_HALF_COUNT for item in replay.filters]
+    as_recorded = np.array([item.signals == 'both' for item in replay.filters]) & shortest
     found = []
     for plan, series in zip(replay.plans, replay.segments, strict=True):
         efforts = recorded_efforts(replay.run, plan.segment, replay.effort_sources)
         effort = interpolated_joints(efforts, series.time + replay.effort_delay)
+        q, qd = series.position, series.velocity
+        if as_recorded.any():
+            q, qd = (
+                np.where(as_recorded & np.isfinite(samples), samples, smooth)
+                for samples, smooth in (
+                    (interpolated_joints(plan.segment.position, series.time), q),
+                    (interpolated_joints(plan.segment.velocity, series.time), qd),
+                )
+            )
         edges = np.flatnonzero(np.diff(np.concatenate([[False], series.valid, [False]])))
         for first, last in edges.reshape(-1, 2):
             if last - first >= LEAST_ROWS:
@@ -95,8 +110,8 @@ def motions(replay: Replay) -> list[Motion]:
                 found.append(
                     Motion(
                         series.time[rows],
-                        series.position[rows],
-                        series.velocity[rows],
+                        q[rows],
+                        qd[rows],
                         effort[rows],
                         f"'{replay.run.topic}' from {series.time[first]:.2f} s",
                     )

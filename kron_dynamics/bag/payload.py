@@ -15,8 +15,9 @@ from kron_dynamics.bag.motions import motions, recorded_runs
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
 from kron_dynamics.exceptions import BagError
-from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit, fit_payload
-from kron_dynamics.identification.rows import REACH, Rows, joined, regressor_rows
+from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit
+from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
+from kron_dynamics.identification.rows import REACH, Rows, joined
 from kron_dynamics.loading import load
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.typing import ArrayLike
@@ -59,6 +60,7 @@ class BagPayload:
             'notes': list(self.notes),
             'model_learnt': fit.learnt,
             'center_given': fit.center_given,
+            'friction_terms': list(fit.terms),
             'unexplained_effort': dict(zip(self.joints, fit.noise.tolist(), strict=True)),
             'whole': _as_dictionary(fit.whole),
             'pieces': [_as_dictionary(item) for item in fit.pieces],
@@ -115,7 +117,7 @@ def bag_payload(
     bare = others[0] if others else None
     rows, without = _rows_with_and_without(loaded, bare, unloaded)
     place = None if center is None else np.asarray(center, dtype=np.float64)
-    fit = fit_payload(robot, link, rows, without, center=place)
+    fit = payload_beside_friction(robot, link, rows, without, center=place)
     return BagPayload(
         str(path),
         None if empty is None else str(empty),
@@ -165,7 +167,7 @@ def _rows_with_and_without(
 
 
 def _rows(replay: Replay, width: float) -> Rows:
-    found = [regressor_rows(replay.robot, motion, width) for motion in motions(replay)]
+    found = [payload_rows(replay.robot, motion, width) for motion in motions(replay)]
     found = [rows for rows in found if len(rows)]
     if not found:
         raise BagError(
@@ -197,6 +199,7 @@ def payload_lines(payload: BagPayload) -> list[str]:
     lines = [
         f'payload  of {fit.link} ({payload.robot}), {payload.topic} of {payload.bag}',
         f'model    {origin}',
+        *(['friction grows with the effort: a term of the model'] if 'load' in fit.terms else []),
         *(f'note     {note}' for note in payload.notes),
         '',
         f'{"from s":>9} {"to s":>9} {"mass kg":>12} {"95 % interval":>25}   centre of mass m',

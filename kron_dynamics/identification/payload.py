@@ -112,6 +112,7 @@ class PayloadFit:
         noise: standard deviation of what is unexplained of each joint's effort, shape (n,).
         learnt: whether motion without load was there.
         center_given: whether the centre of mass was given.
+        terms: friction terms of the model.
     """
 
     link: str
@@ -121,6 +122,7 @@ class PayloadFit:
     noise: FloatArray
     learnt: bool
     center_given: bool
+    terms: tuple[str, ...]
 
 
 def fit_payload(
@@ -169,7 +171,14 @@ def fit_payload(
     pieces = problem.estimates(cuts)
     (whole,) = problem.estimates([(0, len(loaded))])
     return PayloadFit(
-        link, whole, windows, pieces, problem.noise, empty is not None, center is not None
+        link,
+        whole,
+        windows,
+        pieces,
+        problem.noise,
+        empty is not None,
+        center is not None,
+        tuple(terms),
     )
 
 

@@ -19,6 +19,8 @@ LEARNT_SHARE = 0.5
 TRUSTED_SHARE = 0.05
 # Radius of gyration that a payload is expected to have, as a share of the robot's reach.
 GYRATION_SHARE = 0.1
+# Friction that a gear is expected to have, as a share of the effort that it transmits.
+LOAD_FRICTION = 0.1
 
 
 def model_prior(
@@ -56,7 +58,7 @@ def model_prior(
     for joint in range(robot.n):
         for term in terms:
             unit = {'viscous': 1.0 / speed[joint], 'cubic': 1.0 / speed[joint] ** 3}.get(term, 1.0)
-            level = 1.0 if term == 'load' else effort[joint]
+            level = LOAD_FRICTION if term == 'load' else effort[joint]
             mean = float(expected[term][joint]) if term in expected else 0.0
             friction_mean.append(mean)
             friction_deviation.append(max(level * unit, abs(mean)))

@@ -92,6 +92,7 @@ def regressor_rows(
     parameters: FloatArray | None = None,
     effort_width: float = 0.0,
     presliding: float = 0.0,
+    transmitted: bool = False,
 ) -> Rows:
     """Return the regressor with friction and the efforts of a stretch of motion, averaged.
 
@@ -108,6 +109,7 @@ def regressor_rows(
         effort_width: standard deviation of an average that the recorded efforts have already
             been through, s; the regressor gets it, too.
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
+        transmitted: whether the load of the term 'load' is the recorded effort, not the weight.
 
     Raises:
         ParameterError: there is no such form, or the average is shorter than a sample.
@@ -116,10 +118,7 @@ def regressor_rows(
     _check(form, width, step)
     model_width = float(np.hypot(width, effort_width))
     reach = int(np.ceil(REACH * model_width / step))
-    spacing = max(1, round(ROW_DISTANCE * width / step))
-    # On one grid whatever the reach, so that rows of different averages can be compared.
-    first = -(-reach // spacing) * spacing
-    centers = np.arange(first, len(motion.time) - reach, spacing)
+    centers = _centers(len(motion.time), reach, max(1, round(ROW_DISTANCE * width / step)))
     weights, slopes = _gaussian(model_width, step, reach)
     qdd = motion.qdd if form == 'acceleration' else None
     state = presliding_state(robot.model, motion.q, presliding) if presliding else None
@@ -134,7 +133,7 @@ def regressor_rows(
         else:
             momentum, rest = _momentum_form(robot, q, qd)
             inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
-        load = _load(robot, q, weighing) if 'load' in terms else None
+        load = _load(robot, motion, cut, weighing, transmitted) if 'load' in terms else None
         acting = state[cut] if state is not None else None
         friction = friction_regressor(robot.model, qd, terms, load, acting)
         blocks.append(np.concatenate([inertial, _averages(friction, at, weights)], axis=2))
@@ -142,6 +141,13 @@ def regressor_rows(
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
     effort -= matrix[:, :, : len(carried)] @ carried
     return Rows(motion.time[centers], matrix, effort, np.zeros(len(centers)))
+
+
+def _centers(count: int, reach: int, spacing: int) -> IntArray:
+    """Return samples that rows are about."""
+    # On one grid whatever the reach, so that rows of different averages can be compared.
+    first = -(-reach // spacing) * spacing
+    return np.arange(first, count - reach, spacing)
 
 
 def _check(form: str, width: float, step: float) -> None:
@@ -153,8 +159,14 @@ def _check(form: str, width: float, step: float) -> None:
         )
 
 
-def _load(robot: Robot, q: FloatArray, parameters: FloatArray) -> FloatArray:
-    """Return the efforts that hold the robot's weight, shape (N, n), N m or N."""
+def _load(
+    robot: Robot, motion: Motion, cut: slice, parameters: FloatArray, transmitted: bool
+) -> FloatArray:
+    """Return what joints bear, shape (N, n), N m or N: recorded efforts or the robot's weight."""
+    if transmitted:
+        # Where no effort is known, the row has none either.
+        return np.nan_to_num(motion.effort[cut])
+    q = motion.q[cut]
     still = np.zeros_like(q)
     return robot.regressor(q, still, still) @ parameters
 

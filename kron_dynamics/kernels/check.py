@@ -116,9 +116,11 @@ def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[Flo
             table[:, known] = middle + table[:, known] * (upper[known] - lower[known]) / 2
         far = np.ones(size, dtype=bool)
         if name == 'q' and getattr(model, 'has_closed_loops', False):
-            # Series that hold within the limits of a drive are noise far outside; no loop closes
-            # with links that are bent out of all proportion.
+            # Series that hold within the limits of a drive are noise far outside.
             far = ~(np.isfinite(model.position_lower) & np.isfinite(model.position_upper))
+        if name == 'q' and getattr(model, 'is_flexible', False):
+            # With links that are bent out of all proportion no loop closes, and what is left of
+            # sums that cancel decides whether M has an inverse.
             far[model.joint_count :] = False
         table[_FAR, far] = (_FAR_AWAY * (2.0 + table[_FAR] / (1.0 + np.abs(table[_FAR]))))[far]
         table[_UNKNOWN] = np.nan

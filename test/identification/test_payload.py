@@ -13,6 +13,7 @@ import kron_dynamics as kd
 from kron_dynamics.exceptions import ModelError, ParameterError, UnknownFrameError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.payload import fit_payload
+from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
 from kron_dynamics.identification.piecewise import changes
 from kron_dynamics.identification.rows import joined, regressor_rows
 from kron_dynamics.model.payload import RigidPayload
@@ -223,3 +224,24 @@ def test_recordings_in_pieces_are_one(empty):
     assert fit_payload(described(), 'tool', parts, empty).whole.mass == pytest.approx(
         2.0, rel=0.02
     )
+
+
+@pytest.mark.parametrize('share', [0.0, 0.03])
+def test_friction_that_grows_with_the_effort_is_no_load(share):
+    robot = described()
+
+    def rubbing(motion):
+        grown = share * np.abs(motion.effort) * np.tanh(motion.qd / 0.02)
+        return payload_rows(robot, replace(motion, effort=motion.effort + grown), 0.05)
+
+    errors, masses = [], []
+    for seed in range(6):
+        loaded, bare = rubbing(record(LOAD, seed)), rubbing(record(None, 100 + seed))
+        found = payload_beside_friction(robot, 'tool', loaded, bare)
+        assert ('load' in found.terms) == (share > 0.0)
+        low, high = found.whole.mass_interval
+        masses.append(low < LOAD.mass < high)
+        errors.append(abs(found.whole.mass / LOAD.mass - 1.0))
+        assert len(found.pieces) == 1
+    assert max(errors) < 0.02
+    assert sum(masses) >= 5

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 import os
 import re
 import subprocess
@@ -241,6 +242,21 @@ def test_a_wrong_kernel_is_found_out(kind: str) -> None:
     trace = Trace(lambda q: product(None, q), [2])
     with pytest.raises(KernelBuildError, match="kernel 'a' gives .* where the equations give"):
         check_python(machine_code(WRONG[kind], 2), product, trace)
+
+
+def test_links_bent_out_of_all_proportion_decide_nothing() -> None:
+    trace = Trace(lambda q: product(None, q), [2])
+    bends = SimpleNamespace(is_flexible=True, joint_count=1)
+
+    def wrong_where(place: int) -> Any:
+        def function(q: list[float], k: int, count: int) -> list[float]:
+            return [q[0] * q[1], sum(q) if abs(q[place]) < 1e5 else math.nan, 3.0]
+
+        return machine_code(function, 2)
+
+    check_python(wrong_where(1), product, trace, bends)
+    with pytest.raises(KernelBuildError):
+        check_python(wrong_where(0), product, trace, bends)
 
 
 def test_rounding_is_forgiven_where_it_counts_for_much() -> None:

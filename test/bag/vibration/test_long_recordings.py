@@ -8,8 +8,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from vibrating_machines import STACKER, Truth, recorded
 
+from benchmarks.vibrating_machines import STACKER, Truth, recorded
 from kron_dynamics.bag.replaying.replay import replay_run
 from kron_dynamics.bag.vibration import record_windows, vibration_records
 from kron_dynamics.bag.vibration.modal_content import modal_content

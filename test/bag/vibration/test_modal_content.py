@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import yaml
 from long_runs import some_of
-from vibrating_machines import STACKER, moved, recorded
 
 import kron_dynamics as kd
 from benchmarks.robots import description
+from benchmarks.vibrating_machines import STACKER, moved, recorded
 from kron_dynamics.bag.vibration.flexible_update import write_update
 from kron_dynamics.bag.vibration.modal_content import modal_content
 from kron_dynamics.bag.vibration.predicted_modes import groups_of, predicted_modes
@@ -100,13 +100,7 @@ def test_what_vibrates_faster_than_half_the_sampling_rate_is_not_looked_for(trut
 
 def test_the_updated_description_has_the_identified_modes(model, truth, tmp_path):
     source = tmp_path / 'wrong.yaml'
-    wrong = {'flexible_links': {'boom': dict(STACKER.flexible['flexible_links']['boom'])}}
-    boom = wrong['flexible_links']['boom']
-    boom['damping_ratio'] = DAMPING
-    boom['bending_stiffness'] = {
-        plane: STIFFNESS * value for plane, value in boom['bending_stiffness'].items()
-    }
-    source.write_text(yaml.safe_dump(wrong))
+    source.write_text(yaml.safe_dump(STACKER.description(STIFFNESS, DAMPING)))
     before = source.read_bytes()
 
     def bending(flexible):

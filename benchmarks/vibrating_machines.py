@@ -12,6 +12,8 @@ import numpy as np
 import yaml
 
 import kron_dynamics as kd
+from benchmarks.known_machines import MACHINES as RIGID
+from benchmarks.known_recordings import urdf_text
 from benchmarks.robots import description
 from kron_dynamics.bag.samples import DroppedSamples, Samples
 from kron_dynamics.bag.series.auxiliary_series import Companion
@@ -25,12 +27,42 @@ BOOM = yaml.safe_load(
 )
 
 
+# The upper arm of a UR5 and the forearm of a Panda as beams. No maker tells their stiffness: it is
+# such that what they carry swings at some 10 Hz.
+UPPER_ARM = {
+    'flexible_links': {
+        'upper_arm_link': {
+            'length': 0.425,
+            'axis': [0, 0, 1],
+            'lateral': [1, 0, 0],
+            'mass_per_length': 3.0,
+            'bending_stiffness': {'v': 2.5e3, 'w': 2.5e3},
+            'modes': {'v': 1, 'w': 1},
+            'damping_ratio': 0.02,
+        }
+    }
+}
+FOREARM = {
+    'flexible_links': {
+        'panda_link4': {
+            'length': 0.384,
+            'axis': [0, 1, 0],
+            'lateral': [1, 0, 0],
+            'mass_per_length': 1.0,
+            'bending_stiffness': {'v': 1.3e3, 'w': 8e2},
+            'modes': {'v': 1, 'w': 1},
+            'damping_ratio': 0.02,
+        }
+    }
+}
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine and how it is recorded; noise as standard deviations of every joint.
 
     Attributes:
-        name: of `benchmarks.robots`.
+        name: of `benchmarks.robots`; rotors and friction are those of `known_machines`.
         flexible: description of its flexible links.
         pose: of the joints.
         reach: how far each joint moves.
@@ -40,6 +72,7 @@ class Machine:
         rate_noise: of velocities.
         effort_noise: likewise.
         tip_noise: of an accelerometer at the tip, m/s^2.
+        duration: of a record, s.
     """
 
     name: str
@@ -52,18 +85,35 @@ class Machine:
     rate_noise: tuple[float, ...]
     effort_noise: tuple[float, ...]
     tip_noise: float
+    duration: float
 
-    def robot(
-        self, stiffness: float = 1.0, damping: float | None = None, *, bends: bool = True
-    ) -> kd.Robot:
-        """Return the robot with other numbers of its flexible links, or with stiff ones."""
+    def description(self, stiffness: float = 1.0, damping: float | None = None) -> dict[str, Any]:
+        """Return the description of its flexible links with other numbers."""
         changed = copy.deepcopy(self.flexible)
         for link in changed['flexible_links'].values():
             for plane in link['bending_stiffness']:
                 link['bending_stiffness'][plane] *= stiffness
             if damping is not None:
                 link['damping_ratio'] = damping
-        return kd.loads(description(self.name).text, flexible=changed if bends else None)
+        return changed
+
+    def robot(
+        self, stiffness: float = 1.0, damping: float | None = None, *, bends: bool = True
+    ) -> kd.Robot:
+        """Return the robot with other numbers of its flexible links, or with stiff ones."""
+        return kd.loads(
+            self.urdf, flexible=self.description(stiffness, damping) if bends else None
+        )
+
+    @property
+    def urdf(self) -> str:
+        """URDF text."""
+        return urdf_text(self.name, RIGID[self.name].rotors, RIGID[self.name].coulomb)
+
+    @property
+    def tip(self) -> str:
+        """Link that has an accelerometer."""
+        return description(self.name).tip
 
 
 STACKER = Machine(
@@ -77,7 +127,35 @@ STACKER = Machine(
     (2e-3, 5e-5, 1e-5),
     (3e3, 25e3, 1e5),
     0.002,
+    100.0,
 )
+UR5 = Machine(
+    'ur5',
+    UPPER_ARM,
+    tuple(RIGID['ur5'].pose),
+    (0.15, 0.12, 0.15, 0.1, 0.1, 0.1),
+    0.008,
+    8.0,
+    (5e-6,) * 6,
+    (1e-3,) * 6,
+    (0.3,) * 3 + (0.06,) * 3,
+    0.02,
+    40.0,
+)
+PANDA = Machine(
+    'panda',
+    FOREARM,
+    tuple(RIGID['panda'].pose),
+    (0.25, 0.25, 0.25, 0.3, 0.2, 0.2, 0.2),
+    0.008,
+    6.0,
+    (1e-6,) * 7,
+    (1e-3,) * 7,
+    (0.17,) * 4 + (0.024,) * 3,
+    0.02,
+    40.0,
+)
+ELASTIC = {machine.name: machine for machine in (STACKER, UR5, PANDA)}
 
 
 @dataclass(frozen=True)
@@ -96,7 +174,7 @@ def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> 
     model, rng = robot.model, np.random.default_rng(seed)
     n, pose, reach = model.joint_count, np.array(machine.pose), np.array(machine.reach)
     plant, steps = Plant(robot, pose), max(1, round(machine.period / 0.002))
-    resolution, link = np.array(machine.resolution), robot.frame(model.tip_link)
+    resolution, link = np.array(machine.resolution), robot.frame(machine.tip)
     inertia = robot.rigid.mass_matrix(pose).diagonal()
     w = machine.bandwidth
     goal, wanted, rate = pose.copy(), pose.copy(), np.zeros(n)
@@ -113,9 +191,14 @@ def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> 
         command = robot.rigid.gravity_vector(wanted) + inertia * (push + error)
         command = command + robot.rigid.joint_friction(rate)
         plant.advance(pending, machine.period, machine.period / steps)
+        before = plant.effort, plant.acceleration(plant.q, plant.qd)
         pending = command
-        acceleration = link.acceleration(plant.q, plant.qd, plant.acceleration(plant.q, plant.qd))
-        rows.append((plant.q[:n], plant.qd[:n], plant.effort, acceleration))
+        plant.advance(pending, 0.0, machine.period)
+        after = plant.effort, plant.acceleration(plant.q, plant.qd)
+        # Efforts jump when a command comes; what sensors tell is the mean of both sides.
+        effort, qdd = (0.5 * (one + two) for one, two in zip(before, after, strict=True))
+        acceleration = link.acceleration(plant.q, plant.qd, qdd)
+        rows.append((plant.q[:n], plant.qd[:n], effort, acceleration))
     q, qd, effort, tip = (np.array(each) for each in zip(*rows, strict=True))
     return Truth(machine.period * np.arange(1.0, len(q) + 1.0), q, qd, effort, tip)
 

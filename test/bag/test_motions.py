@@ -1,0 +1,55 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motions for identification: without the noise of velocities, as recorded where it is small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.bag.motions import motions, recorded_runs
+from kron_dynamics.identification import identify
+
+pytestmark = pytest.mark.interpreted
+
+NOISE = 0.05  # of velocities, rad/s or m/s
+
+
+@pytest.fixture
+def recorded(arm, make_bag, make_motion):
+    """The motion of an arm, and what is made of its bag; efforts have 1 % of noise."""
+
+    def of(time, rate_noise):
+        motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
+        random = np.random.default_rng(3)
+        share = 0.01 * np.sqrt(np.mean(motion.effort**2, axis=0))
+        motion.effort = motion.effort + share * random.standard_normal(motion.q.shape)
+        true = motion.qd
+        motion.qd = true + rate_noise * random.standard_normal(true.shape)
+        with make_bag() as bag:
+            bag.motion('/joint_states', motion)
+        (replay,) = recorded_runs(bag.path, arm)
+        (found,) = motions(replay)
+        places = np.round((found.time - found.time[0]) / (time[1] - time[0])).astype(int)
+        first = int(np.argmin(np.abs(motion.effort[:, 0] - found.effort[0, 0])))
+        return motion, true, found, first + places, share
+
+    return of
+
+
+def test_noise_of_velocities_is_neither_motion_nor_residual(arm, recorded):
+    motion, true, found, rows, share = recorded(np.arange(0.0, 16.0, 0.01), NOISE)
+    assert len(rows) > 0.8 * len(true)
+    assert np.sqrt(np.mean((found.qd - true[rows]) ** 2, axis=0)).max() < 0.2 * NOISE
+    np.testing.assert_allclose(found.effort, motion.effort[rows], atol=1e-9)
+    identified = identify(arm, [found], terms=('coulomb', 'viscous', 'offset'))
+    floor = share / np.sqrt(np.mean(motion.effort**2, axis=0))
+    assert (identified.unfiltered['identified'].joints < 1.3 * floor).all()
+
+
+def test_motion_of_few_samples_and_little_noise_stays_as_recorded(recorded):
+    # An average of five samples would take some of it.
+    motion, true, found, rows, _ = recorded(np.arange(0.0, 30.0, 0.12), 1e-6)
+    np.testing.assert_allclose(found.q, motion.q[rows], atol=1e-9)
+    np.testing.assert_allclose(found.qd, motion.qd[rows], atol=1e-9)
+    assert np.abs(found.qd - true[rows]).max() < 1e-5
