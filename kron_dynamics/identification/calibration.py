@@ -125,7 +125,7 @@ def prior_for(robot: Robot, motions: Sequence[Motion], structure: Structure) -> 
         structure: of the model.
     """
     usual = usual_values(robot, motions)
-    return prior_of(robot, structure.terms, usual.effort, usual.speed)
+    return prior_of(robot, structure.terms, usual.effort, usual.speed, structure.tilt)
 
 
 def _times(motions: Sequence[Motion], factors: FloatArray) -> list[Motion]:

@@ -11,9 +11,11 @@ import numpy as np
 from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.consistent_fit import Prior, consistent_fit, gram
 from kron_dynamics.identification.friction import friction_names
+from kron_dynamics.identification.gravity_direction import TILT_NAMES
 from kron_dynamics.identification.least_squares import LeastSquares
 from kron_dynamics.identification.results import BaseParameter, Parameter
 from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.structure import Structure
 from kron_dynamics.identification.weighted_fit import WeightedFit
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.robot import Robot
@@ -26,12 +28,15 @@ NORMAL_95 = 1.959964
 EXCITED_SHARE = 0.5
 
 
-def parameter_names(model: RobotModel, terms: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def parameter_names(
+    model: RobotModel, terms: Sequence[str], tilt: bool = False
+) -> tuple[tuple[str, str], ...]:
     """Return name and unit of every parameter, in the order of the regressor with friction.
 
     Args:
         model: the robot.
         terms: friction terms.
+        tilt: whether gravity may point elsewhere.
     """
     names = [
         (f'{joint.name}: {ten}', unit)
@@ -50,26 +55,32 @@ def parameter_names(model: RobotModel, terms: Sequence[str]) -> tuple[tuple[str,
         per = {'viscous': f' s/{angle[joint]}', 'cubic': f' s^3/{angle[joint]}^3'}
         unit = '1' if terms[term] == 'load' else effort[joint] + per.get(terms[term], '')
         names.append((name, unit))
+    if tilt:
+        names += [(name, 'm/s^2') for name in TILT_NAMES]
     return tuple(names)
 
 
 def parameter_table(
-    robot: Robot, terms: Sequence[str], x: FloatArray, weighted: WeightedFit, prior: Prior
+    robot: Robot, structure: Structure, x: FloatArray, weighted: WeightedFit, prior: Prior
 ) -> tuple[Parameter, ...]:
     """Return all parameters before and after.
 
     Args:
         robot: the robot as described.
-        terms: friction terms.
+        structure: of the model.
         x: identified parameters, shape (p,).
         weighted: the fit.
         prior: of the parameters.
     """
     said = {'coulomb': robot.model.friction, 'viscous': robot.model.damping}
     friction = [
-        said[term][joint] if term in said else 0.0 for joint in range(robot.n) for term in terms
+        said[term][joint] if term in said else 0.0
+        for joint in range(robot.n)
+        for term in structure.terms
     ]
-    before = np.concatenate([robot.inertial_parameters(), friction])
+    level = [0.0] * (2 * structure.tilt)
+    before = np.concatenate([robot.inertial_parameters(), friction, level])
+    names = parameter_names(robot.model, structure.terms, structure.tilt)
     spread = np.sqrt(np.clip(np.diag(weighted.fit.covariance), 0.0, None))
     # By a prior of strength one, so that what is excited does not depend on how far it is trusted.
     data = weighted.data
@@ -86,25 +97,26 @@ def parameter_table(
             float(x[k] + NORMAL_95 * spread[k]),
             bool(told[k] < EXCITED_SHARE * known[k]),
         )
-        for k, (name, unit) in enumerate(parameter_names(robot.model, terms))
+        for k, (name, unit) in enumerate(names)
     )
 
 
 def base_table(
-    robot: Robot, terms: Sequence[str], rows: Rows, found: LeastSquares | None
+    robot: Robot, structure: Structure, rows: Rows, found: LeastSquares | None
 ) -> tuple[BaseParameter, ...]:
     """Return the base parameters that the rows show, by least squares; empty if there are none.
 
     Args:
         robot: the robot.
-        terms: friction terms.
+        structure: of the rows.
         rows: training data.
         found: what least squares makes of them.
     """
     if found is None:
         return ()
     base = base_parameters(rows.matrix)
-    names = base.names([name for name, _ in parameter_names(robot.model, terms)])
+    named = parameter_names(robot.model, structure.terms, structure.tilt)
+    names = base.names([name for name, _ in named])
     values = base.combination @ found.parameters
     variance = np.einsum('ij,jk,ik->i', base.combination, found.covariance, base.combination)
     spread = NORMAL_95 * np.sqrt(np.clip(variance, 0.0, None))

@@ -21,6 +21,8 @@ UNSAID = 1e-2
 BARRIER = 0.01
 # Standard deviation of coefficients of either sign, as a multiple of the joint's effort.
 FREE = 0.1
+# Standard deviation of gravity across that of the description, m/s^2: a base level to 1 degree.
+TILT = 0.17
 # Least mass as a share of the lightest body's, and least extent, m, of a body that no matter has.
 LEAST_MASS = 1e-3
 LEAST_RADIUS = 5e-3
@@ -35,7 +37,13 @@ def body_parameters(robot: Robot) -> FloatArray:
     return np.array([made_consistent(own, least, LEAST_RADIUS) for own in bodies])
 
 
-def prior_of(robot: Robot, terms: Sequence[str], effort: FloatArray, speed: FloatArray) -> Prior:
+def prior_of(
+    robot: Robot,
+    terms: Sequence[str],
+    effort: FloatArray,
+    speed: FloatArray,
+    tilt: bool = False,
+) -> Prior:
     """Return the prior of a robot's parameters: bodies, armatures, friction by joint and term.
 
     Args:
@@ -43,6 +51,7 @@ def prior_of(robot: Robot, terms: Sequence[str], effort: FloatArray, speed: Floa
         terms: friction terms, names of `friction.TERMS`.
         effort: usual efforts of the joints, shape (n,), N m or N.
         speed: usual speeds, shape (n,), rad/s or m/s, above zero.
+        tilt: whether gravity across that of the description comes last, twice.
     """
     model = robot.model
     described = {'coulomb': model.friction, 'viscous': model.damping}
@@ -62,6 +71,8 @@ def prior_of(robot: Robot, terms: Sequence[str], effort: FloatArray, speed: Floa
             said = float(described[term][joint]) if term in described else 0.0
             usual = effort[joint] * float(np.asarray(per_speed.get(term, np.ones(model.n)))[joint])
             add(said, usual, TERMS[term])
+    for _ in range(2 * tilt):
+        add(0.0, TILT / FREE, False)
     return Prior(
         np.array([pseudo_inertia(own) for own in body_parameters(robot)]),
         np.array(positive, dtype=bool),

@@ -21,6 +21,7 @@ from kron_dynamics.identification.gain_spread import (
     widened,
     widened_fit,
 )
+from kron_dynamics.identification.gravity_direction import tilted_gravity
 from kron_dynamics.identification.least_squares import LeastSquares, weighted_least_squares
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.identification.parameter_table import base_table, parameter_table
@@ -84,13 +85,13 @@ def identify(
     return Identification(
         robot.joint_names,
         x[:count],
-        x[count:].reshape(robot.n, -1),
+        *_friction_and_gravity(robot, structure, x[count:]),
         described,
         structure,
         calibration.choices,
         strength,
-        parameter_table(robot, structure.terms, x, weighted, prior),
-        base_table(robot, structure.terms, rows, free),
+        parameter_table(robot, structure, x, weighted, prior),
+        base_table(robot, structure, rows, free),
         free.condition if free is not None else float('nan'),
         base_parameters(_random_regressor(robot)).rank,
         _excited(rows, weighted),
@@ -188,6 +189,14 @@ def _least_squares(rows: Rows, robust: bool = True) -> LeastSquares | None:
         return weighted_least_squares(rows.matrix, rows.effort, robust=robust)
     except ParameterError:
         return None
+
+
+def _friction_and_gravity(
+    robot: Robot, structure: Structure, x: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return friction by joint and term, shape (n, k), and gravity, shape (3,), m/s^2."""
+    count = robot.n * len(structure.terms)
+    return x[:count].reshape(robot.n, -1), tilted_gravity(robot.model.gravity, x[count:])
 
 
 def _described(robot: Robot, basic: Rows, rows: Rows, weighted: WeightedFit) -> FloatArray:

@@ -92,6 +92,8 @@ class Identification:
         joint_names: of the coordinates.
         inertial: identified, in the order of `inertial_parameters`, shape (10 b + n,).
         friction: identified friction coefficients, shape (n, k), in the order of the terms.
+        gravity: gravity acceleration in the axes of the root link, as identified or described,
+            shape (3,), m/s^2.
         described_friction: Coulomb and viscous friction, as a URDF says it, shape (n, 2).
         structure: how recorded efforts are explained.
         choices: a line for each choice of the structure that paid.
@@ -116,6 +118,7 @@ class Identification:
     joint_names: tuple[str, ...]
     inertial: FloatArray
     friction: FloatArray
+    gravity: FloatArray
     described_friction: FloatArray
     structure: Structure
     choices: tuple[str, ...]

@@ -22,6 +22,7 @@ from kron_dynamics.identification.friction import (
     friction_regressor,
     presliding_state,
 )
+from kron_dynamics.identification.gravity_direction import tilt_regressor
 from kron_dynamics.identification.known_load import carried_parameters
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
@@ -44,7 +45,8 @@ class Rows:
 
     Attributes:
         time: s, shape (R,).
-        matrix: shape (R, n, p): inertial parameters first, then friction coefficients.
+        matrix: shape (R, n, p): inertial parameters first, then friction coefficients, then
+            gravity across that of the description if it may tilt.
         effort: averaged efforts less those of known loads, shape (R, n), N m or N; NaN where none
             is known.
         group: which stretch of motion each is from, shape (R,).
@@ -93,13 +95,14 @@ def regressor_rows(
     effort_width: float = 0.0,
     presliding: float = 0.0,
     transmitted: bool = False,
+    tilt: bool = False,
 ) -> Rows:
     """Return the regressor with friction and the efforts of a stretch of motion, averaged.
 
     What known loads take of the efforts is taken off.
 
     Args:
-        robot: the robot; p = 10 b + n + n k with k friction terms.
+        robot: the robot; p = 10 b + n + n k with k friction terms, and 2 with `tilt`.
         motion: the stretch; its ends are left out as far as the average reaches.
         width: standard deviation of the average, s; 0, in the form 'acceleration', for none.
         terms: friction terms, names of `friction.TERMS`.
@@ -110,6 +113,7 @@ def regressor_rows(
             been through, s; the regressor gets it, too.
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
         transmitted: whether the load of the term 'load' is the recorded effort, not the weight.
+        tilt: whether the last columns are those of `tilt_regressor`.
 
     Raises:
         ParameterError: there is no such form, or the average is shorter than a sample.
@@ -124,7 +128,7 @@ def regressor_rows(
     state = presliding_state(robot.model, motion.q, presliding) if presliding else None
     carried = carried_parameters(robot, motion.loads)
     weighing = carried + (robot.inertial_parameters() if parameters is None else parameters)
-    blocks = [np.zeros((0, robot.n, len(carried) + robot.n * len(terms)))]
+    blocks = [np.zeros((0, robot.n, len(carried) + robot.n * len(terms) + 2 * tilt))]
     for part in _blocks(centers, reach):
         cut = slice(part[0] - reach, part[-1] + reach + 1)
         at, q, qd = part - part[0] + reach, motion.q[cut], motion.qd[cut]
@@ -134,13 +138,29 @@ def regressor_rows(
             momentum, rest = _momentum_form(robot, q, qd)
             inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
         load = _load(robot, motion, cut, weighing, transmitted) if 'load' in terms else None
-        acting = state[cut] if state is not None else None
-        friction = friction_regressor(robot.model, qd, terms, load, acting)
-        blocks.append(np.concatenate([inertial, _averages(friction, at, weights)], axis=2))
+        beside = _beside(robot, motion, cut, terms, load, state, tilt)
+        blocks.append(np.concatenate([inertial, _averages(beside, at, weights)], axis=2))
     matrix = np.concatenate(blocks)
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
     effort -= matrix[:, :, : len(carried)] @ carried
     return Rows(motion.time[centers], matrix, effort, np.zeros(len(centers)))
+
+
+def _beside(
+    robot: Robot,
+    motion: Motion,
+    cut: slice,
+    terms: Sequence[str],
+    load: FloatArray | None,
+    state: FloatArray | None,
+    tilt: bool,
+) -> FloatArray:
+    """Return the columns of friction, then those of gravity across the described one."""
+    acting = state[cut] if state is not None else None
+    friction = friction_regressor(robot.model, motion.qd[cut], terms, load, acting)
+    if not tilt:
+        return friction
+    return np.concatenate([friction, tilt_regressor(robot, motion.q[cut])], axis=2)
 
 
 def _centers(count: int, reach: int, spacing: int) -> IntArray:

@@ -37,7 +37,7 @@ CHOICE_NEEDS = (1.0, LEAST_GAIN)
 TERM_NEEDS = (2.0, 0.03)
 # The form of the rows adds nothing: the better one is taken.
 FORM_NEEDS = (0.0, 0.0)
-NEEDS = {'terms': TERM_NEEDS, 'form': FORM_NEEDS}
+NEEDS = {'terms': TERM_NEEDS, 'tilt': (0.0, 0.0), 'form': FORM_NEEDS}
 # Samples that structures are compared on, in stretches of this many.
 MOST_SAMPLES = 12_000
 STRETCH = 1500
@@ -92,7 +92,8 @@ def choose_structure(
     best = first if terms is None else replace(first, terms=tuple(terms))
     reference = _Reference.of(robot, motions, best, usual)
     told = []
-    for kind, candidates in _candidates(first, min(motion.step for motion in motions)):
+    step = min(motion.step for motion in motions)
+    for kind, candidates in _candidates(first, step, bool(robot.model.gravity.any())):
         if kind == 'terms' and terms is not None:
             continue
         worse = 0
@@ -114,13 +115,17 @@ def choose_structure(
     return best, told
 
 
-def _candidates(first: Structure, step: float) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _candidates(
+    first: Structure, step: float, has_weight: bool
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield changes of a structure that are tried in turn."""
     yield 'effort_width', [{'effort_width': count * step} for count in EFFORT_SAMPLES]
     yield 'presliding', [{'presliding': time} for time in PRESLIDING]
     yield 'delay', [{'delay': count * step} for count in DELAY_SAMPLES]
     if first.terms == BASIC_TERMS:
         yield 'terms', [{'terms': (term,)} for term in FURTHER_TERMS]
+    if has_weight:
+        yield 'tilt', [{'tilt': True}]
     yield 'form', [{'form': 'acceleration'}]
 
 
@@ -128,6 +133,8 @@ def _said(changes: dict[str, Any]) -> str:
     ((name, value),) = changes.items()
     if isinstance(value, tuple):
         return f'friction term {value[-1]}'
+    if value is True:
+        return 'gravity across the described one'
     said = f'{value:.3g} s' if isinstance(value, float) else str(value)
     return f'{name.replace("_", " ")} {said}'
 
@@ -149,7 +156,7 @@ class _Reference:
         cls, robot: Robot, motions: Sequence[Motion], structure: Structure, usual: Usual
     ) -> _Reference:
         rows = structure.rows(robot, motions)
-        prior = prior_of(robot, structure.terms, usual.effort, usual.speed)
+        prior = prior_of(robot, structure.terms, usual.effort, usual.speed, structure.tilt)
         return cls(rows, weighted_fit(rows, prior, STRENGTH).weights, prior)
 
     def scores(
@@ -165,7 +172,7 @@ class _Reference:
             return None
         rows, reference, weights = rows.taken(other), self.rows.taken(own), self.weights[own]
         weights = np.where(np.isfinite(rows.effort), weights, 0.0)
-        prior = prior_of(robot, trial.terms, usual.effort, usual.speed)
+        prior = prior_of(robot, trial.terms, usual.effort, usual.speed, trial.tilt)
         return (
             folds_of(rows, weights, prior).scores(STRENGTH),
             folds_of(reference, weights, self.prior).scores(STRENGTH),

@@ -38,6 +38,7 @@ class Structure:
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
         delay: how late the stamps of the efforts are, s.
         terms: friction terms.
+        tilt: whether gravity may point a little elsewhere than the description says.
     """
 
     width: float
@@ -46,6 +47,7 @@ class Structure:
     presliding: float = 0.0
     delay: float = 0.0
     terms: tuple[str, ...] = BASIC_TERMS
+    tilt: bool = False
 
     def rows(
         self, robot: Robot, motions: Sequence[Motion], parameters: FloatArray | None = None
@@ -65,6 +67,7 @@ class Structure:
                 parameters=parameters,
                 effort_width=self.effort_width,
                 presliding=self.presliding,
+                tilt=self.tilt,
             )
             for motion in motions
         ]

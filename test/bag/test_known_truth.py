@@ -53,7 +53,8 @@ def test_identification_leaves_little_more_than_the_noise_of_the_efforts(name):
     assert min(found['urdf']) > 2.0
 
 
-@pytest.mark.parametrize('name', some_of(NAMES, ('ur5',)))
+@pytest.mark.long
+@pytest.mark.parametrize('name', NAMES)
 def test_vibrations_of_a_link_are_those_it_has(name):
     found = vibrations(Elastic(name), 0)
     for mode in found['modes']:

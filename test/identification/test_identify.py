@@ -84,7 +84,8 @@ def test_intervals_of_base_parameters_hold_the_truth(case: tuple) -> None:
     described, true, motion, found = case
     assert found.base
     friction = np.column_stack([true.model.friction, true.model.damping, np.zeros(true.n)])
-    truth = np.concatenate([true.inertial_parameters(), friction.ravel()])
+    level = np.zeros(2 * found.structure.tilt)
+    truth = np.concatenate([true.inertial_parameters(), friction.ravel(), level])
     rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
     values = base_parameters(rows.matrix).combination @ truth
     held = [item.low <= value <= item.high for item, value in zip(found.base, values, strict=True)]

@@ -167,7 +167,7 @@ def test_descriptions_are_less_certain_where_other_motion_tells(
     rms = np.sqrt([np.nanmean(effort[:, 0] ** 2), 1.0, *np.mean(effort[:, 2:] ** 2, axis=0)])
     speed = robot.model.velocity_limit
     np.testing.assert_allclose(friction[:, NAMES.index('offset')], rms)
-    np.testing.assert_allclose(friction[:, NAMES.index('load')], 1.0)
+    np.testing.assert_allclose(friction[:, NAMES.index('load')], 0.1)  # of what a joint bears
     coulomb = np.maximum(rms, robot.model.friction)
     np.testing.assert_allclose(friction[:, NAMES.index('coulomb')], coulomb)
     np.testing.assert_allclose(friction[:, NAMES.index('viscous')], rms / speed)

@@ -44,6 +44,7 @@ def bag(make_bag, pushed):
     return bag.path
 
 
+@pytest.mark.long
 def test_both_descriptions_explain_the_efforts_of_a_boom_on_its_cylinder(bag, pushed):
     runs = [
         analyze_bag(bag, flexible=flexible, constraints=PINS, window=0.1).runs[0]

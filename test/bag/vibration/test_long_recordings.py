@@ -52,6 +52,7 @@ def peak_of(task):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_vibrations_of_a_long_recording_are_looked_for_in_little_memory(model, long_run):
     few = run_of(2000)
     modal_content(model, few, TIP, SOURCES)  # compiles
