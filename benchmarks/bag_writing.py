@@ -22,6 +22,8 @@ from kron_dynamics import loads
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.enriched_bag import EnrichedBag, field_of
 from kron_dynamics.bag.outputs.series import Quantity, SeriesBlock, quantities_of, series_blocks
+from kron_dynamics.bag.outputs.slow_series import NO_PHASE
+from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.robot import Robot
 
@@ -29,6 +31,7 @@ SAMPLES = 5_000
 _STORE: Any = get_typestore(Stores.LATEST)
 _TYPES = _STORE.types
 _STATES = 'sensor_msgs/msg/JointState'
+_TEXT = 'std_msgs/msg/String'
 _ROUNDS = 5
 
 
@@ -95,9 +98,16 @@ def _write_one_by_one(path: Path, replay: Replay, blocks: Sequence[SeriesBlock])
             kind = _kind(quantity)
             name = f'/analysis/joint_states/{quantity.key}'
             topics.append((quantity, writer.add_connection(name, kind, typestore=_STORE)))
+        phases = writer.add_connection('/analysis/joint_states/phase', _TEXT, typestore=_STORE)
+        last = None
         for block in blocks:
             for k in np.flatnonzero(block.compared):
                 stamp = round(block.time[k] * 1e9)
+                phase = block.segment, int(block.phase[k])
+                if phase[1] != NO_PHASE and phase != last:
+                    last = phase
+                    text = _TYPES[_TEXT](data=KINDS[phase[1]])
+                    writer.write(phases, stamp, _STORE.serialize_cdr(text, _TEXT))
                 for quantity, connection in topics:
                     values = block.values[quantity.key][k]
                     if np.isfinite(values).any():
@@ -116,7 +126,7 @@ def _message(quantity: Quantity, stamp: int, values: np.ndarray, root_link: str)
     kind = _kind(quantity)
     if kind == _STATES:
         arrays = {name: np.zeros(0) for name in ('position', 'velocity', 'effort')}
-        arrays[field_of(quantity)] = values
+        arrays[field_of(quantity)] = np.ascontiguousarray(values)
         return _TYPES[kind](header=_header(stamp), name=list(quantity.columns), **arrays)
     vector = _TYPES['geometry_msgs/msg/Vector3']
     halves = _TYPES[kind.removesuffix('Stamped')](vector(*values[:3]), vector(*values[3:]))

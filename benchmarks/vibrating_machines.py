@@ -27,34 +27,33 @@ BOOM = yaml.safe_load(
 )
 
 
+def _one_beam(
+    link: str,
+    length: float,
+    axes: tuple[list[int], list[int]],
+    mass_per_length: float,
+    stiffness: tuple[float, float],
+) -> dict[str, Any]:
+    """Return the description of a link that bends in one mode to either side."""
+    return {
+        'flexible_links': {
+            link: {
+                'length': length,
+                'axis': axes[0],
+                'lateral': axes[1],
+                'mass_per_length': mass_per_length,
+                'bending_stiffness': dict(zip('vw', stiffness, strict=True)),
+                'modes': {'v': 1, 'w': 1},
+                'damping_ratio': 0.02,
+            }
+        }
+    }
+
+
 # The upper arm of a UR5 and the forearm of a Panda as beams. No maker tells their stiffness: it is
 # such that what they carry swings at some 10 Hz.
-UPPER_ARM = {
-    'flexible_links': {
-        'upper_arm_link': {
-            'length': 0.425,
-            'axis': [0, 0, 1],
-            'lateral': [1, 0, 0],
-            'mass_per_length': 3.0,
-            'bending_stiffness': {'v': 2.5e3, 'w': 2.5e3},
-            'modes': {'v': 1, 'w': 1},
-            'damping_ratio': 0.02,
-        }
-    }
-}
-FOREARM = {
-    'flexible_links': {
-        'panda_link4': {
-            'length': 0.384,
-            'axis': [0, 1, 0],
-            'lateral': [1, 0, 0],
-            'mass_per_length': 1.0,
-            'bending_stiffness': {'v': 1.3e3, 'w': 8e2},
-            'modes': {'v': 1, 'w': 1},
-            'damping_ratio': 0.02,
-        }
-    }
-}
+UPPER_ARM = _one_beam('upper_arm_link', 0.425, ([0, 0, 1], [1, 0, 0]), 3.0, (2.5e3, 2.5e3))
+FOREARM = _one_beam('panda_link4', 0.384, ([0, 1, 0], [1, 0, 0]), 1.0, (1.3e3, 8e2))
 
 
 @dataclass(frozen=True)

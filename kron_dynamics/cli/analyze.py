@@ -29,6 +29,7 @@ from kron_dynamics.cli.options import (
     beside,
     finite_number,
     positive_number,
+    recorded_joint_options,
 )
 from kron_dynamics.cli.progress import ProgressBar
 from kron_dynamics.cli.streams import writing
@@ -137,9 +138,6 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
             urdf=arguments.urdf,
             robot_description=arguments.robot_description,
             joint_states=arguments.joint_states,
-            rename=dict(arguments.rename),
-            scale=dict(arguments.scale),
-            hold=dict(arguments.hold),
             frame=arguments.frame,
             flexible=arguments.flexible,
             constraints=arguments.constraints,
@@ -148,6 +146,7 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
             effort_delay=arguments.effort_delay,
             max_noise=arguments.max_noise,
             progress=progress,
+            **recorded_joint_options(arguments),
         )
     print(format_report(analysis))
     output = arguments.output or beside(arguments.bag, 'analysis')

@@ -20,6 +20,7 @@ from kron_dynamics.cli.options import (
     add_recorded_joints,
     beside,
     positive_number,
+    recorded_joint_options,
 )
 from kron_dynamics.cli.streams import writing
 from kron_dynamics.identification import KnownLoad, Motion, identify
@@ -137,9 +138,7 @@ def _motions(
             bag,
             robot,
             topics=arguments.joint_states,
-            rename=dict(arguments.rename),
-            scale=dict(arguments.scale),
-            hold=dict(arguments.hold),
+            **recorded_joint_options(arguments),
         )
         for replay in replays:
             for note in replay.run.notes:

@@ -22,6 +22,14 @@ class DescriptionOptions(TypedDict):
     constraints: Path | None
 
 
+class RecordedJointOptions(TypedDict):
+    """How the joints of a bag are those of the model, as readers of bags take it."""
+
+    rename: dict[str, str]
+    scale: dict[str, float | str]
+    hold: dict[str, float]
+
+
 def finite_number(text: str) -> float:
     """Return a number that is neither infinite nor NaN."""
     try:
@@ -199,3 +207,12 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
         'other sign, or a unit (deg, rev, rpm, mm, kN, mN); may be repeated. QUANTITY is '
         'position, velocity or effort (default: all, of a unit those that it fits)',
     )
+
+
+def recorded_joint_options(arguments: argparse.Namespace) -> RecordedJointOptions:
+    """Return what `add_recorded_joints` reads, but for the topics."""
+    return {
+        'rename': dict(arguments.rename),
+        'scale': dict(arguments.scale),
+        'hold': dict(arguments.hold),
+    }

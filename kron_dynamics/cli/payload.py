@@ -9,7 +9,12 @@ import json
 from pathlib import Path
 
 from kron_dynamics.bag.payload import bag_payload, payload_lines
-from kron_dynamics.cli.options import add_gravity, add_recorded_joints, finite_number
+from kron_dynamics.cli.options import (
+    add_gravity,
+    add_recorded_joints,
+    finite_number,
+    recorded_joint_options,
+)
 from kron_dynamics.cli.streams import writing
 
 DESCRIPTION = """\
@@ -64,10 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
         frame=arguments.frame,
         center=arguments.center,
         joint_states=arguments.joint_states,
-        rename=dict(arguments.rename),
-        scale=dict(arguments.scale),
-        hold=dict(arguments.hold),
         gravity=arguments.gravity,
+        **recorded_joint_options(arguments),
     )
     print('\n'.join(payload_lines(payload)))
     if arguments.output is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from identified_arms import identified_arm
 
 import kron_dynamics as kd
 from kron_dynamics.exceptions import (
@@ -28,26 +29,6 @@ from kron_dynamics.model.payload import RigidPayload
 
 pytestmark = pytest.mark.interpreted
 
-URDF = """<robot name="arm">
-  <link name="base"/>
-  <joint name="turn" type="revolute"><parent link="base"/><child link="upper"/>
-    <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="upper"><inertial><origin xyz="0.1 0 0"/><mass value="MASS"/>
-    <inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="lift" type="revolute"><parent link="upper"/><child link="fore"/>
-    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="fore"><inertial><origin xyz="0.3 0 0"/><mass value="FORE"/>
-    <inertia ixx="0.02" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="roll" type="revolute"><parent link="fore"/><child link="wrist"/>
-    <origin xyz="0.6 0 0"/><axis xyz="1 0 0"/>
-    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="wrist"><inertial><origin xyz="0.05 0 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="flange" type="fixed"><parent link="wrist"/><child link="tool"/>
-    <origin xyz="0.1 0 0.02" rpy="0.3 0.2 0.1"/></joint>
-  <link name="tool"/>
-</robot>"""
 STATED = RigidPayload(3.0, [0.06, -0.04, 0.09], np.diag([0.01, 0.012, 0.008]))
 UNKNOWN = RigidPayload(1.7, [-0.05, 0.05, 0.06], 0.004 * np.eye(3))
 # N m per A; the motor of the second joint is wired the other way round.
@@ -58,7 +39,7 @@ ALL = np.arange(3)
 
 
 def text(upper: float = 6.0, fore: float = 4.0) -> str:
-    return URDF.replace('MASS', str(upper)).replace('FORE', str(fore))
+    return identified_arm(upper, fore)
 
 
 def described() -> kd.Robot:

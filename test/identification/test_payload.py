@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from identified_arms import identified_arm
 
 import kron_dynamics as kd
 from kron_dynamics.exceptions import ModelError, ParameterError, UnknownFrameError
@@ -20,38 +21,18 @@ from kron_dynamics.model.payload import RigidPayload
 
 pytestmark = pytest.mark.interpreted
 
-URDF = """<robot name="arm">
-  <link name="base"/>
-  <joint name="turn" type="revolute"><parent link="base"/><child link="upper"/>
-    <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="upper"><inertial><origin xyz="0.1 0 0"/><mass value="MASS"/>
-    <inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="lift" type="revolute"><parent link="upper"/><child link="fore"/>
-    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
-    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="fore"><inertial><origin xyz="0.3 0 0"/><mass value="4"/>
-    <inertia ixx="0.02" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="roll" type="revolute"><parent link="fore"/><child link="wrist"/>
-    <origin xyz="0.6 0 0"/><axis xyz="1 0 0"/>
-    <limit lower="-3" upper="3" velocity="2" effort="300"/></joint>
-  <link name="wrist"><inertial><origin xyz="0.05 0 0"/><mass value="1"/>
-    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="flange" type="fixed"><parent link="wrist"/><child link="tool"/>
-    <origin xyz="0.1 0 0.02" rpy="0.3 0.2 0.1"/></joint>
-  <link name="tool"/>
-</robot>"""
 NOISE = 0.05
 LOAD = RigidPayload(2.0, [0.05, -0.03, 0.08], 0.003 * np.eye(3))
 
 
 def described():
-    return kd.loads(URDF.replace('MASS', '6'))
+    return kd.loads(identified_arm('6'))
 
 
 def record(payload, seed, moving=(1.0, 1.0, 1.0), duration=20.0, wrong=True):
     """Motion of a machine whose lower arm is heavier, with friction and offsets."""
     loads = {} if payload is None else {'tool': payload}
-    real = kd.loads(URDF.replace('MASS', '7' if wrong else '6'), payload=loads)
+    real = kd.loads(identified_arm('7' if wrong else '6'), payload=loads)
     random = np.random.default_rng(seed)
     time = np.arange(0.0, duration, 0.01)
     frequency = 2 * np.pi * random.uniform(0.1, 0.6, (3, 3))
