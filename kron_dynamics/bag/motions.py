@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,7 @@ from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
-from kron_dynamics.bag.series.runs import Run, find_runs
-from kron_dynamics.bag.series.source_times import source_times
+from kron_dynamics.bag.series.runs import find_runs
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
@@ -34,7 +32,7 @@ def recorded_runs(
     scale: Mapping[str, float | str] | None = None,
     hold: Mapping[str, float] | None = None,
 ) -> list[Replay]:
-    """Return the runs of a robot in a bag, recomputed with it; repeated states count once.
+    """Return the runs of a robot in a bag, recomputed with it.
 
     Args:
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
@@ -52,31 +50,11 @@ def recorded_runs(
     """
     contents = read_bag(path, rename=rename, scale=scale)
     runs = find_runs(contents, robot.model, topics, hold=hold)
-    replays = [replay_run(robot, _at_source_times(run), frame=frame) for run in runs]
+    replays = [replay_run(robot, run, frame=frame) for run in runs]
     if all(source == 'none' for replay in replays for source in replay.effort_sources):
         named = ', '.join(run.topic for run in runs)
         raise BagError(f"'{path}' has no efforts of the joints of '{robot.model.name}' on {named}")
     return replays
-
-
-def _at_source_times(run: Run) -> Run:
-    """Return a run at the times of what was published again, with a note of it."""
-    segments, notes = [], []
-    for number, segment in enumerate(run.log.segments):
-        found = source_times(segment)
-        segments.append(found.segment if found is not None else segment)
-        if found is not None:
-            times = (
-                f'the others are taken to be {1e3 * found.period:.4g} ms apart, as at their source'
-                if np.isfinite(found.period)
-                else 'the others stay where they are stamped: no even source fits them'
-            )
-            notes.append(
-                f"stretch {number} of '{run.topic}': {found.repeats} states are repeats and not "
-                f'used; {times}'
-            )
-    log = replace(run.log, segments=tuple(segments))
-    return replace(run, log=log, notes=(*run.notes, *notes))
 
 
 def motions(replay: Replay) -> list[Motion]:

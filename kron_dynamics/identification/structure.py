@@ -25,6 +25,11 @@ WIDTH_GROWTH = 1.2
 # velocities is in slower ones.
 MOTION_SHARE = 0.05
 MOTION_POWER = 0.95
+# Stretches that are this share of the longest tell how fast it is.
+LONG_SHARE = 0.25
+# What efforts have above so many times the frequency of the fastest motion is no motion's: an arm
+# that shakes by itself, or noise with a colour.
+ABOVE_MOTION = 10.0
 
 
 @dataclass(frozen=True)
@@ -93,15 +98,38 @@ def average_width(motions: Sequence[Motion]) -> float:
     step = min(motion.step for motion in motions)
     noise = np.mean([np.nansum(motion.effort_noise() ** 2) for motion in motions])
     power = np.mean([_power(motion) for motion in motions])
-    longest = max(LEAST_SAMPLES * step, MOTION_SHARE / fastest_motion(motions))
+    fastest = fastest_motion(motions)
+    frequency, fast = _spectrum_above(motions, ABOVE_MOTION * fastest)
+    longest = max(LEAST_SAMPLES * step, MOTION_SHARE / fastest)
     width = LEAST_SAMPLES * step
-    # White noise shrinks by the root of the sum of the squared weights: step / (2 sqrt(pi) width).
-    while (
-        noise * step / (2.0 * np.sqrt(np.pi) * width) > NOISE_TARGET**2 * power
-        and width * WIDTH_GROWTH <= longest
-    ):
+    while width * WIDTH_GROWTH <= longest:
+        # White noise shrinks by the root of the sum of the squared weights: step / (2 sqrt(pi)
+        # width), what is seen in the spectrum by the response of the average.
+        white = noise * step / (2.0 * np.sqrt(np.pi) * width)
+        seen = float(np.sum(fast * np.exp(-((2.0 * np.pi * frequency * width) ** 2))))
+        if max(white, seen) <= NOISE_TARGET**2 * power:
+            break
         width *= WIDTH_GROWTH
     return float(width)
+
+
+def _spectrum_above(motions: Sequence[Motion], least: float) -> tuple[FloatArray, FloatArray]:
+    """Return frequencies in Hz, and the mean squares of all efforts there, shape (F,) each."""
+    frequencies, powers = [], []
+    total = sum(len(motion.time) for motion in motions)
+    for motion in motions:
+        known = np.isfinite(motion.effort)
+        count = np.maximum(known.sum(axis=0), 1)
+        mean = np.where(known, motion.effort, 0.0).sum(axis=0) / count
+        moving = np.where(known, motion.effort - mean, 0.0)
+        # Its weights keep what is slow where it is; their mean square is 3 / 8.
+        tapered = moving * np.hanning(len(moving))[:, None]
+        power = (np.abs(np.fft.rfft(tapered, axis=0)) ** 2).sum(axis=1)
+        frequency = np.fft.rfftfreq(len(moving), motion.step)
+        above = frequency >= least
+        frequencies.append(frequency[above])
+        powers.append(power[above] * 2.0 / (0.375 * len(moving) * total))
+    return np.concatenate(frequencies), np.concatenate(powers)
 
 
 def _power(motion: Motion) -> float:
@@ -117,13 +145,20 @@ def fastest_motion(motions: Sequence[Motion]) -> float:
     Args:
         motions: recorded motion.
     """
-    highest = 0.0
+    longest = max(len(motion.time) for motion in motions)
+    frequencies, powers = [], []
     for motion in motions:
-        moving = motion.qd - motion.qd.mean(axis=0)
-        power = np.abs(np.fft.rfft(moving, axis=0)) ** 2
-        frequency = np.fft.rfftfreq(len(moving), motion.step)
-        share = np.cumsum(power, axis=0) / np.maximum(power.sum(axis=0), 1e-300)
-        used = power.sum(axis=0) > 1e-6 * power.sum()
-        places = np.argmax(share >= MOTION_POWER, axis=0)[used]
-        highest = max(highest, float(frequency[places].max(initial=0.0)))
+        # Short stretches tell fast from slow no more.
+        if len(motion.time) >= LONG_SHARE * longest:
+            moving = motion.qd - motion.qd.mean(axis=0)
+            # Tapered: a stretch that begins slowly and ends fast is no fast motion.
+            tapered = moving * np.hanning(len(moving))[:, None]
+            frequencies.append(np.fft.rfftfreq(len(moving), motion.step))
+            powers.append(np.abs(np.fft.rfft(tapered, axis=0)) ** 2)
+    frequency, power = np.concatenate(frequencies), np.concatenate(powers)
+    order = np.argsort(frequency, kind='stable')
+    share = np.cumsum(power[order], axis=0) / np.maximum(power.sum(axis=0), 1e-300)
+    used = power.sum(axis=0) > 1e-6 * power.sum()
+    places = np.argmax(share >= MOTION_POWER, axis=0)[used]
+    highest = float(frequency[order][places].max(initial=0.0))
     return max(highest, 1e-3)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,30 @@ def test_joints_without_efforts_have_neither_noise_nor_power(rng: np.random.Gene
     noise = 0.05
     width = average_width([swinging(rng, noise, unknown=True)])
     assert width == pytest.approx(average_width([swinging(rng, noise)]), rel=WIDTH_GROWTH - 0.99)
+
+
+def test_what_shakes_faster_than_the_motion_is_averaged_away(rng: np.random.Generator) -> None:
+    """From sample to sample a slow shaking is no noise."""
+    still = swinging(rng, 1e-4)
+    shaking = 0.1 * np.sin(2.0 * np.pi * 8.0 * still.time)[:, None]
+    width = average_width([replace(still, effort=still.effort + shaking)])
+    # A Gaussian's response at 8 Hz.
+    left, before = (
+        0.1 * np.exp(-0.5 * (2.0 * np.pi * 8.0 * length) ** 2)
+        for length in (width, width / WIDTH_GROWTH)
+    )
+    assert left <= np.sqrt(2.0) * NOISE_TARGET < before
+    # As fast as the motion could be, it is the motion's.
+    slower = 0.1 * np.sin(2.0 * np.pi * 1.5 * still.time)[:, None]
+    assert average_width([replace(still, effort=still.effort + slower)]) == average_width([still])
+
+
+def test_short_stretches_do_not_tell_how_fast_a_motion_is(rng: np.random.Generator) -> None:
+    motion = swinging(rng, 0.0, 0.5)
+    parts = [motion.part(first, first + 40) for first in range(0, 12000, 40)]
+    assert fastest_motion([motion, *parts]) == pytest.approx(0.5, abs=2.0 / 60.0)
+    # Nor where a stretch ends far from where it began.
+    assert fastest_motion([motion.part(0, 500)]) < 3 * 0.5
 
 
 def test_without_noise_it_is_as_short_as_can_be(rng: np.random.Generator) -> None:

@@ -83,7 +83,7 @@ def acceleration_spectrum(
         position_noise: standard deviation of the white noise on positions.
         velocity_noise: on velocities.
     """
-    angle, power = _spectrum([np.diff(part, 2) for part in positions], step)
+    angle, power = power_density([np.diff(part, 2) for part in positions], step)
     difference = 2.0 - 2.0 * np.cos(angle)  # squared response of a difference
     rate = angle / step
     gain = rate**4 / np.maximum(difference, 1e-30) ** 2
@@ -91,7 +91,7 @@ def acceleration_spectrum(
     noise = 2.0 * position_noise**2 * step * rate**4
     if velocities is not None:
         # Aligned with second differences of positions: both lose two samples.
-        _, other = _spectrum([np.diff(part)[:-1] for part in velocities], step)
+        _, other = power_density([np.diff(part)[:-1] for part in velocities], step)
         other_noise = 2.0 * velocity_noise**2 * step * rate**2
         better = other_noise < noise
         power = np.where(better, other * rate**2 / np.maximum(difference, 1e-30), power)
@@ -139,8 +139,13 @@ def _averaged(angle: FloatArray, power: FloatArray) -> FloatArray:
     return np.asarray((sums[last] - sums[first]) / (last - first))
 
 
-def _spectrum(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray, FloatArray]:
-    """Return angles and one-sided power densities of signals in pieces, shape (F,) each."""
+def power_density(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray, FloatArray]:
+    """Return angles per step and one-sided power densities of signals, shape (F,) each.
+
+    Args:
+        parts: of a signal, evenly spaced, shape (N,) each.
+        step: distance of samples in s.
+    """
     rows = min(SPECTRUM_ROWS, max(8, max(len(part) for part in parts) // 2))
     # Transforms of a prime number of rows take five times as long.
     while next_fast_len(rows, real=True) != rows:

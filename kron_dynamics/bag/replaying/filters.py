@@ -23,6 +23,7 @@ from kron_dynamics.bag.replaying.kernels import (
     derivative_kernels,
 )
 from kron_dynamics.bag.replaying.smoothing import convolve, noise_level, on_grid
+from kron_dynamics.bag.replaying.velocity_noise import coloured_noise
 from kron_dynamics.bag.samples import Samples, sample_period
 from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.exceptions import ParameterError
@@ -149,7 +150,10 @@ def choose_filters(
     """
     filters = [_minimal_filter(segments, joint) for joint in range(robot.n)]
     step, slowest = min(item.period for item in filters), max(item.period for item in filters)
-    filters = [replace(item, step=step) for item in filters]
+    filters = [
+        _with_colour(replace(item, step=step), segments, joint)
+        for joint, item in enumerate(filters)
+    ]
     shortest = (2 * MIN_HALF_COUNT + 1) * slowest
     if window is not None and not window >= shortest * (1.0 - 1e-6):
         raise ParameterError(
@@ -240,6 +244,16 @@ def _grids(
         if item.signals == 'both':
             velocities.append(on_grid(segment.velocity[joint], time, item.velocity_period)[0])
     return positions, velocities or None
+
+
+def _with_colour(item: JointFilter, segments: Sequence[JointSegment], joint: int) -> JointFilter:
+    """Return a filter that knows noise of its velocities at low frequencies."""
+    positions, velocities = _grids(segments, joint, item)
+    if velocities is None:
+        return item
+    denser = np.sqrt(item.velocity_period / item.step)
+    noise = coloured_noise(positions, velocities, item.step, item.velocity_noise * denser)
+    return replace(item, velocity_noise=noise / denser)
 
 
 def _spectrum(

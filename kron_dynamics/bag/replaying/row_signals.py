@@ -99,6 +99,7 @@ def _gridded(
     grid = np.zeros((len(time), len(filters)))
     bridged = np.zeros(grid.shape, dtype=bool)
     of_velocity = signal == 'velocity'
+    window = 2.0 * filters[0].half_width
     used = [
         (k, getattr(segment, signal)[k], item.velocity_period if of_velocity else item.period)
         for k, item in enumerate(filters)
@@ -109,7 +110,8 @@ def _gridded(
         first, last = around(samples.time, time)
         values = np.column_stack([each.value[first:last] for _, each, _ in together])
         joints = [k for k, _, _ in together]
-        grid[:, joints], missing = on_grid(Samples(samples.time[first:last], values), time, period)
+        near = Samples(samples.time[first:last], values)
+        grid[:, joints], missing = on_grid(near, time, period, window)
         bridged[:, joints] = missing[:, None]
     return grid, bridged
 

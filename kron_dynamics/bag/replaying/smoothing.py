@@ -17,19 +17,25 @@ from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 NORMAL_MAD = 1.4826
 # Differences of this order hold the noise of smooth motion and next to nothing of the motion.
 NOISE_DIFFERENCE = 6
+# Differences that are looked at together: enough that single wrong samples count for nothing.
+NOISE_PART = 64
 # Fewer changes of step than this do not show that a signal was rounded.
 MIN_STEP_CHANGES = 8
 # Samples closer than this share of the usual distance count as one.
 LEAST_DISTANCE = 0.25
-# A grid time between samples further apart than this many usual distances is bridged.
+# A grid time between samples further apart than this many usual distances is bridged,
 BRIDGED_PERIODS = 2.5
+# and than this share of the window: motion that a window lets through is a cubic in between.
+BRIDGED_SHARE = 1 / 8
 # Samples beyond the times asked for that are looked at.
 NEIGHBOURS = 16
 # Stamps within this many seconds of the grid are on it.
 ON_GRID = 1e-7
 
 
-def on_grid(samples: Samples, time: FloatArray, period: float) -> tuple[FloatArray, BoolArray]:
+def on_grid(
+    samples: Samples, time: FloatArray, period: float, window: float = 0.0
+) -> tuple[FloatArray, BoolArray]:
     """Return a signal at even times, shape (N,) or (N, k), and which are bridged, shape (N,).
 
     A cubic goes through the two samples on each side of a time; where a stamp is that of the
@@ -39,6 +45,7 @@ def on_grid(samples: Samples, time: FloatArray, period: float) -> tuple[FloatArr
         samples: the signal, at least four samples, values of shape (M,) or (M, k).
         time: increasing times of the grid in s, shape (N,).
         period: usual distance of the samples in s.
+        window: length over which the values will be smoothed, in s.
     """
     times, values = _thinned(samples, period)
     begin = int(np.searchsorted(times, time[0] - ON_GRID))
@@ -50,7 +57,8 @@ def on_grid(samples: Samples, time: FloatArray, period: float) -> tuple[FloatArr
     distance = np.abs(times[nearest] - time)
     off = distance > ON_GRID
     result = values[nearest]
-    bridged: BoolArray = (times[after] - times[after - 1] > BRIDGED_PERIODS * period) & off
+    longest = max(BRIDGED_PERIODS * period, BRIDGED_SHARE * window)
+    bridged: BoolArray = (times[after] - times[after - 1] > longest) & off
     if not off.any() or len(times) < 4:
         return result, bridged
     at, first = time[off], (after[off] - 2).clip(0, len(times) - 4)
@@ -181,10 +189,12 @@ def convolve(signal: FloatArray, weights: FloatArray) -> FloatArray:
 def noise_level(samples: Samples, period: float) -> float:
     """Return the standard deviation of the white noise on samples, in their own unit.
 
-    It is the robust spread (median absolute deviation) of differences of high order, and at least
-    what the encoder's resolution causes: an encoder at rest shows no spread, yet resolves no
-    better. Where rounded samples change only now and then, neighbours share an error; the
-    standard deviation is then that of white noise as strong at low frequencies.
+    It is the robust spread (median absolute deviation) of differences of high order, root mean
+    square over parts, as numbers with a fixed count of digits are rounded more coarsely the larger
+    they are. It is at least what the encoder's resolution causes: an encoder at rest shows no
+    spread, yet resolves no better. Where rounded samples change only now and then, neighbours
+    share an error; the standard deviation is then that of white noise as strong at low
+    frequencies.
 
     Args:
         samples: the signal, values of shape (M,).
@@ -202,8 +212,9 @@ def noise_level(samples: Samples, period: float) -> float:
     spread = 0.0
     if len(differences):
         scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
-        centred = np.abs(differences - np.median(differences))
-        spread = NORMAL_MAD * float(np.median(centred)) / scale
+        parts = np.array_split(differences, max(1, len(differences) // NOISE_PART))
+        spreads = [np.median(np.abs(part - np.median(part))) for part in parts]
+        spread = NORMAL_MAD * float(np.sqrt(np.mean(np.square(spreads)))) / scale
     if step == 0.0:
         return spread
     changes = np.flatnonzero(np.diff(samples.value))

@@ -23,6 +23,7 @@ from kron_dynamics.bag.series.auxiliary_series import (
 )
 from kron_dynamics.bag.series.joint_log import JointLog, build_joint_log
 from kron_dynamics.bag.series.joint_sources import JointSource, joint_sources
+from kron_dynamics.bag.series.source_times import log_at_source_times
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
@@ -104,6 +105,8 @@ def _assemble(
         contents.undecodable.get(each, 0) for each in (topic, *source.others)
     )
     log = _without_empty_velocities(log, model.joint_names, notes)
+    log, found = log_at_source_times(log)
+    notes += found
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)
     if command_topic is not None:

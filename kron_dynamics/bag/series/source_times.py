@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states that were published again: the states themselves, at the times of their source.
+"""States at the times of their source, where a recorder polled it or published them again.
 
-A `joint_state_publisher`, or a recorder, that sends at its own rate repeats a state whenever its
-source was slower, and stamps every state late by a time that runs like a saw tooth from zero to
-the source's period. Differences of such velocities over such times are wrong by as much.
+A `joint_state_publisher`, or a recorder, that works at its own rate repeats a state whenever its
+source was slower, misses some where it was faster, and stamps each late by up to the source's
+period. Differences of such velocities over such times are wrong by as much.
 """
 
 from __future__ import annotations
@@ -12,67 +12,106 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.signal import savgol_filter
 
-from kron_dynamics.bag.samples import Samples, sample_period
-from kron_dynamics.bag.series.joint_log import JointSegment
-from kron_dynamics.typing import BoolArray, FloatArray
+from kron_dynamics.bag.reading.spool import Spool
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
+from kron_dynamics.bag.series.source_clock import source_clock
+from kron_dynamics.typing import IntArray
 
 # Fewer repeated states are chance.
 LEAST_REPEATS = 3
-# The source's clock is a straight line through the stamps of this many repeats.
-REPEATS_ON_A_LINE = 20
-# Stamps are this many of their periods off that line at most: half, if nothing else is late.
-MOST_OFF = 1.0
 
 
 @dataclass(frozen=True)
-class Republished:
+class AtSource:
     """A stretch at the times of its source.
 
     Attributes:
         segment: the stretch.
         repeats: states that were left out.
         period: of the source, s; NaN where its clock was not found and stamps were left.
+        moved: root mean square of how far times are from the stamps, s.
     """
 
     segment: JointSegment
     repeats: int
     period: float
+    moved: float
 
 
-def source_times(segment: JointSegment) -> Republished | None:
-    """Return a stretch without repeated states, at the times of their source; None without such.
-
-    A state is a repeat where no recorded number of any joint differs from the state before, and a
-    velocity in it is not zero: what moves does not stay where it is. The source is taken to be
-    even over `REPEATS_ON_A_LINE` repeats.
+def log_at_source_times(log: JointLog) -> tuple[JointLog, list[str]]:
+    """Return a log at the times of what it was recorded from, and what was found about them.
 
     Args:
-        segment: of joints that are recorded together, each with velocities.
+        log: of the joints of one robot.
+    """
+    found = [source_times(segment) for segment in log.segments]
+    segments = [
+        segment if moved is None else moved.segment
+        for segment, moved in zip(log.segments, found, strict=True)
+    ]
+    timed = [moved for moved in found if moved is not None and np.isfinite(moved.period)]
+    repeats = sum(moved.repeats for moved in found if moved is not None)
+    notes = []
+    if repeats:
+        notes.append(f'{repeats} states are those before once more: not used')
+    if timed:
+        off = max(moved.moved for moved in timed)
+        period = float(np.median([moved.period for moved in timed]))
+        notes.append(
+            f'stamps are off by {1e3 * off:.3g} ms (root mean square), say positions and '
+            f'velocities: states are put at the times of a source with a period of '
+            f'{1e3 * period:.4g} ms in {len(timed)} of {len(found)} stretches'
+        )
+    elif repeats:
+        notes.append('states stay where they are stamped: no even source fits them')
+    return replace(log, segments=tuple(segments)), notes
+
+
+def source_times(segment: JointSegment) -> AtSource | None:
+    """Return a stretch without repeated states, at the times of their source.
+
+    None without repeats where the stamps are as good as any clock. A state is a repeat where no
+    recorded number of any joint differs from the state before, and a velocity in it is not zero:
+    what moves does not stay where it is.
+
+    Args:
+        segment: of joints that are recorded together, with velocities.
     """
     time = segment.position[0].time
     quantities = (*segment.position, *segment.velocity, *segment.effort)
     recorded = [samples for samples in quantities if len(samples.time)]
-    if any(not np.array_equal(samples.time, time) for samples in recorded):
+    with_velocity = [k for k, samples in enumerate(segment.velocity) if len(samples.time)]
+    if not with_velocity or any(not np.array_equal(samples.time, time) for samples in recorded):
         return None
     repeated = _repeated(segment, recorded)
-    repeats = int(np.count_nonzero(repeated))
-    if repeats < LEAST_REPEATS:
+    repeats = len(repeated) if len(repeated) >= LEAST_REPEATS else 0
+    rows = np.arange(len(time))
+    if repeats:
+        rows = np.delete(rows, repeated)
+    clock = source_clock(
+        time,
+        [segment.position[k].value for k in with_velocity],
+        [segment.velocity[k].value for k in with_velocity],
+        rows,
+    )
+    if clock is None and not repeats:
         return None
-    stamps = time[~repeated]
-    even = _even(stamps, len(time) / repeats)
-    late = np.max(np.abs(stamps - even))
-    found = late <= MOST_OFF * sample_period(time) and bool(np.all(np.diff(even) > 0.0))
-    new = even if found else stamps
+    new, period = time[rows], float('nan')
+    if clock is not None:
+        rows, new, period = clock.rows, clock.time, clock.period
+    repeats = len(time) - len(rows)
 
     def kept(recorded: tuple[Samples, ...]) -> tuple[Samples, ...]:
         return tuple(
-            Samples(new, samples.value[~repeated]) if len(samples.time) else samples
+            Samples(new, _taken(samples, rows) if repeats else samples.value)
+            if len(samples.time)
+            else samples
             for samples in recorded
         )
 
-    moved = replace(
+    at_source = replace(
         segment,
         start=float(new[0]),
         end=float(new[-1]),
@@ -80,30 +119,24 @@ def source_times(segment: JointSegment) -> Republished | None:
         velocity=kept(segment.velocity),
         effort=kept(segment.effort),
     )
-    period = float((new[-1] - new[0]) / (len(new) - 1)) if found else float('nan')
-    return Republished(moved, repeats, period)
+    moved = float(np.sqrt(np.mean((new - time[rows]) ** 2)))
+    return AtSource(at_source, repeats, period, moved)
 
 
-def _repeated(segment: JointSegment, recorded: list[Samples]) -> BoolArray:
-    """Return which states are those before once more, shape (N,)."""
-    values = np.column_stack([samples.value for samples in recorded])
-    speeds = [samples.value for samples in segment.velocity if len(samples.time)]
-    if not speeds or len(values) < 2:
-        return np.zeros(len(values), dtype=bool)
-    same = (values[1:] == values[:-1]).all(axis=1)
-    moving = (np.column_stack(speeds)[1:] != 0.0).any(axis=1)
-    return np.concatenate([[False], same & moving])
+def _taken(samples: Samples, rows: IntArray) -> np.ndarray:
+    """Return some of the values, of a long recording in a file."""
+    table = Spool(float, 1)
+    table.append(samples.value[rows][:, None])
+    return np.asarray(table.table()[:, 0])
 
 
-def _even(stamps: FloatArray, between: float) -> FloatArray:
-    """Return straight lines through stamps, shape (N,).
-
-    Args:
-        stamps: s, shape (N,).
-        between: usual number of states from repeat to repeat.
-    """
-    window = min(round(REPEATS_ON_A_LINE * between), len(stamps))
-    window -= 1 - window % 2
-    if window < 3:
-        return stamps
-    return np.asarray(savgol_filter(stamps, window, 1))
+def _repeated(segment: JointSegment, recorded: list[Samples]) -> IntArray:
+    """Return which states are those before once more."""
+    rows = np.arange(1, len(recorded[0].time))
+    for samples in recorded:
+        rows = rows[samples.value[rows] == samples.value[rows - 1]]
+    moving = np.zeros(len(rows), dtype=bool)
+    for samples in segment.velocity:
+        if len(samples.time):
+            moving |= samples.value[rows] != 0.0
+    return rows[moving]

@@ -40,6 +40,14 @@ def test_missing_samples_are_bridged_and_told():
     np.testing.assert_allclose(found, np.sin(TIME), atol=1e-6)
 
 
+def test_gaps_much_shorter_than_the_window_are_none():
+    kept = np.delete(np.arange(600), [100, 101, 102, *range(300, 305)])
+    samples = Samples(TIME[kept], np.sin(TIME[kept]))
+    for window, missing in ((0.2, [100, 101, 102, *range(300, 305)]), (0.4, range(300, 305))):
+        _, bridged = on_grid(samples, TIME, STEP, window)
+        assert np.flatnonzero(bridged).tolist() == list(missing)
+
+
 def test_samples_almost_at_the_same_time_count_as_one():
     rng = np.random.default_rng(3)
     twice = np.sort(np.concatenate([TIME, TIME + 1e-5]))
@@ -79,6 +87,17 @@ def test_noise_level_ignores_outliers():
     noise = 1e-3 * np.random.default_rng(5).standard_normal(len(TIME))
     noise[::50] += 1.0
     assert noise_level(Samples(TIME, noise), STEP) < 2e-3
+
+
+def test_numbers_of_six_digits_have_the_noise_of_their_coarser_part():
+    # A third of the samples is above 1 and rounded to 1e-5, the others to 1e-6.
+    time = np.arange(6000) * STEP
+    signal = 1.1 * np.sin(0.5 * time) + 0.3 * np.sin(1.3 * time)
+    fine = np.abs(signal) < 1.0
+    rounded = np.where(fine, np.rint(signal / 1e-6) * 1e-6, np.rint(signal / 1e-5) * 1e-5)
+    level = noise_level(Samples(time, rounded), STEP)
+    assert 0.2 < np.mean(~fine) < 0.4
+    assert level == pytest.approx(np.std(rounded - signal), rel=0.3)
 
 
 @pytest.mark.parametrize('speed', [1e-3, 1e-2, 1e-1])

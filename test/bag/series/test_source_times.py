@@ -74,11 +74,56 @@ def test_what_is_no_repeat_stays() -> None:
         signal[:, still] = signal[:, [100]]
     qd[:, still] = 0.0
     assert source_times(segment_of(time, q, qd, effort)) is None
-    # Positions alone repeat where a joint creeps below the encoder's step.
-    stamps, index = republished(0.034, 1.0 / 30.0)
-    q, qd, effort = (signal[:, index] for signal in motion(0.034 * np.arange(index[-1] + 1)))
-    effort = effort + 1e-3 * np.random.default_rng(2).standard_normal(effort.shape)
-    assert source_times(segment_of(stamps, q, qd, effort)) is None
+    # What creeps below the encoder's step is no repeat, though its velocity is told.
+    q, qd, effort = motion(time)
+    q[1:], qd[1:] = 0.0, 0.0
+    q[0], qd[0] = np.floor(0.003 * time / 1e-3) * 1e-3, 0.003
+    assert source_times(segment_of(time, q, qd, effort)) is None
+
+
+def polled(period: float, distance: float, late: float, seed: int = 3):
+    """Stamps of a recorder that polls a source, and which state it finds."""
+    random = np.random.default_rng(seed)
+    count = round(10.0 / distance)
+    stamps = np.cumsum(distance * (1.0 + late * random.uniform(-1.0, 1.0, count)))
+    # Now and then it has something else to do.
+    stamps += 4.0 * distance * np.cumsum(random.uniform(size=count) < 0.005)
+    return stamps, np.floor(stamps / period).astype(int)
+
+
+@pytest.mark.parametrize(('period', 'distance'), [(1e-3, 1.1e-3), (1e-3, 0.8e-3), (1e-3, 4e-3)])
+def test_a_polled_source_keeps_its_own_time(period: float, distance: float) -> None:
+    """States that are missing, repeated and late; a few repeated with another effort."""
+    stamps, index = polled(period, distance, 0.15)
+    q, qd, effort = motion(period * np.arange(index[-1] + 1))
+    random = np.random.default_rng(4)
+    q, qd = q + 1e-6 * random.normal(size=q.shape), qd + 2e-3 * random.normal(size=qd.shape)
+    efforts = effort[:, index] + 0.01 * random.normal(size=(2, len(index)))
+    found = source_times(segment_of(stamps, q[:, index], qd[:, index], efforts))
+    assert found is not None and found.period == pytest.approx(period, rel=5e-5)
+    states, first = np.unique(index, return_index=True)
+    assert found.repeats == len(stamps) - len(states)
+    place, rate = found.segment.position[0], found.segment.velocity[0]
+    np.testing.assert_array_equal(place.value, q[0, states])
+    off = place.time - period * states
+    # They are late alike but for what their own noise tells where the machine turns.
+    assert np.std(off) < 0.04 * period < 0.2 * np.std(stamps[first] - period * states)
+    assert np.abs(np.diff(off)).max() < 0.2 * period
+    assert (np.diff(place.time) > 0.0).all() and place.time is rate.time
+    assert found.moved == pytest.approx(np.std(stamps[first] - period * states), rel=0.1)
+
+
+def test_good_stamps_stay() -> None:
+    """However noisy positions and velocities are, and where the source is late by itself."""
+    random = np.random.default_rng(5)
+    for noise in (0.0, 1e-6, 1e-3):
+        time = 0.004 * np.arange(5000)
+        q, qd, effort = motion(time)
+        q, qd = q + noise * random.normal(size=q.shape), qd + noise * random.normal(size=q.shape)
+        assert source_times(segment_of(time, q, qd, effort)) is None
+    late = time + 5e-4 * random.uniform(size=len(time))
+    q, qd, effort = motion(late)  # measured when it is stamped: no clock, and none is made up
+    assert source_times(segment_of(late, q, qd, effort)) is None
 
 
 def test_joints_that_are_recorded_apart_stay() -> None:
