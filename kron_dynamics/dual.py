@@ -30,6 +30,8 @@ _levels = itertools.count()
 
 _ONE = 1  # the slope of a variable by itself
 _CONSTANT: Partials = {}
+# Of values and partials of two numbers of a level.
+Rule = Callable[[Any, Partials, Any, Partials, int], 'Dual']
 
 
 class Dual:
@@ -49,11 +51,8 @@ class Dual:
         self.partials = partials
         self.level = level
 
-    def _made(self, value: Any, partials: Partials) -> Dual:
-        return Dual(value, partials, self.level)
-
-    def _times(self, slope: Any) -> dict[int, Any]:
-        return {k: slope if x is _ONE else slope * x for k, x in self.partials.items()}
+    def _changed(self, value: Any, slope: Any) -> Dual:
+        return Dual(value, _times(self.partials, slope), self.level)
 
     def __add__(self, other: object) -> Any:
         return _combined(_total, self, other)
@@ -90,7 +89,7 @@ class Dual:
         return power
 
     def __neg__(self) -> Dual:
-        return self._made(-self.value, _negative(self.partials))
+        return Dual(-self.value, _negative(self.partials), self.level)
 
     def __bool__(self) -> bool:
         raise ArgumentTypeError('a number with derivatives has no truth value: no branching on it')
@@ -104,55 +103,69 @@ class Dual:
 
     def sin(self) -> Dual:
         """Return the sine."""
-        return self._made(sin(self.value), self._times(cos(self.value)))
+        return self._changed(sin(self.value), cos(self.value))
 
     def cos(self) -> Dual:
         """Return the cosine."""
-        return self._made(cos(self.value), self._times(-sin(self.value)))
+        return self._changed(cos(self.value), -sin(self.value))
 
     def tanh(self) -> Dual:
         """Return the hyperbolic tangent."""
         value = tanh(self.value)
-        return self._made(value, self._times(1 - value * value))
+        return self._changed(value, 1 - value * value)
 
 
-def _combined(rule: Callable[[Dual, Dual], Dual], a: object, b: object) -> Any:
-    """The result of a rule for two numbers, at least one of them with derivatives."""
-    if not isinstance(a, Dual):
-        if isinstance(a, np.ndarray) or not isinstance(b, Dual):
-            return NotImplemented  # NumPy goes through the elements
-        return rule(Dual(a, _CONSTANT, b.level), b)
-    if not isinstance(b, Dual):
-        return (
-            NotImplemented if isinstance(b, np.ndarray) else rule(a, Dual(b, _CONSTANT, a.level))
-        )
-    # To the variables of the inner function those of the outer one are constants.
-    if a.level > b.level:
-        b = Dual(b, _CONSTANT, a.level)
-    elif a.level < b.level:
-        a = Dual(a, _CONSTANT, b.level)
-    return rule(a, b)
+def _combined(rule: Rule, a: object, b: object) -> Any:
+    """The result of a rule for two numbers, at least one of them with derivatives.
+
+    To the variables of the inner function those of the outer one are constants.
+    """
+    if type(a) is Dual and type(b) is Dual:
+        if a.level == b.level:
+            return rule(a.value, a.partials, b.value, b.partials, a.level)
+        if a.level > b.level:
+            return rule(a.value, a.partials, b, _CONSTANT, a.level)
+        return rule(a, _CONSTANT, b.value, b.partials, b.level)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return NotImplemented  # NumPy goes through the elements
+    if type(a) is Dual:
+        return rule(a.value, a.partials, b, _CONSTANT, a.level)
+    if type(b) is Dual:
+        return rule(a, _CONSTANT, b.value, b.partials, b.level)
+    return NotImplemented
 
 
-def _total(a: Dual, b: Dual) -> Dual:
-    return Dual(a.value + b.value, _sum(a.partials, b.partials), a.level)
+def _total(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    return Dual(a + b, _sum(da, db), level)
 
 
-def _difference(a: Dual, b: Dual) -> Dual:
-    return Dual(a.value - b.value, _sum(a.partials, _negative(b.partials)), a.level)
+def _difference(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    return Dual(a - b, _sum(da, _negative(db)) if db else da, level)
 
 
-def _product(a: Dual, b: Dual) -> Dual:
-    return Dual(a.value * b.value, _sum(a._times(b.value), b._times(a.value)), a.level)
+def _product(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    changes = {k: b if x is _ONE else b * x for k, x in da.items()}
+    for k, x in db.items():
+        change = a if x is _ONE else a * x
+        changes[k] = changes[k] + change if k in changes else change
+    return Dual(a * b, changes, level)
 
 
-def _quotient(a: Dual, b: Dual) -> Dual:
-    value = a.value / b.value
-    changes = _sum(a.partials, _negative(b._times(value)))
-    return Dual(value, {k: x / b.value for k, x in changes.items()}, a.level)
+def _quotient(a: Any, da: Partials, b: Any, db: Partials, level: int) -> Dual:
+    value = a / b
+    changes = _sum(da, _negative(_times(db, value))) if db else da
+    return Dual(value, {k: x / b for k, x in changes.items()}, level)
 
 
-def _sum(first: Partials, second: Partials) -> dict[int, Any]:
+def _times(partials: Partials, slope: Any) -> dict[int, Any]:
+    return {k: slope if x is _ONE else slope * x for k, x in partials.items()}
+
+
+def _sum(first: Partials, second: Partials) -> Partials:
+    if not second:
+        return first
+    if not first:
+        return second
     total = dict(first)
     for k, x in second.items():
         total[k] = total[k] + x if k in total else x

@@ -44,7 +44,7 @@ from kron_dynamics.constraints.reduction import (
     velocity_matrix_derivative,
 )
 from kron_dynamics.constraints.state_arguments import state_vector
-from kron_dynamics.constraints.system import stacked_geometry
+from kron_dynamics.constraints.system import stacked_conditions
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.forward import (
     solve_positive_definite,
@@ -53,7 +53,6 @@ from kron_dynamics.dynamics.friction import joint_friction
 from kron_dynamics.exceptions import ConstraintError, ParameterError
 from kron_dynamics.kernels.compiled import compiled, prepare, state_without_kernels
 from kron_dynamics.kernels.sources import sources_digest
-from kron_dynamics.kinematics.scalars import zeros_like
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
@@ -179,8 +178,7 @@ class ReducedRobot:
         Args:
             q: coordinates, shape (n,).
         """
-        rest = zeros_like(q, (self.n,))
-        f = stacked_geometry(*self._choice.constraints, self.model, q, rest).f
+        f, _ = stacked_conditions(self._choice.constraints, self.model, q)
         residual: FloatArray = f - self._targets
         return residual
 

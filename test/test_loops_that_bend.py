@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from long_runs import some_of
 from scipy.linalg import expm
 from uncompiled import ConstrainedOnFloats, OnFloats
 
@@ -20,6 +21,7 @@ import kron_dynamics as kd
 from kron_dynamics import dynamics, kinematics
 from kron_dynamics.dual import jacobian_of
 from kron_dynamics.dynamics.wrenches import Wrench
+from kron_dynamics.kernels.compiled import compiled_methods
 from kron_dynamics.simulation.reduced_motion import simulate_reduced
 
 ROOT = Path(__file__).parents[1]
@@ -65,8 +67,23 @@ def on_floats(robot: kd.ReducedRobot, name: str, *arguments: Any) -> Any:
     return method.specification(robot).function(robot.model, *map(np.array, arguments))
 
 
-def test_compiled_equations_are_the_general_ones(assert_close: Any) -> None:
-    robot, general = reduced(), bending()
+class ReducedOnFloats:
+    """A reduced robot whose equations are evaluated on floats."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in compiled_methods(kd.ReducedRobot):
+            return functools.partial(on_floats, reduced(), name)
+        return getattr(reduced(), name)
+
+
+# Compiling takes a second for each of them: small motions below are those of kernels, and
+# test_kernel_conformance holds all kernels of another robot against its equations.
+@pytest.mark.parametrize(
+    'evaluated', some_of(['compiled', 'on floats'], ['on floats']), ids=lambda how: how
+)
+def test_equations_are_the_general_ones(evaluated: str, assert_close: Any) -> None:
+    robot: Any = reduced() if evaluated == 'compiled' else ReducedOnFloats()
+    general = bending()
     assert robot.degrees_of_freedom == 5
     q, u, u_dot = state()
     qd = general.velocities(q, u)
@@ -118,12 +135,13 @@ def hanging() -> tuple[Any, kd.LinearizedModel]:
     q = bending().start
     # Compiling the linear model takes longer than evaluating it a few times.
     robot.linearization = functools.partial(on_floats, robot, 'linearization')  # type: ignore[method-assign]
+    weight = functools.partial(on_floats, robot, 'gravity_vector')
     for _ in range(4):
         K = robot.linearization(q, rest, rest).stiffness_matrix[3:, 3:]
         q = q.copy()
-        q[7:] -= np.linalg.solve(K, robot.gravity_vector(q)[3:])
+        q[7:] -= np.linalg.solve(K, weight(q)[3:])
         q = bending().close(q, hold=robot.independent)
-    assert np.abs(robot.gravity_vector(q)[3:]).max() < 1e-6
+    assert np.abs(weight(q)[3:]).max() < 1e-6
     return q, robot.linearize(q, rest, rest)
 
 
@@ -138,7 +156,7 @@ def test_a_boom_swings_at_its_own_frequency() -> None:
 def test_structural_damping_is_in_the_linear_model(assert_close: Any) -> None:
     robot = reduced()
     q, linear = hanging()
-    B = robot.velocity_matrix(q)
+    B = on_floats(robot, 'velocity_matrix', q)
     damping = robot.model.structural_damping
     assert damping[7:].min() > 0.0
     bare = robot.linearization(q, np.zeros(5), np.zeros(5))

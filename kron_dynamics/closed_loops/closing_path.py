@@ -58,6 +58,7 @@ class ClosingPath:
         self._system, self._choice, self._targets = system, choice, targets
         self._drive, self._followed = drive, list(followed)
         self._scale = system.column_scale[list(choice.dependent)]
+        self._last: tuple[FloatArray, tuple[FloatArray, FloatArray]] | None = None
         self._regular = self._singular_value(start)
         if self._regular < _SINGULAR:
             raise ConstraintError(
@@ -184,7 +185,11 @@ class ClosingPath:
         return None
 
     def _open_by(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return open_by(self._choice, self._system.model, self._targets, q)
+        # Where a step ends it is asked for again, by the step itself and by the next one.
+        if self._last is None or not np.array_equal(self._last[0], q):
+            found = open_by(self._choice, self._system.model, self._targets, q)
+            self._last = q.copy(), found
+        return self._last[1]
 
     def _singular_value(self, q: FloatArray) -> float:
         """How far the drives are from losing hold of the mechanism, without units."""

@@ -8,6 +8,7 @@ joints of the loop have a part in these.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,22 +72,32 @@ class Attachment:
         )
 
 
-class _Seen(NamedTuple):
+class _Placed(NamedTuple):
     """Frame a as seen from frame b, in the axes of b.
 
     Attributes:
         p: place, shape (3,), m.
         R: axes, shape (3, 3).
         J: [v; omega] per unit rates, shape (6, n).
-        J_dot: shape (6, n).
-        omega: shape (3,).
-        to_base: axes of b in those of the base, shape (3, 3).
     """
 
     p: ScalarArray
     R: ScalarArray
     J: ScalarArray
+
+
+class _Moving(NamedTuple):
+    """The rates of the same, and where that is.
+
+    Attributes:
+        J_dot: shape (6, n).
+        v: of the origin of a, shape (3,), m/s.
+        omega: shape (3,), rad/s.
+        to_base: axes of b in those of the base, shape (3, 3).
+    """
+
     J_dot: ScalarArray
+    v: ScalarArray
     omega: ScalarArray
     to_base: ScalarArray
 
@@ -155,20 +166,24 @@ class _Loop(Constraint):
         a, b = self._frames
         return relative_pose(model, q, a.link, b.link, point=a.point)[:3, 3]
 
-    def _seen(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> _Seen:
+    def _placed(self, model: RobotModel, q: ArrayLike) -> _Placed:
         a, b = self._frames
         turn = b.rotation()
         pose = relative_pose(model, q, a.link, b.link, point=a.point)
         J = relative_jacobian(model, q, a.link, b.link, point=a.point)
-        rate = contract_last(
-            relative_hessian(model, q, a.link, b.link, point=a.point), as_scalars(qd)
-        )
-        J, rate = (np.concatenate([turn.T @ x[:3], turn.T @ x[3:]]) for x in (J, rate))
-        return _Seen(
+        return _Placed(
             turn.T @ (pose[:3, 3] - np.asarray(b.point)),
             turn.T @ pose[:3, :3] @ a.rotation(),
-            J,
-            rate,
+            _turned(turn, J),
+        )
+
+    def _moving(self, model: RobotModel, q: ArrayLike, qd: ArrayLike, J: ScalarArray) -> _Moving:
+        a, b = self._frames
+        turn = b.rotation()
+        H = relative_hessian(model, q, a.link, b.link, point=a.point)
+        return _Moving(
+            _turned(turn, contract_last(H, as_scalars(qd))),
+            J[:3] @ as_scalars(qd),
             J[3:] @ as_scalars(qd),
             rotation_between(model, q, model.root_link, b.link) @ turn,
         )
@@ -188,36 +203,53 @@ class _Loop(Constraint):
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
         """Return f, A, dA/dt and N, shapes (k,), (k, n), (k, n) and (k, 6)."""
-        seen = self._seen(model, q, qd)
-        f, N, N_dot = [], [], []
+        placed = self._placed(model, q)
+        moving = self._moving(model, q, qd, placed.J)
+        f, rows = self._closed(placed)
+        rates = self._rates(placed, moving)
+        turn = moving.to_base.T
+        base = np.concatenate([rows[:, :3] @ turn, rows[:, 3:] @ turn], axis=1)
+        return Geometry(f, rows @ placed.J, rates @ placed.J + rows @ moving.J_dot, base)
+
+    def conditions(self, model: RobotModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
+        """Return f and A, shapes (k,) and (k, n); no second derivatives are needed for them."""
+        placed = self._placed(model, q)
+        f, rows = self._closed(placed)
+        return f, rows @ placed.J
+
+    def _closed(self, placed: _Placed) -> tuple[ScalarArray, ScalarArray]:
+        """f, shape (k,), and its derivatives by place and direction, (k, 6); in axes of b."""
         nothing = np.zeros(3, dtype=int)
-        for axis in self._places():
-            f.append(axis @ seen.p)
-            N.append(np.concatenate([axis, nothing]))
-            N_dot.append(np.concatenate([nothing, nothing]))
+        f = [axis @ placed.p for axis in self._places()]
+        rows = [np.concatenate([axis, nothing]) for axis in self._places()]
         for t, axis in self._aligned():
             # d(t . w)/dt = omega . (w x t), and w turns with frame a.
-            w = seen.R @ axis
+            w = placed.R @ axis
             f.append(t @ w)
-            N.append(np.concatenate([nothing, cross(w, t)]))
-            N_dot.append(np.concatenate([nothing, cross(cross(seen.omega, w), t)]))
-        return _assembled(seen, f, N, N_dot)
+            rows.append(np.concatenate([nothing, cross(w, t)]))
+        return np.array(f), np.array(rows)
+
+    def _rates(self, placed: _Placed, moving: _Moving) -> ScalarArray:
+        """Time derivatives of the rows of `_closed`, shape (k, 6)."""
+        nothing = np.zeros(3, dtype=int)
+        rates = [np.concatenate([nothing, nothing]) for _ in self._places()]
+        for t, axis in self._aligned():
+            w = placed.R @ axis
+            rates.append(np.concatenate([nothing, cross(cross(moving.omega, w), t)]))
+        return np.array(rates)
 
     def sense(self, model: RobotModel, q: ArrayLike) -> float:
         """Return the least cosine between axes that shall be parallel."""
         if not self._aligned():
             return 1.0
-        R = self._seen(model, q, np.zeros(model.n)).R
+        R = self._placed(model, q).R
         used = {int(np.argmax(w)) for _, w in self._aligned()}
         return float(min(R[k, k] for k in used))
 
 
-def _assembled(
-    seen: _Seen, f: list[ScalarArray], N: list[ScalarArray], N_dot: list[ScalarArray]
-) -> Geometry:
-    rows, rates = np.array(N), np.array(N_dot)
-    base = np.concatenate([rows[:, :3] @ seen.to_base.T, rows[:, 3:] @ seen.to_base.T], axis=1)
-    return Geometry(np.array(f), rows @ seen.J, rates @ seen.J + rows @ seen.J_dot, base)
+def _turned(turn: FloatArray, rows: ScalarArray) -> ScalarArray:
+    """Rows of a Jacobian, (6, n), in axes that are given in those of the link."""
+    return np.concatenate([turn.T @ rows[:3], turn.T @ rows[3:]])
 
 
 @dataclass(frozen=True)
@@ -256,16 +288,30 @@ class PointLoop(_Loop):
         """
         if not self.base_axes:
             return super().geometry(model, q, qd)
-        root = model.root_link
-        (a, b), rows = self._frames, np.array(self._places())
-        place, J, H = (
-            function(model, q, a.link, root, point=a.point)
-            - function(model, q, b.link, root, point=b.point)
-            for function in (relative_pose, relative_jacobian, relative_hessian)
-        )
+        rows = np.array(self._places())
         N = np.concatenate([rows, np.zeros((len(rows), 3), dtype=int)], axis=1)
+        H = self._apart(relative_hessian, model, q)
         A_dot = rows @ contract_last(H[:3], as_scalars(qd))
-        return Geometry(rows @ place[:3, 3], rows @ J[:3], A_dot, N)
+        return Geometry(*self.conditions(model, q), A_dot, N)
+
+    def conditions(self, model: RobotModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
+        """Return f and A, shapes (k,) and (k, n)."""
+        if not self.base_axes:
+            return super().conditions(model, q)
+        rows = np.array(self._places())
+        place, J = (self._apart(of, model, q) for of in (relative_pose, relative_jacobian))
+        return rows @ place[:3, 3], rows @ J[:3]
+
+    def _apart(
+        self, function: Callable[..., ScalarArray], model: RobotModel, q: ArrayLike
+    ) -> ScalarArray:
+        """What a function of kinematics gives for a, less what it gives for b; in base axes."""
+        a, b = self._frames
+        root = model.root_link
+        difference: ScalarArray = function(model, q, a.link, root, point=a.point) - function(
+            model, q, b.link, root, point=b.point
+        )
+        return difference
 
 
 @dataclass(frozen=True)
@@ -326,11 +372,10 @@ class DistanceLoop(_Loop):
         """Unit of the condition: m."""
         return ('m',)
 
-    def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
-        """Return f, A, dA/dt and N, shapes (1,), (1, n), (1, n) and (1, 6)."""
-        seen = self._seen(model, q, qd)
-        nothing = np.zeros(3, dtype=int)
-        f = (seen.p @ seen.p - self.length**2) / (2 * self.length)
-        N = np.concatenate([seen.p / self.length, nothing])
-        N_dot = np.concatenate([seen.J[:3] @ as_scalars(qd) / self.length, nothing])
-        return _assembled(seen, [f], [N], [N_dot])
+    def _closed(self, placed: _Placed) -> tuple[ScalarArray, ScalarArray]:
+        f = (placed.p @ placed.p - self.length**2) / (2 * self.length)
+        row = np.concatenate([placed.p / self.length, np.zeros(3, dtype=int)])
+        return np.array([f]), np.array([row])
+
+    def _rates(self, placed: _Placed, moving: _Moving) -> ScalarArray:
+        return np.array([np.concatenate([moving.v / self.length, np.zeros(3, dtype=int)])])

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.constraints.constraint import Constraint
-from kron_dynamics.constraints.system import stacked_geometry
+from kron_dynamics.constraints.system import stacked_conditions, stacked_geometry
 from kron_dynamics.dynamics.forward import solve_positive_definite
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.robot_model import RobotModel
@@ -86,7 +86,7 @@ def dependence(model: RobotModel, choice: Choice, q: ArrayLike) -> Dependence:
     B[free, range(m)] = 1
     if not bound:
         return Dependence(B, zeros_like(q, (0, 0)))
-    A = _scaled(choice, stacked_geometry(*choice.constraints, model, q, zeros_like(q, (n,))).A)
+    A = _scaled(choice, stacked_conditions(choice.constraints, model, q)[1])
     A_d = A[:, bound]
     for column in range(m):
         B[bound, column] = -solve_dependent(A_d, A[:, free[column]])
@@ -104,9 +104,8 @@ def open_by(
         targets: what their functions of the coordinates are to be, shape (k,).
         q: coordinates, shape (n,).
     """
-    q = as_scalars(q)
-    found = stacked_geometry(*choice.constraints, model, q, zeros_like(q, q.shape))
-    return (found.f - targets) / choice.row_scale, _scaled(choice, found.A)
+    f, A = stacked_conditions(choice.constraints, model, as_scalars(q))
+    return (f - targets) / choice.row_scale, _scaled(choice, A)
 
 
 def rate_of_columns(

@@ -21,7 +21,7 @@ from kron_dynamics.messages import listed
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.reproducible import norm
-from kron_dynamics.typing import ArrayLike, FloatArray
+from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 GeometryOf = Callable[[FloatArray, FloatArray], Geometry]
 
@@ -147,6 +147,20 @@ def stacked_geometry(*arguments: Any) -> Geometry:
     *constraints, model, q, qd = arguments
     parts = [constraint.geometry(model, q, qd) for constraint in constraints]
     return Geometry(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def stacked_conditions(
+    constraints: Sequence[Constraint], model: RobotModel, q: ArrayLike
+) -> tuple[ScalarArray, ScalarArray]:
+    """Return f and A of the same, shapes (k,) and (k, n), at a fraction of the work.
+
+    Args:
+        constraints: one below the other, at least one.
+        model: the robot.
+        q: coordinates, shape (n,).
+    """
+    f, A = zip(*(constraint.conditions(model, q) for constraint in constraints), strict=True)
+    return np.concatenate(f), np.concatenate(A)
 
 
 def characteristic_length(model: RobotModel) -> float:

@@ -42,7 +42,7 @@ CASES = {
 
 @pytest.mark.parametrize('case', CASES)
 def test_nothing_leaks(case: str, request: pytest.FixtureRequest) -> None:
-    times = 5 if request.config.getoption('--long') else 1
+    times = 40 if request.config.getoption('--long') else 1
     name, args, kwargs = CASES[case]
     call = handmade.make(name).call
     held = [*args, *kwargs.values(), call, Five, np.ndarray]
@@ -60,7 +60,8 @@ def test_nothing_leaks(case: str, request: pytest.FixtureRequest) -> None:
     try:
         work(100)
         first = tracemalloc.get_traced_memory()[0]
-        work(times * (20_000 if case != 'slow' else 1000))
+        # Whatever a call leaves, of 16 bytes and more, is several times what is allowed.
+        work(times * (2500 if case != 'slow' else 1000))
         gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - first
     finally:
