@@ -150,7 +150,8 @@ def test_every_check_of_loops_fails_where_the_program_is_wrong(
 ) -> None:
     module, loop = generator.loops, at.loop
     robot, held = loop.robot(), loop.held()
-    wrong = types.SimpleNamespace(**vars(held), geometry=nudging(held.geometry))
+    answers = {name: nudging(getattr(held, name)) for name in ('geometry', 'conditions')}
+    wrong = types.SimpleNamespace(**vars(held), **answers)
     wrong_program.setattr(module, 'reduction', nudging(module.reduction))
     wrong_program.setattr(loop, 'robot', lambda: NudgedRobot(robot), raising=False)
     wrong_program.setattr(loop, 'held', lambda: wrong, raising=False)
