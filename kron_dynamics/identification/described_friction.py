@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from kron_dynamics.identification.friction import BASIC_TERMS, URDF_TERMS
 from kron_dynamics.identification.rows import Rows
@@ -26,6 +25,8 @@ def described_friction(
         inertial: inertial parameters with the rotors that a description has, shape (10 b + n,).
         weights: of the equations, shape (R, n).
     """
+    from scipy.optimize import nnls  # takes long to import
+
     count = len(inertial)
     rest = rows.effort - rows.matrix[:, :, :count] @ inertial
     found = np.column_stack([robot.model.friction, robot.model.damping])

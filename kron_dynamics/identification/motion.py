@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.signal import savgol_filter
 
 from kron_dynamics.exceptions import NonFiniteError, ShapeError
 from kron_dynamics.identification.known_load import KnownLoad
@@ -62,6 +61,8 @@ class Motion:
     @property
     def qdd(self) -> FloatArray:
         """Accelerations by local quadratics over five velocities, (N, n), rad/s^2 or m/s^2."""
+        from scipy.signal import savgol_filter  # takes long to import
+
         return np.asarray(
             savgol_filter(self.qd, DERIVATIVE_SAMPLES, 2, deriv=1, delta=self.step, axis=0)
         )
@@ -90,6 +91,8 @@ class Motion:
 
         The robust spread of what stands out of local quadratics over five samples.
         """
+        from scipy.signal import savgol_filter
+
         smooth = savgol_filter(self.effort, DERIVATIVE_SAMPLES, 2, axis=0, mode='nearest')
         rest = self.effort - smooth
         middle = 17.0 / 35.0  # the weight that such a quadratic gives to the sample itself

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.friction import (
@@ -215,6 +214,8 @@ def _gaussian(width: float, step: float, reach: int) -> tuple[FloatArray, FloatA
 
 def _averages(values: FloatArray, centers: IntArray, weights: FloatArray) -> FloatArray:
     """Return weighted sums about some samples, shape (R, ...), NaN where a value is."""
+    from scipy.sparse import csr_matrix  # takes long to import
+
     reach = len(weights) // 2
     shape = values.shape[1:]
     places = centers[:, None] + np.arange(-reach, reach + 1)
