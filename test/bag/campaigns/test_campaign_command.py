@@ -12,24 +12,30 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
+from io import StringIO
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
 
 from kron_dynamics.bag.campaigns.campaign_page import write_campaign_page
 from kron_dynamics.cli import main
 
+# Name of a bag that is no name of a column, and is text wherever it stands.
+HOSTILE = '100 % <b>&#?"x"'
 
-@pytest.fixture
-def recordings(make_bag, arm, arm_urdf, arm_motion, tmp_path):
-    """Return a folder of three bags, one that is damaged, and a file that is none."""
-    folder = tmp_path / 'recordings'
-    folder.mkdir()
-    for place, scale in (('monday/a', 1.0), ('monday/b', 0.9), ('c', 1.1)):
-        motion = arm_motion(duration=2.0)
-        with make_bag(place.replace('/', '_')) as bag:
+
+@pytest.fixture(scope='module')
+def recordings(bag_maker, arm, arm_urdf, make_motion, tmp_path_factory):
+    """Return a folder of three bags, one that is damaged, and a file that is none; read only."""
+    folder = tmp_path_factory.mktemp('recordings')
+    time = 5.0 + np.arange(201) / 100
+    motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
+    for place, scale in (('monday/a', 1.0), ('monday/b', 0.9), (HOSTILE, 1.1)):
+        with bag_maker(folder / 'made', 'mcap') as bag:
             bag.text('/robot_description', arm_urdf)
             for k, stamp in enumerate(motion.time):
                 state = (motion.q[k], motion.qd[k], scale * motion.effort[k])
@@ -47,30 +53,39 @@ def campaign(recordings, output, *options):
     )
 
 
-def test_what_fails_stops_no_other(recordings, tmp_path, capsys):
-    output = tmp_path / 'out'
-    assert campaign(recordings, output, '--jobs', '2') == 1
-    captured = capsys.readouterr()
-    assert captured.err == ''
-    assert 'failed' in captured.out and 'broken.db3: kron_dynamics: error: cannot read bag' in (
-        captured.out
+@pytest.fixture(scope='module')
+def of_all(recordings, tmp_path_factory):
+    """Return a campaign's exit code, what it printed to both streams, and its folder."""
+    output = tmp_path_factory.mktemp('campaign') / 'out'
+    with redirect_stdout(StringIO()) as told, redirect_stderr(StringIO()) as errors:
+        code = campaign(recordings, output, '--format', 'html', '--jobs', '2')
+    return SimpleNamespace(code=code, out=told.getvalue(), err=errors.getvalue(), output=output)
+
+
+def test_what_fails_stops_no_other(of_all):
+    assert of_all.code == 1
+    assert of_all.err == ''
+    assert 'failed' in of_all.out and 'broken.db3: kron_dynamics: error: cannot read bag' in (
+        of_all.out
     )
-    found = json.loads((output / 'campaign.json').read_text())
-    assert [bag['name'] for bag in found['bags']] == ['broken.db3', 'c', 'monday/a', 'monday/b']
-    assert [bag['error'] is None for bag in found['bags']] == [False, True, True, True]
-    for bag in found['bags'][1:]:
-        own = output / 'bags' / bag['name']
-        assert bag['summary'] == json.loads((own / 'summary.json').read_text())
-        assert (own / 'joint_states.csv').exists()
+    found = json.loads((of_all.output / 'campaign.json').read_text())
+    names = [HOSTILE, 'broken.db3', 'monday/a', 'monday/b']
+    assert [bag['name'] for bag in found['bags']] == names
+    assert [bag['error'] is None for bag in found['bags']] == [True, False, True, True]
+    for bag in found['bags']:
+        if bag['error'] is None:
+            own = of_all.output / 'bags' / bag['name']
+            assert bag['summary'] == json.loads((own / 'summary.json').read_text())
+            assert (own / 'joint_states.csv').exists()
     # The scale of the efforts is the residual: 0.1 of 1.1 and of 0.9.
     lift = next(joint for joint in found['joints'] if joint['joint'] == 'lift')
     assert lift['runs'] == 3 and lift['largest_in'] == 'monday/b'
     assert lift['largest_ratio'] == pytest.approx(0.1 / 0.9, rel=1e-3)
     assert lift['median_ratio'] == pytest.approx(0.1 / 1.1, rel=1e-3)
-    with open(output / 'campaign.csv', newline='') as file:
+    with open(of_all.output / 'campaign.csv', newline='') as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 9 and {row['bag'] for row in rows} == {'c', 'monday/a', 'monday/b'}
-    assert not [path for path in (output / 'bags').rglob('.*')], 'a work folder is left'
+    assert len(rows) == 9 and {row['bag'] for row in rows} == {HOSTILE, 'monday/a', 'monday/b'}
+    assert not [path for path in (of_all.output / 'bags').rglob('.*')], 'a work folder is left'
 
 
 class Rows(HTMLParser):
@@ -104,28 +119,21 @@ class Rows(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_the_page_leads_to_the_page_of_each_bag(recordings, tmp_path):
-    folder, output = tmp_path / 'bags', tmp_path / 'out'
-    folder.mkdir()
-    (recordings / 'monday' / 'a').rename(folder / '100 % <b>&#?"x"')
-    (recordings / 'monday' / 'b').rename(folder / 'other')
-    (recordings / 'broken.db3').rename(folder / 'broken.db3')
-    assert campaign(folder, output, '--format', 'html', '--jobs', '2') == 1
-    page = Rows(output / 'campaign.html')
+def test_the_page_leads_to_the_page_of_each_bag(of_all):
+    page = Rows(of_all.output / 'campaign.html')
     head, *rows = page.rows
     assert head == ['bag', 'topic', 'time s', 'doubts', 'turn', 'lift', 'reach']
-    assert [row[0] for row in rows] == ['100 % <b>&#?"x"', 'other']
+    assert [row[0] for row in rows] == [HOSTILE, 'monday/a', 'monday/b']
     for link, row in zip(page.links, rows, strict=True):
         assert link.startswith('./bags/') and not urlsplit(link).fragment
-        found = output / unquote(urlsplit(link).path)
-        assert found.name == 'report.html'
-        assert found.is_file() and found.parent.name == row[0]
+        found = of_all.output / unquote(urlsplit(link).path)
+        assert found == of_all.output / 'bags' / row[0] / 'report.html' and found.is_file()
     assert any('cannot read bag' in text for text in page.text)
-    # Sorted by numbers: 0.1 of 0.9 is the residual of the second.
+    # Sorted by numbers: 0.1 of 0.9 is the residual of the last.
     lift = head.index('lift')
-    assert rows[1][lift] == '11.1 %'
-    assert float(page.values[2][lift]) == pytest.approx(0.1 / 0.9, rel=1e-3)
-    text = (output / 'campaign.html').read_text(encoding='utf-8')
+    assert rows[2][lift] == '11.1 %'
+    assert float(page.values[3][lift]) == pytest.approx(0.1 / 0.9, rel=1e-3)
+    text = (of_all.output / 'campaign.html').read_text(encoding='utf-8')
     assert text.count('<script') == 1 and "default-src 'none'" in text
     assert len(text) < 30_000
 
@@ -163,22 +171,24 @@ def test_the_page_has_frequencies_doubts_and_what_is_not_known(tmp_path):
 def test_what_is_done_is_not_done_again(recordings, tmp_path, capsys):
     folder, output = tmp_path / 'bags', tmp_path / 'bags' / 'out'
     shutil.copytree(recordings / 'monday', folder)
-    assert campaign(folder, output) == 0
+
+    def told(place, *options):
+        assert campaign(place, output, *options) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return sorted(line.split()[0] for line in lines[: lines.index('')])
+
+    assert told(folder) == ['done'] * 2
     first = (output / 'campaign.json').read_bytes()
-    capsys.readouterr()
-    assert campaign(folder, output) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]] == ['before'] * 2
+    assert told(folder) == ['before'] * 2
     assert (output / 'campaign.json').read_bytes() == first
     # Another option, another bag: what depends on it is done anew.
     (bag,) = (folder / 'b').glob('*.mcap')
     os.utime(bag, ns=(1, 1))
-    assert campaign(folder, output) == 0
-    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]]
-    assert sorted(told) == ['before', 'done']
-    assert campaign(folder, output, '--window', '0.2') == 0
-    told = [line.split()[0] for line in capsys.readouterr().out.splitlines()[:2]]
-    assert told == ['done'] * 2
-    assert (output / 'campaign.json').read_bytes() != first
+    assert told(folder) == ['before', 'done']
+    assert told(folder / 'a', '--window', '0.2') == ['done']
+    (other,) = json.loads((output / 'campaign.json').read_bytes())['bags']
+    before = json.loads(first)['bags'][0]
+    assert other['name'] == before['name'] and other['summary'] != before['summary']
 
 
 def test_what_killed_campaigns_have_left_goes_at_the_next_start(recordings, tmp_path, capsys):
@@ -214,7 +224,7 @@ def test_what_killed_campaigns_have_left_goes_at_the_next_start(recordings, tmp_
     assert 'another campaign is at work in' in capsys.readouterr().err
     process.kill()
     process.wait()
-    assert campaign(recordings / 'monday', output, '--jobs', '2') == 0
+    assert campaign(recordings / 'monday' / 'a', output) == 0
     assert [path.name for path in output.rglob('.*')] == ['.notes']
 
 
@@ -241,16 +251,19 @@ def cluster(workers):
         )
         return running[-1]
 
+    def said(process, text):
+        return next(line for line in process.stderr if text in line)
+
     try:
         local = ['--host', '127.0.0.1', '--port', '0', '--no-dashboard']
-        scheduler = start('distributed.cli.dask_scheduler', *local)
-        for line in scheduler.stderr:
-            if 'Scheduler at:' in line:
-                address = line.split()[-1]
-                break
+        address = said(start('distributed.cli.dask_scheduler', *local), 'Scheduler at:').split()[
+            -1
+        ]
         for _ in range(workers):
             alone = ['--nthreads', '1', '--no-nanny', '--no-dashboard']
             start('distributed.cli.dask_worker', address, *alone)
+        for worker in running[1:]:
+            said(worker, 'Registered to:')
         yield address, running[1:]
     finally:
         for process in running:
@@ -259,25 +272,24 @@ def cluster(workers):
             process.stderr.close()
 
 
-def test_a_cluster_gives_the_same_and_loses_nothing(recordings, tmp_path):
-    assert campaign(recordings, tmp_path / 'here', '--jobs', '1') == 1
+def test_a_cluster_gives_the_same_and_loses_nothing(recordings, of_all, tmp_path):
+    output = tmp_path / 'there'
     with cluster(2) as (address, workers):
         command = [
             sys.executable,
             '-c',
             'import sys; from kron_dynamics.cli import main; sys.exit(main(sys.argv[1:]))',
-            'campaign',
-            str(recordings),
+            *('campaign', str(recordings), '--output', str(output)),
+            *('--format', 'csv', '--format', 'html', '--scheduler', address),
         ]
-        command += ['--output', str(tmp_path / 'there'), '--format', 'csv', '--scheduler', address]
         environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         # One of the two is killed as soon as something is being worked on.
-        while process.poll() is None and not list((tmp_path / 'there').glob('bags/.*')):
+        while process.poll() is None and not list(output.glob('bags/.*')):
             time.sleep(0.01)
         workers[0].send_signal(signal.SIGKILL)
         told = process.communicate()[0]
     assert process.returncode == 1, told
-    here, there = (tmp_path / place / 'campaign.json' for place in ('here', 'there'))
+    here, there = (folder / 'campaign.json' for folder in (of_all.output, output))
     assert there.read_bytes() == here.read_bytes()
-    assert not list((tmp_path / 'there').rglob('.*'))
+    assert not list(output.rglob('.*'))
