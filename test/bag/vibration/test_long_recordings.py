@@ -72,7 +72,7 @@ def test_motion_of_links_in_a_long_recording_takes_little_memory(model, long_run
 
 
 def test_results_are_the_same_however_the_recording_is_cut(model, monkeypatch):
-    run = run_of(6000)
+    run = run_of(3000)
     whole = modal_content(model, run, TIP, SOURCES)
     monkeypatch.setattr(vibration_records, '_ROWS', 701)
     monkeypatch.setattr(record_windows, '_ROWS', 1500)
