@@ -63,6 +63,21 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile('long')
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that have nothing for a part of tools/test.sh.
+
+    Every process that shares the tests would import them, which takes longer than the tests of
+    many files.
+    """
+    if not collection_path.name.startswith('test_') or collection_path.is_dir():
+        return None
+    text = collection_path.read_text(encoding='utf-8')
+    part = config.option.markexpr
+    if part == 'not ros' and '\npytestmark = pytest.mark.ros\n' in text:
+        return True
+    return True if part == 'ros' and 'pytest.mark.ros' not in text else None
+
+
 def group_of(nodeid: str) -> str:
     """What one process runs alone where several share the tests.
 

@@ -71,7 +71,9 @@ def start(launcher):
 _FORKS = """
 import json, os, sys, traceback
 from importlib import import_module
-import kron_dynamics.control
+import diagnostic_msgs.msg, geometry_msgs.msg, lifecycle_msgs.srv, rcl_interfaces.srv
+import sensor_msgs.msg, std_msgs.msg, std_srvs.srv, trajectory_msgs.msg, kron_dynamics_msgs.srv
+import kron_dynamics.control.assembly, kron_dynamics.loading, kron_dynamics.simulation.plant
 codes, running = {}, {}
 def reap():
     pid, status = os.wait()

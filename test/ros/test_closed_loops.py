@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from kron_dynamics_msgs.srv import EquationsOfMotion, FrameKinematics, InverseDynamics
+from long_runs import some_of
 from pinocchio_oracle import arm_text
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -61,7 +62,7 @@ def arm(folder):
     )
 
 
-@pytest.fixture(params=['stacker', 'ur5', 'four_bar'])
+@pytest.fixture(params=some_of(['stacker', 'ur5', 'four_bar'], ['ur5', 'four_bar']))
 def mechanism(request, tmp_path):
     if request.param == 'ur5':
         return arm(tmp_path)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lockstep import ANSWERED
+from long_runs import some_of
 from pinocchio_oracle import example_robots
 
 import kron_dynamics as kd
@@ -97,7 +98,7 @@ def test_payload_change(machine):
     np.testing.assert_allclose(again, empty[2], rtol=1e-3)
 
 
-@pytest.mark.parametrize('robot', ['ur5_robot', 'panda'])
+@pytest.mark.parametrize('robot', some_of(['ur5_robot', 'panda'], ['panda']))
 def test_arm_in_simulation(robot, start, tmp_path):
     urdf = next((path for path in example_robots().values() if path.stem == robot), None)
     if urdf is None:
