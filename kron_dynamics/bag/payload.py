@@ -14,16 +14,20 @@ import numpy as np
 from kron_dynamics.bag.motions import motions, recorded_runs
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
+from kron_dynamics.carrying import tree_of
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.payload import PayloadEstimate, PayloadFit
 from kron_dynamics.identification.payload_friction import payload_beside_friction, payload_rows
 from kron_dynamics.identification.rows import REACH, Rows, joined
 from kron_dynamics.loading import load
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
+from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
 
 # Standard deviation of the average that regressor and efforts pass through, in windows.
 WIDTH_SHARE = 0.25
+# A mass is negative by more than what is left out of a model where it is by this share of all.
+NEGATIVE_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -125,20 +129,31 @@ def bag_payload(
         loaded.run.topic,
         robot.joint_names,
         fit,
-        _notes(loaded, bare),
+        (*_notes(loaded, bare), *_negative(fit, robot)),
     )
 
 
 def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
-    notes = list(loaded.run.notes)
+    notes = list(loaded.notes)
     # A load may well be larger than the rest of an effort: what contradicts the model is told by
     # the recording without, if there is one.
     contradiction = contradicting_efforts(joint_results(bare or loaded, DEFAULT_MAX_NOISE))
     if bare is not None:
-        notes += [f'without load: {note}' for note in bare.run.notes]
+        notes += [f'without load: {note}' for note in bare.notes]
     if contradiction is not None:
         notes.append(contradiction if bare is None else f'without load: {contradiction}')
     return tuple(notes)
+
+
+def _negative(fit: PayloadFit, robot: Robot) -> list[str]:
+    """Point out masses that no load has."""
+    least = -NEGATIVE_SHARE * sum(body.mass for body in tree_of(robot.model).bodies)
+    if not any(each.mass < least and each.mass_interval[1] < 0.0 for each in fit.pieces):
+        return []
+    return [
+        'a mass below zero is no load: are the recordings with and without load the other way '
+        'round, does the description carry a load, or are efforts or positions not those of it?'
+    ]
 
 
 def _only_run(replays: Sequence[Replay], path: str | Path) -> Replay:

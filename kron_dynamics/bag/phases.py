@@ -22,6 +22,8 @@ HOLDING_SHARE = 0.05
 # An external effort digs that varies by this share of the recorded effort within a few seconds.
 DIGGING_SHARE = 0.15
 DIGGING_ROWS = 20
+# Rounding of an external effort, as a share of the largest.
+ROUNDING = 1e-9
 # A phase that is shorter, in s, belongs to the one before.
 SHORTEST = 1.0
 
@@ -68,6 +70,10 @@ def phases(
     moving = np.maximum(MOVING_SHARE * fastest, NOISE_FACTOR * speeds)
     holding = np.maximum(HOLDING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(effort_noise))
     digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(external_noise))
+    # Nobody can tell who pushes a joint whose effort is not measured, and rounding pushes none.
+    digging = np.where(strongest > 0.0, digging, np.inf)
+    pushed = _largest([np.abs(item.effort[item.rows.valid]) for item in external], replay.robot.n)
+    digging = np.maximum(digging, ROUNDING * pushed)
     found: list[Phase] = []
     for number, item in enumerate(external):
         part = item.rows

@@ -54,7 +54,8 @@ class DroppedSamples:
         conflicts: samples whose stamp came before with another value.
         out_of_order: messages older than one before them (used, after sorting).
         restarts: times the clock jumped back.
-        outside_segments: position samples where not all joints are known.
+        unstamped: messages without a stamp among those with a stamp of the wall clock.
+        outside_segments: position samples where not all joints are known, or alone between gaps.
         unused_joints: joints in the messages that are no coordinate of the model.
     """
 
@@ -65,8 +66,33 @@ class DroppedSamples:
     conflicts: int = 0
     out_of_order: int = 0
     restarts: int = 0
+    unstamped: int = 0
     outside_segments: int = 0
     unused_joints: tuple[str, ...] = ()
+
+    def described(self) -> list[str]:
+        """Return a phrase for each kind of loss that occurred."""
+        phrases = [
+            (self.undecodable, 'messages that cannot be decoded'),
+            (self.malformed, 'messages whose arrays do not fit their names'),
+            (self.unstamped, 'messages without a stamp, among others with one,'),
+            (self.conflicts, 'samples with the time of another but a different value'),
+            (self.duplicates, 'repeated values'),
+            (
+                self.outside_segments,
+                'positions alone between gaps or where others are missing',
+            ),
+        ]
+        found = [f'{count} {phrase} dropped' for count, phrase in phrases if count]
+        found += [
+            f'{n} NaN, infinite or huge samples of {key} dropped'
+            for key, n in self.non_finite.items()
+        ]
+        if self.out_of_order:
+            found.append(f'{self.out_of_order} messages out of order (sorted in, not dropped)')
+        if self.restarts:
+            found.append(f'clock jumped back {self.restarts} times (analysed separately)')
+        return found
 
 
 def merge_samples(

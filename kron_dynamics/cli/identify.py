@@ -141,7 +141,7 @@ def _motions(
             **recorded_joint_options(arguments),
         )
         for replay in replays:
-            for note in replay.run.notes:
+            for note in replay.notes:
                 print(f'note: {bag}: {note}')
             found += [
                 replace(item, label=f'{bag} {item.label}', loads=tuple(loads))

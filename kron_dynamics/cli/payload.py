@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.payload import bag_payload, payload_lines
 from kron_dynamics.cli.options import (
     add_gravity,
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         with writing(arguments.output):
             arguments.output.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(payload.summary(), indent=2, allow_nan=False)
-            (arguments.output / 'payload.json').write_text(text + '\n', encoding='utf-8')
+            text = json_text(payload.summary())
+            (arguments.output / 'payload.json').write_text(text, encoding='utf-8')
         print(f'\nwritten  {arguments.output}: payload.json')
     return 0

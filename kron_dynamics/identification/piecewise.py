@@ -10,6 +10,8 @@ from kron_dynamics.typing import FloatArray, IntArray
 
 # A change has to save so much of the sum of squares, in units of the noise.
 LEAST_SAVED = 40.0
+# Rounding of sums, as a share of the largest.
+ROUNDING = 1e-13
 # Places between which changes are first looked for.
 MOST_PLACES = 160
 
@@ -30,7 +32,10 @@ def changes(matrix: FloatArray, effort: FloatArray) -> list[tuple[int, int]]:
 
     def saved(begin: IntArray, end: IntArray) -> FloatArray:
         """Squares that parameters of their own save in stretches."""
-        G = gram[end] - gram[begin] + np.eye(size)
+        G = gram[end] - gram[begin]
+        # Where there is no noise at all, rounding would leave nothing of the prior.
+        most = np.trace(G, axis1=1, axis2=2)
+        G = G + (1.0 + ROUNDING * most)[:, None, None] * np.eye(size)
         b = right[end] - right[begin]
         return np.asarray(np.sum(b * np.linalg.solve(G, b[..., None])[..., 0], axis=1))
 

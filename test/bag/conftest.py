@@ -70,10 +70,13 @@ class BagMaker:
         self._writer.close()
 
     def raw(self, topic: str, kind: str, data: bytes, log_time: int | None = None) -> None:
-        if topic not in self._connections:
-            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=STORE)
+        self.declare(topic, kind)
         self._log_time = self._log_time + 1000 if log_time is None else log_time
         self._writer.write(self._connections[topic], self._log_time, data)
+
+    def declare(self, topic: str, kind: str) -> None:
+        if topic not in self._connections:
+            self._connections[topic] = self._writer.add_connection(topic, kind, typestore=STORE)
 
     def message(self, topic: str, message: Any, log_time: int | None = None) -> None:
         kind = message.__msgtype__

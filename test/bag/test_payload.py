@@ -114,3 +114,38 @@ def test_bag_without_efforts_is_refused(bags, make_bag, make_motion, arm, capsys
         bag.motion('/joint_states', motion, 'pv')
     assert main(['payload', str(bag.path), '--urdf', str(bags / 'arm.urdf')]) == 1
     assert 'has no efforts of the joints' in capsys.readouterr().err
+
+
+def test_robot_that_stands_still_without_noise_carries_nothing(bags, make_bag, arm):
+    q = np.array([0.3, 0.2, 0.4])
+    with make_bag('still') as bag:
+        for k in range(400):
+            bag.joint_state('/js', 0.01 * k, arm.joint_names, q, 0.0 * q, arm.gravity_vector(q))
+    found = bag_payload(bag.path, urdf=bags / 'arm.urdf')
+    assert len(found.fit.pieces) == 1 and abs(found.fit.whole.mass) < 1e-9
+
+
+def test_efforts_that_end_and_what_was_lost_are_told(bags, make_bag, arm_motion, capsys):
+    motion = arm_motion(duration=15.0)
+    with make_bag('half') as bag:
+        for k, time in enumerate(motion.time):
+            effort = motion.effort[k] if k < 700 else ()
+            q = motion.q[k] if k != 300 else (np.nan, *motion.q[k, 1:])
+            bag.joint_state('/js', time, motion.robot.joint_names, q, motion.qd[k], effort)
+    out = bags / 'half_out'
+    options = ('--urdf', str(bags / 'arm.urdf'), '--output', str(out))
+    assert main(['payload', str(bag.path), *options]) == 0
+    written = json.loads((out / 'payload.json').read_text(), parse_constant=pytest.fail)
+    assert None in np.ravel([each['center_of_mass'] for each in written['windows']])
+    assert (
+        'note     lost: 1 NaN, infinite or huge samples of turn position'
+        in capsys.readouterr().out
+    )
+
+
+def test_mass_below_zero_is_told_to_be_no_load(bags, capsys):
+    urdf = ('--urdf', str(bags / 'arm.urdf'))
+    assert main(['payload', str(bags / 'empty'), *urdf, '--empty', str(bags / 'loaded')]) == 0
+    assert 'a mass below zero is no load' in capsys.readouterr().out
+    assert main(command(bags, '--empty', bags / 'empty')) == 0
+    assert 'below zero' not in capsys.readouterr().out

@@ -114,3 +114,20 @@ def test_digging_all_the_time_is_doubted(analyze, arm_motion, scale, kind):
     assert {phase.kind for phase in analysis.runs[0].phases} == {kind}
     doubted = 'digging most of the time that it moves' in format_report(analysis)
     assert doubted == (kind == 'digging')
+
+
+def test_standstill_without_noise_is_no_digging(analyze, arm_motion):
+    """As a simulator records it: efforts of exactly zero vary by rounding alone."""
+    motion = arm_motion(duration=5.0)
+    motion.q, motion.qd = np.tile(motion.q[0], (len(motion.q), 1)), 0.0 * motion.qd
+    motion.effort = motion.robot.gravity_vector(motion.q)
+    assert not motion.effort[:, 0].any() and motion.effort[:, 1].all()
+    (run,) = analyze(motion).runs
+    assert {phase.kind for phase in run.phases} == {'holding'}
+
+
+def test_efforts_that_are_not_measured_dig_nothing(analyze, arm_motion):
+    motion = arm_motion(duration=5.0)
+    motion.effort = 0.0 * motion.effort
+    (run,) = analyze(motion).runs
+    assert {phase.kind for phase in run.phases} == {'moving'}

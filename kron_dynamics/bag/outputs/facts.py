@@ -78,7 +78,7 @@ def run_facts(replay: Replay) -> list[Fact]:
     topics: list[tuple[str, DroppedSamples]] = [(run.topic, log.dropped)]
     topics += [(item.topic, item.dropped) for item in (run.commands, run.acceleration) if item]
     for topic, dropped in topics:
-        lines += [('lost', f'{topic}: {text}') for text in describe_losses(dropped)]
+        lines += [('lost', f'{topic}: {text}') for text in dropped.described()]
     if replay.skipped:
         seconds = sum(end - start for start, end in replay.skipped)
         lines.append(
@@ -115,27 +115,6 @@ def _timing_lines(replay: Replay) -> list[Fact]:
             )
         ]
     return []
-
-
-def describe_losses(dropped: DroppedSamples) -> list[str]:
-    """Return a phrase for each kind of loss that occurred."""
-    phrases = [
-        (dropped.undecodable, 'messages that cannot be decoded'),
-        (dropped.malformed, 'messages whose arrays do not fit their names'),
-        (dropped.conflicts, 'samples with the time of another but a different value'),
-        (dropped.duplicates, 'repeated values'),
-        (dropped.outside_segments, 'positions where other joints are missing'),
-    ]
-    found = [f'{count} {phrase} dropped' for count, phrase in phrases if count]
-    found += [
-        f'{n} NaN, infinite or huge samples of {key} dropped'
-        for key, n in dropped.non_finite.items()
-    ]
-    if dropped.out_of_order:
-        found.append(f'{dropped.out_of_order} messages out of order (sorted in, not dropped)')
-    if dropped.restarts:
-        found.append(f'clock jumped back {dropped.restarts} times (analysed separately)')
-    return found
 
 
 def doubts(run: RunAnalysis) -> list[str]:

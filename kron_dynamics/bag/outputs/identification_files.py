@@ -4,20 +4,17 @@
 
 from __future__ import annotations
 
-import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import yaml
 
 from kron_dynamics import __version__
 from kron_dynamics.bag.outputs.gain_lines import gain_lines
+from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import LIBRARIES, hashed
 from kron_dynamics.bag.outputs.text_tables import number, percent, table
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
@@ -127,21 +124,5 @@ def write_identification(
         **asdict(found),
         'notes': [*found.notes, *notes],
     }
-    text = json.dumps(_plain(summary), indent=2) + '\n'
-    (folder / 'identification.json').write_text(text, encoding='utf-8')
+    (folder / 'identification.json').write_text(json_text(summary), encoding='utf-8')
     return [f'{name}.urdf', f'{name}.yaml', 'identification.json'], notes
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON has; what is not known is null."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis
 from kron_dynamics.bag.outputs.facts import doubts
+from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import HashedFile, Provenance
 from kron_dynamics.bag.results import joint_results
 
@@ -42,7 +39,7 @@ def write_summary(
         'max_noise': analysis.max_noise,
         'runs': [_run_summary(run, analysis.max_noise) for run in analysis.runs],
     }
-    path.write_text(json.dumps(_without_nan(summary), indent=2) + '\n', encoding='utf-8')
+    path.write_text(json_text(summary), encoding='utf-8')
 
 
 def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
@@ -103,13 +100,3 @@ def _run_summary(run: RunAnalysis, max_noise: float) -> dict[str, Any]:
         'notes': list(replay.run.notes),
         'doubts': doubts(run),
     }
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value.item() if isinstance(value, np.generic) else value

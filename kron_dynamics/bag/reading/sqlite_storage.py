@@ -56,7 +56,7 @@ class RowReader(Sqlite3Reader):
         try:
             for rows in self._blocks():
                 yield from self._found(rows, wanted)
-                last = int(rows.number[-1])
+                last = int(rows.number[-1]) if len(rows.number) else last
         except PageError:
             where, bound = ('', ()) if last is None else (' WHERE _rowid_ > ?', (last,))
             yield from self._selected(wanted, _SELECT + where, bound)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kron_dynamics.typing import FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # A shift counts as found if it leaves at most this share of the residual's power in some joint
 # and no more than that share in any.
@@ -36,6 +36,8 @@ class EffortDelay:
         """
         # Of residuals, of rates and of their products.
         self._power, self._rate_power, self._product = np.zeros((3, n))
+        # Of the recomputed efforts: how many, their sum and that of their squares.
+        self._count, self._sum, self._squares = np.zeros((3, n))
 
     def add(self, time: FloatArray, recomputed: FloatArray, residual: FloatArray) -> None:
         """Take rows of a segment: all but the first and the last of them count.
@@ -48,13 +50,16 @@ class EffortDelay:
         if len(time) < 3:
             return
         rates = (recomputed[2:] - recomputed[:-2]) / (time[2:] - time[:-2])[:, None]
-        rest = residual[1:-1]
+        rest, effort = residual[1:-1], recomputed[1:-1]
         known = np.isfinite(rates) & np.isfinite(rest)
         if not known.all():
-            rates, rest = np.where(known, rates, 0.0), np.where(known, rest, 0.0)
+            rates, rest, effort = (np.where(known, each, 0.0) for each in (rates, rest, effort))
         self._power += np.einsum('ij,ij->j', rest, rest)
         self._rate_power += np.einsum('ij,ij->j', rates, rates)
         self._product += np.einsum('ij,ij->j', rates, rest)
+        self._count += known.sum(axis=0)
+        self._sum += effort.sum(axis=0)
+        self._squares += np.einsum('ij,ij->j', effort, effort)
 
     def found(self) -> float:
         """Return the lag in s; 0 if none is evident."""
@@ -69,4 +74,14 @@ class EffortDelay:
         lag = float(np.average(own, weights=weights))
         shares = (power + 2.0 * lag * product + lag * lag * rate_power) / power
         evident = shares.min() < FOUND_SHARE and shares.max() < WORST_SHARE
-        return lag if evident else 0.0
+        return lag if evident and abs(lag) < self._longest(informed) else 0.0
+
+    def _longest(self, informed: BoolArray) -> float:
+        """Return in which time some joint's effort changes by as much as it varies in all, s.
+
+        A longer lag is none of stamps: these efforts are not those of this motion.
+        """
+        count = self._count[informed]
+        variance = self._squares[informed] / count - (self._sum[informed] / count) ** 2
+        rates = self._rate_power[informed] / count
+        return float(np.sqrt(np.maximum(variance, 0.0) / rates).max())

@@ -115,6 +115,12 @@ class Replay:
             for plan in self.plans
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Reasons to doubt the recording, and what of it is not used."""
+        lost = (f'lost: {text}' for text in self.run.log.dropped.described())
+        return (*self.run.notes, *lost)
+
     def blocks(self) -> Iterator[SegmentReplay]:
         """Return an iterator over the series: each row once, in order, some rows at a time.
 
@@ -202,7 +208,11 @@ def _delay(sums: RunSums, step: float) -> tuple[float, float]:
 def _check_stamps(run: Run) -> None:
     """Refuse a run of which nothing is sampled long and evenly enough to be judged."""
     if not run.log.segments:
-        raise BagError(f"topic '{run.topic}' never has positions of all joints at the same time")
+        lost = ''.join(f'; {text}' for text in run.log.dropped.described())
+        raise BagError(
+            f"topic '{run.topic}' has positions of all joints at no two times; messages: "
+            f'{run.log.message_count}{lost}'
+        )
     longest = max(min(len(each.time) for each in part.position) for part in run.log.segments)
     if longest < FEWEST_SAMPLES:
         raise BagError(

@@ -22,6 +22,8 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # A stamp this far behind the newest one is a restarted clock, not a late message.
 RESTART_STEP_NS = 500_000_000
+# Stamps above, in ns, are of a clock that counts from 1970, not from the start of a simulation.
+WALL_CLOCK = 10**17
 # Silence of more than this many sample periods ends a segment.
 GAP_PERIODS = 5.0
 # Larger numbers are no motion and no effort of a machine: bits were flipped.
@@ -95,7 +97,11 @@ def build_joint_log(
         BagError: a joint has no position in any message.
     """
     dropped = DroppedSamples()
-    stamped = bool(states.stamp.any())
+    stamped, message_count = bool(states.stamp.any()), len(states)
+    if len(states) and states.stamp.max() > WALL_CLOCK:
+        # A clock that counts from 1970 is never at 0: these messages have no time.
+        states = states.taken(states.stamp != 0)
+        dropped.unstamped = message_count - len(states)
     stamps = states.stamp if stamped else states.log_time
     epochs = clock_epochs(stamps)
     dropped.restarts = int(epochs[-1]) if len(epochs) else 0
@@ -108,13 +114,7 @@ def build_joint_log(
     columns = _with_held(columns_by_joint(states, joint_names, dropped), held or {})
     for joint in joint_names:
         if not columns.get((joint, 'position')):
-            seen = sorted(states.names)
-            raise BagError(
-                f"topic '{topic}' has no position of joint '{joint}'; it has {', '.join(seen)}"
-                '; if names differ: --rename RECORDED=MODEL'
-                if seen
-                else f"topic '{topic}' names no joints"
-            )
+            raise BagError(_no_position(topic, states, joint, dropped))
     segments: list[JointSegment] = []
     for epoch in range(dropped.restarts + 1):
         series = {
@@ -129,11 +129,30 @@ def build_joint_log(
     return JointLog(
         tuple(segments),
         dropped,
-        len(states),
+        message_count,
         origin,
         states.log_time[firsts],
         stamps[firsts],
         stamped,
+    )
+
+
+def _no_position(topic: str, states: JointStates, joint: str, dropped: DroppedSamples) -> str:
+    """Return why there is no position of a joint."""
+    useless = dropped.non_finite.get(f'{joint} position', 0)
+    if useless:
+        return f"topic '{topic}': all {useless} positions of joint '{joint}' are NaN or above 1e12"
+    if dropped.malformed and joint in states.names:
+        return (
+            f"topic '{topic}' has no position of joint '{joint}' that can be used: arrays of "
+            f'{dropped.malformed} of {len(states)} messages are not as long as their names, or '
+            'these name a joint twice'
+        )
+    if not states.names:
+        return f"topic '{topic}' names no joints"
+    return (
+        f"topic '{topic}' has no position of joint '{joint}'; it has "
+        f'{", ".join(sorted(states.names))}; if names differ: --rename RECORDED=MODEL'
     )
 
 

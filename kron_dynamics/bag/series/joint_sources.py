@@ -19,6 +19,7 @@ from kron_dynamics.bag.reading.reader import BagContents
 from kron_dynamics.bag.samples import sample_period
 from kron_dynamics.bag.series.joint_log import RESTART_STEP_NS
 from kron_dynamics.exceptions import BagError
+from kron_dynamics.messages import listed
 
 # A topic so many times as slow as another makes the window longer than the other needs.
 SLOW_RATIO = 3.0
@@ -119,7 +120,8 @@ def _not_covered(
 ) -> str:
     """Return what is missing where, and what may be done about it."""
     listing = '; '.join(
-        f'{topic} lacks {", ".join(sorted(set(joints) - set(found)))}'
+        f'{topic} lacks {", ".join(sorted(set(joints) - set(found)))}, '
+        f'{_besides(contents.joint_states[topic], joints)}'
         for topic, found in recorded.items()
     )
     places = {
@@ -137,6 +139,14 @@ def _not_covered(
         f'{choice if found else ""}Is this the right --urdf? If names differ: --rename '
         'RECORDED=MODEL; joints that are not recorded and stand still: --hold JOINT=POSITION'
     )
+
+
+def _besides(states: JointStates, joints: Sequence[str]) -> str:
+    """Return what else a topic has positions of."""
+    others = sorted(states.joints_with('position') - set(joints))
+    if others:
+        return f'has {listed(repr(name) for name in others)} besides'
+    return 'has no other joint' if states.names else 'names no joint'
 
 
 def _joined(parts: Mapping[str, JointStates]) -> JointStates:

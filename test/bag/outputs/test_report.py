@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 
 from kron_dynamics.bag import analyze_bag
-from kron_dynamics.bag.outputs.facts import describe_losses
 from kron_dynamics.bag.outputs.text_report import format_report
 from kron_dynamics.bag.outputs.text_tables import scale_of
 from kron_dynamics.bag.samples import DroppedSamples
@@ -48,13 +47,13 @@ def test_text_rows_hold_the_results(analysis):
 
 def test_losses_read_as_sentences():
     dropped = DroppedSamples(undecodable=2, out_of_order=3, restarts=1, conflicts=4)
-    assert describe_losses(dropped) == [
+    assert dropped.described() == [
         '2 messages that cannot be decoded dropped',
         '4 samples with the time of another but a different value dropped',
         '3 messages out of order (sorted in, not dropped)',
         'clock jumped back 1 times (analysed separately)',
     ]
-    assert describe_losses(DroppedSamples()) == []
+    assert DroppedSamples().described() == []
 
 
 @pytest.mark.parametrize(

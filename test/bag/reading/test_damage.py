@@ -79,5 +79,26 @@ def test_stamps_in_bursts_make_no_endless_series(make_bag, arm_motion, arm_urdf)
             for again in range(6):
                 stamp, q = time + 1e-8 * again, motion.q[k] + 1e-9 * again
                 bag.joint_state('/js', stamp, motion.robot.joint_names, q)
-    with pytest.raises(BagError, match='has no stretch|come in bursts|never has positions'):
+    with pytest.raises(BagError, match='has no stretch|come in bursts|at no two times'):
+        analyze_bag(bag.path)
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_topic_without_messages_is_no_damage(make_bag, storage):
+    with make_bag(storage=storage) as bag:
+        bag.text('/other', 'x')
+        bag.declare('/joint_states', 'sensor_msgs/msg/JointState')
+    contents = read_bag(bag.path)
+    assert contents.message_counts == {'/other': 1, '/joint_states': 0}
+    with make_bag('nothing', storage=storage) as bag:
+        bag.declare('/joint_states', 'sensor_msgs/msg/JointState')
+    assert read_bag(bag.path).joint_states == {}
+
+
+def test_single_message_is_told_as_what_it_is(make_bag, arm, arm_urdf):
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.joint_state('/js', 5.0, arm.joint_names, (0.1, 0.2, 0.3))
+        bag.joint_state('/js', 5.0, arm.joint_names, (0.1, 0.2, 0.4))
+    with pytest.raises(BagError, match='all joints at no two times; messages: 2; 1 samples with'):
         analyze_bag(bag.path)

@@ -10,6 +10,7 @@ from long_runs import some_of
 
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.text_report import format_report
+from kron_dynamics.bag.replaying.effort_delay import EffortDelay
 from kron_dynamics.simulation import Plant
 
 
@@ -104,3 +105,12 @@ def test_effort_held_between_samples_is_half_a_sample_late(make_bag, arm, arm_ur
     (run,) = analyze_bag(bag.path).runs
     assert run.replay.effort_delay == pytest.approx(0.5 * period, rel=0.1)
     assert max(joint.ratio for joint in run.joints) < 2.5e-3
+
+
+@pytest.mark.parametrize(('lag', 'told'), [(0.05, True), (20.0, False)])
+def test_delay_longer_than_the_motion_is_none(lag, told):
+    """The formula of small shifts finds any: residuals of other efforts may look like rates."""
+    time = np.arange(0.0, 8.0, 0.01)
+    delay = EffortDelay(1)
+    delay.add(time, np.sin(2.0 * time)[:, None], -2.0 * lag * np.cos(2.0 * time)[:, None])
+    assert delay.found() == (pytest.approx(lag, rel=1e-3) if told else 0.0)

@@ -174,3 +174,33 @@ def test_velocity_only_is_no_position():
     messages = [message(1 + k, ('a',), (), (1.0,)) for k in range(5)]
     with pytest.raises(BagError, match="no position of joint 'a'"):
         build_joint_log('/js', messages, ('a',))
+
+
+@pytest.mark.parametrize(
+    ('names', 'position', 'told'),
+    [
+        (('a', 'b'), (1.0, np.nan), "all 5 positions of joint 'b' are NaN or above 1e12"),
+        (('a', 'b'), (1.0, 1e300), "all 5 positions of joint 'b' are NaN or above 1e12"),
+        (('a', 'b'), (1.0,), 'arrays of 5 of 5 messages are not as long as their names'),
+        (('a', 'b', 'b'), (1.0, 2.0, 3.0), 'or these name a joint twice'),
+        ((), (), "'/js' names no joints"),
+    ],
+)
+def test_why_a_joint_that_is_named_has_no_position_is_told(names, position, told):
+    messages = [message(1 + k, names, position) for k in range(5)]
+    with pytest.raises(BagError, match=told):
+        build_joint_log('/js', messages, ('a', 'b'))
+
+
+def test_messages_without_a_stamp_among_those_of_a_wall_clock_are_dropped_and_told():
+    start = 1_700_000_000
+    messages = [message(start + 0.1 * k if k % 4 else 0.0, ('a',), (k,)) for k in range(40)]
+    log = build_joint_log('/js', messages, ('a',))
+    assert log.message_count == 40 and len(log.segments) == 1
+    assert log.segments[0].start == 0.0 and len(log.segments[0].position[0].time) == 30
+    assert (log.dropped.unstamped, log.dropped.out_of_order, log.dropped.conflicts) == (10, 0, 0)
+    assert log.dropped.described() == [
+        '10 messages without a stamp, among others with one, dropped'
+    ]
+    simulated = [message(0.1 * k, ('a',), (k,)) for k in range(40)]
+    assert build_joint_log('/js', simulated, ('a',)).dropped.unstamped == 0

@@ -156,3 +156,15 @@ def test_companions_follow_the_clock_restarts_of_the_run(make_bag, arm):
     assert set(first[0].value) == {1.0} and set(second[0].value) == {2.0}
     # Time 0 is the earliest stamp of the joint states, whichever epoch it is in.
     assert first[0].time[0] == pytest.approx(95.0) and second[0].time[0] == pytest.approx(0.0)
+
+
+def test_names_that_were_recorded_are_told_where_joints_are_missing(make_bag, arm):
+    with make_bag() as bag:
+        record_states(bag, '/joint_states', names=('turn', 'left/lift', 'reach '))
+        record_states(bag, '/quiet', names=(), position=[])
+    for topics in ((), ('/joint_states', '/quiet')):
+        with pytest.raises(BagError) as caught:
+            find_runs(read_bag(bag.path), arm.model, topics)
+        told = str(caught.value)
+        assert "/joint_states lacks lift, reach, has 'left/lift', 'reach ' besides" in told
+        assert '/quiet lacks lift, reach, turn, names no joint' in told
