@@ -21,13 +21,15 @@ from kron_dynamics.bag.series.auxiliary_series import (
     collect_accelerations,
     collect_commands,
 )
+from kron_dynamics.bag.series.contradicting_velocities import without_contradicting_velocities
+from kron_dynamics.bag.series.implausible_efforts import changes_from_zero, effort_notes
 from kron_dynamics.bag.series.joint_log import JointLog, build_joint_log
-from kron_dynamics.bag.series.joint_sources import JointSource, joint_sources
+from kron_dynamics.bag.series.joint_sources import SLOW_RATIO, JointSource, joint_sources
+from kron_dynamics.bag.series.position_jumps import without_turns
 from kron_dynamics.bag.series.source_times import log_at_source_times
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
-from kron_dynamics.typing import FloatArray
 
 CONFLICT_SHARE = 0.1
 # How far beyond its limits, in their range, no joint goes that is recorded in the model's unit.
@@ -105,8 +107,12 @@ def _assemble(
         contents.undecodable.get(each, 0) for each in (topic, *source.others)
     )
     log = _without_empty_velocities(log, model.joint_names, notes)
+    log, jumping = without_turns(log, model, notes)
     log, found = log_at_source_times(log)
     notes += found
+    log = without_contradicting_velocities(log, model.joint_names, jumping, notes)
+    if not source.others:  # else told by topic
+        notes += _slow_joints(log, model.joint_names)
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)
     if command_topic is not None:
@@ -118,10 +124,7 @@ def _assemble(
         vectors = contents.accelerations[acceleration_topic]
         acceleration = collect_accelerations(acceleration_topic, vectors, log)
         acceleration.dropped.undecodable = contents.undecodable.get(acceleration_topic, 0)
-    for k, joint in enumerate(model.joint_names):
-        efforts = [segment.effort[k].value for segment in log.segments]
-        if any(len(effort) for effort in efforts) and not any(map(_changes_from_zero, efforts)):
-            notes.append(f"effort of joint '{joint}' is 0 in every message: is it measured?")
+    notes += effort_notes(log, model)
     notes += _beyond_limits(log, model)
     samples = sum(len(s.time) for segment in log.segments for s in segment.position)
     if log.dropped.conflicts > CONFLICT_SHARE * samples:
@@ -132,14 +135,28 @@ def _assemble(
     return Run(topic, log, commands, acceleration, tuple(notes))
 
 
-def _changes_from_zero(values: FloatArray) -> bool:
-    """Whether there is a number that is not 0; mostly one of the first tells."""
-    return bool(np.any(values[:1000]) or np.any(values))
+def _slow_joints(log: JointLog, joint_names: Sequence[str]) -> list[str]:
+    """Point out joints that are told so seldom that the window is too long for the others."""
+    if not log.segments:
+        return []
+    longest = max(log.segments, key=lambda part: part.end - part.start)
+    periods = [each.period if len(each.time) > 1 else np.inf for each in longest.position]
+    slow = [
+        f'{name} {1.0 / period:.3g}'
+        for name, period in zip(joint_names, periods, strict=True)
+        if period > SLOW_RATIO * min(periods)
+    ]
+    if not slow:
+        return []
+    return [
+        f'positions per second: {", ".join(slow)}, of others up to {1.0 / min(periods):.3g}: the '
+        'window is as long as the slowest needs'
+    ]
 
 
 def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
     """Point out positions that are far outside what the description allows."""
-    found = []
+    found, units = [], dict[str, None]()
     limits = zip(model.position_lower.tolist(), model.position_upper.tolist(), strict=True)
     for k, (lower, upper) in enumerate(limits):
         values = [part.position[k].value for part in log.segments if len(part.position[k].value)]
@@ -153,11 +170,13 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
                 f'{model.joint_names[k]} from {least:.4g} to {largest:.4g}, limits {lower:.4g} '
                 f'and {upper:.4g}'
             )
+            turns = joint_kind(model.joint_types[k]).motion.turns
+            units['degrees (--scale JOINT=deg)' if turns else 'mm (--scale JOINT=mm)'] = None
     if not found:
         return []
     return [
-        f'positions far outside the limits of the description: {"; ".join(found)}. Degrees or '
-        'mm (--scale JOINT=deg), or another zero?'
+        f'positions far outside the limits of the description: {"; ".join(found)}. In '
+        f'{" or ".join(units)}, or from another zero?'
     ]
 
 
@@ -169,7 +188,7 @@ def _without_empty_velocities(
         k
         for k in range(len(joint_names))
         if any(len(part.velocity[k].time) for part in log.segments)
-        and not any(_changes_from_zero(part.velocity[k].value) for part in log.segments)
+        and not any(changes_from_zero(part.velocity[k].value) for part in log.segments)
         and any(
             np.any(part.position[k].value != part.position[k].value[0]) for part in log.segments
         )

@@ -1,0 +1,106 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities that tell another motion than the positions of a joint."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kron_dynamics.bag.replaying.smoothing import noise_level
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.joint_log import JointLog
+from kron_dynamics.typing import FloatArray
+
+# Velocities are integrated over so many samples, and compared with what the position moved by.
+BLOCK = 25
+# Where that moved by this share of what it moves at most, and they differ by this share and by so
+# many times the noise, they contradict each other.
+MOVING_SHARE, DIFFERING_SHARE, NOISE_FACTOR = 0.1, 0.5, 6.0
+# Velocities are not used that contradict the position in this share of the motion.
+UNUSED_SHARE = 0.1
+# What is left of a contradiction, in squares, where the velocity is in another unit only.
+UNIT_SHARE = 0.01
+# What most of the numbers are below.
+USUAL = 0.95
+
+
+def without_contradicting_velocities(
+    log: JointLog, joint_names: Sequence[str], jumping: Collection[int], notes: list[str]
+) -> JointLog:
+    """Return a log without velocities that tell another motion than the positions.
+
+    Args:
+        log: of the joints.
+        joint_names: their names.
+        jumping: joints whose positions jump: it is not the velocity that is wrong.
+        notes: where it is told.
+    """
+    found, unused = dict[str, list[str]](), set[int]()
+    for k, name in enumerate(joint_names):
+        contradiction = None if k in jumping else _contradiction(log, k)
+        if contradiction is not None:
+            found.setdefault(contradiction, []).append(name)
+            unused.add(k)
+    if not found:
+        return log
+    told = '; '.join(f'of {", ".join(names)} {text}' for text, names in found.items())
+    notes.append(f'velocity {told}: not used')
+    nothing = Samples(np.empty(0), np.empty(0))
+    segments = [
+        replace(
+            part,
+            velocity=tuple(
+                nothing if k in unused else rate for k, rate in enumerate(part.velocity)
+            ),
+        )
+        for part in log.segments
+    ]
+    return replace(log, segments=tuple(segments))
+
+
+def _contradiction(log: JointLog, k: int) -> str | None:
+    """Return how the velocity of a joint contradicts its position; None if it does not."""
+    moved, integral, noise, time = np.concatenate([np.empty((4, 0)), *_moved(log, k)], axis=1)
+    if not len(moved):
+        return None
+    largest = np.maximum(np.abs(moved), np.abs(integral))
+    moves = largest > MOVING_SHARE * float(np.quantile(largest, USUAL))
+    apart = np.abs(moved - integral)
+    wrong = moves & (apart > DIFFERING_SHARE * largest) & (apart > NOISE_FACTOR * noise)
+    share = np.count_nonzero(wrong) / max(np.count_nonzero(moves), 1)
+    if share <= UNUSED_SHARE and not np.any(wrong & (apart > np.abs(moved).max())):
+        return None
+    factor = float(integral @ moved / (moved @ moved)) if moved.any() else 0.0
+    rest = integral - factor * moved
+    if rest @ rest < UNIT_SHARE * (integral @ integral):
+        return f'is {factor:.3g} times the rate of the position'
+    return (
+        f'contradicts the position in {100.0 * share:.2g} % of the motion, first at '
+        f'{time[np.argmax(wrong)]:.2f} s'
+    )
+
+
+def _moved(log: JointLog, k: int) -> Iterator[FloatArray]:
+    """Return blocks of each segment: moved by position, by velocity, noise, time; shape (4, N)."""
+    for part in log.segments:
+        place, rate = part.position[k], part.velocity[k]
+        if len(rate.time) <= BLOCK or len(place.time) < 2:
+            continue
+        steps = np.diff(rate.time)
+        # Each step alone: a sum over hours would round.
+        areas = 0.5 * steps * (rate.value[1:] + rate.value[:-1])
+        edges = np.arange(0, len(rate.time), BLOCK)
+        times = rate.time[edges]
+        integral = np.add.reduceat(areas, edges[:-1])
+        if len(edges) < 2:
+            continue
+        integral[-1] = areas[edges[-2] : edges[-1]].sum()
+        noise = np.hypot(
+            noise_level(place, place.period),
+            noise_level(rate, rate.period) * rate.period * np.sqrt(BLOCK),
+        )
+        moved = np.diff(np.interp(times, place.time, place.value))
+        yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])

@@ -1,0 +1,80 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded efforts that cannot be those of a drive, or are there for a time alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kron_dynamics.bag.series.joint_log import JointLog
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import FloatArray
+
+# Efforts so many times the limit of the description are none of a drive.
+MOST_EFFORT = 10.0
+# Efforts beside fewer positions than this share are told.
+MOST_OF_THE_TIME = 0.9
+
+
+def effort_notes(log: JointLog, model: RobotModel) -> list[str]:
+    """Return what is odd about the efforts of a log.
+
+    Args:
+        log: of the model's joints.
+        model: the robot.
+    """
+    return [*_zero(log, model), *_beyond_limits(log, model), *_of_a_part(log, model)]
+
+
+def _zero(log: JointLog, model: RobotModel) -> list[str]:
+    """Point out efforts that are always 0."""
+    found = []
+    for k, joint in enumerate(model.joint_names):
+        efforts = [part.effort[k].value for part in log.segments if len(part.effort[k].value)]
+        if efforts and not any(map(changes_from_zero, efforts)):
+            found.append(f"effort of joint '{joint}' is 0 in every message: is it measured?")
+    return found
+
+
+def changes_from_zero(values: FloatArray) -> bool:
+    """Return whether there is a number that is not 0; mostly one of the first tells.
+
+    Args:
+        values: shape (N,).
+    """
+    return bool(np.any(values[:1000]) or np.any(values))
+
+
+def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
+    """Point out efforts that no drive of the description has."""
+    found = []
+    for k, limit in enumerate(model.effort_limit.tolist()):
+        values = [part.effort[k] for part in log.segments if len(part.effort[k].value)]
+        if not values or not 0.0 < limit < np.inf:
+            continue
+        largest = max(values, key=lambda each: float(np.abs(each.value).max()))
+        place = int(np.argmax(np.abs(largest.value)))
+        if abs(largest.value[place]) > MOST_EFFORT * limit:
+            found.append(
+                f'{model.joint_names[k]} {largest.value[place]:.3g} at {largest.time[place]:.2f} '
+                f's, limit {limit:.4g}'
+            )
+    if not found:
+        return []
+    return [
+        f'efforts far beyond the limits of the description: {"; ".join(found)}. Another unit '
+        '(--scale JOINT:effort=FACTOR), or samples that are wrong?'
+    ]
+
+
+def _of_a_part(log: JointLog, model: RobotModel) -> list[str]:
+    """Point out efforts that are there in a part of the recording alone."""
+    found = []
+    for k, name in enumerate(model.joint_names):
+        efforts = sum(len(part.effort[k].time) for part in log.segments)
+        places = sum(len(part.position[k].time) for part in log.segments)
+        if 0 < efforts < MOST_OF_THE_TIME * places:
+            found.append(f'{name} beside {100.0 * efforts / places:.0f} %')
+    if not found:
+        return []
+    return [f'efforts are recorded beside a part of the positions only: {", ".join(found)}']

@@ -1,0 +1,98 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Positions that jump: whole turns are put back, other jumps pointed out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kron_dynamics.bag.samples import Samples
+from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
+from kron_dynamics.model.joint_kinds import joint_kind
+from kron_dynamics.model.robot_model import RobotModel
+from kron_dynamics.typing import FloatArray, IntArray
+
+# A position jumps that is off from one sample to the next by more than what the joint moves at
+# twice its velocity limit and in so many seconds at that limit: as `position_jump` of the node.
+JUMP_FACTOR, JUMP_TIME = 2.0, 0.05
+_TURN = 2.0 * np.pi
+# How far off whole turns, rad, a jump is that counts as some.
+MOST_OFF_TURN = 0.5
+
+
+def without_turns(
+    log: JointLog, model: RobotModel, notes: list[str]
+) -> tuple[JointLog, frozenset[int]]:
+    """Return a log without jumps by whole turns, and which joints have other jumps.
+
+    Args:
+        log: of the model's joints.
+        model: the robot.
+        notes: where jumps are told.
+    """
+    segments, left, turned = list(log.segments), dict[int, str](), []
+    for k, name in enumerate(model.joint_names):
+        speed = _most_speed(log, k, float(model.velocity_limit[k]))
+        found = [_jumps(part.position[k], speed) for part in segments]
+        sizes = np.concatenate([np.empty(0), *(size for _, size, _ in found)])
+        if not len(sizes):
+            continue
+        allowed = np.concatenate([most for *_, most in found])
+        motion = joint_kind(model.joint_types[k]).motion
+        off_turn = np.abs(sizes - _TURN * np.round(sizes / _TURN))
+        if (
+            motion.turns
+            and not motion.slides
+            and np.all(off_turn <= np.minimum(allowed, MOST_OFF_TURN))
+        ):
+            for number, (index, size, _) in enumerate(found):
+                segments[number] = _turned_back(segments[number], k, index, size)
+            turned.append(f'{name} {len(sizes)} times')
+            continue
+        part, (index, size, _) = next(
+            pair for pair in zip(segments, found, strict=True) if len(pair[1][0])
+        )
+        time = float(part.position[k].time[index[0] + 1])
+        unit = joint_kind(model.joint_types[k]).unit('position')
+        left[k] = f'{name} {len(sizes)} times, first by {size[0]:.3g} {unit} at {time:.2f} s'
+    if turned:
+        notes.append(
+            f'positions jump by whole turns: {", ".join(turned)}; they are taken to go on, as of '
+            'a joint that is told within one turn'
+        )
+    if left:
+        notes.append(
+            f'positions jump as no motion does: {"; ".join(left.values())}. Two publishers of the '
+            'same joints, or samples that are wrong? What is recomputed there is wrong, too'
+        )
+    return replace(log, segments=tuple(segments)), frozenset(left)
+
+
+def _most_speed(log: JointLog, k: int, limit: float) -> float:
+    """Return what a joint moves at most, rad/s or m/s: its limit, or more where velocities say so.
+
+    Without either it is 0: not known.
+    """
+    rates = [np.abs(part.velocity[k].value) for part in log.segments]
+    recorded = max((float(rate.max()) for rate in rates if len(rate)), default=0.0)
+    return max(recorded, limit if np.isfinite(limit) else 0.0)
+
+
+def _jumps(samples: Samples, speed: float) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return before which steps a position jumps, by how much, and what it may move in each."""
+    steps = np.diff(samples.value)
+    most = speed * (JUMP_FACTOR * np.diff(samples.time) + JUMP_TIME)
+    index = np.flatnonzero(np.abs(steps) > most) if speed > 0.0 else np.empty(0, dtype=np.intp)
+    return index, steps[index], most[index]
+
+
+def _turned_back(part: JointSegment, k: int, index: IntArray, sizes: FloatArray) -> JointSegment:
+    if not len(index):
+        return part
+    turns = np.zeros(len(part.position[k].value))
+    turns[index + 1] = _TURN * np.round(sizes / _TURN)
+    moved = Samples(part.position[k].time, part.position[k].value - np.cumsum(turns))
+    position = (*part.position[:k], moved, *part.position[k + 1 :])
+    return replace(part, position=position)
