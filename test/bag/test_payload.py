@@ -63,7 +63,7 @@ def test_command_tells_and_writes_the_payload(bags, capsys):
     told = capsys.readouterr().out
     assert 'payload  of tool (arm), /joint_states of' in told
     assert 'errors of the model are learnt from motion without load' in told
-    assert 'the payload does not change' in told
+    assert 'the payload does not change' in told and 'below zero' not in told
     written = json.loads((bags / 'out' / 'payload.json').read_text())
     assert written['whole']['mass'] == pytest.approx(LOAD.mass, rel=0.02)
     low, high = written['whole']['mass_interval']
@@ -126,10 +126,10 @@ def test_robot_that_stands_still_without_noise_carries_nothing(bags, make_bag, a
 
 
 def test_efforts_that_end_and_what_was_lost_are_told(bags, make_bag, arm_motion, capsys):
-    motion = arm_motion(duration=15.0)
+    motion = arm_motion(duration=8.0)
     with make_bag('half') as bag:
         for k, time in enumerate(motion.time):
-            effort = motion.effort[k] if k < 700 else ()
+            effort = motion.effort[k] if k < 400 else ()
             q = motion.q[k] if k != 300 else (np.nan, *motion.q[k, 1:])
             bag.joint_state('/js', time, motion.robot.joint_names, q, motion.qd[k], effort)
     out = bags / 'half_out'
@@ -147,5 +147,3 @@ def test_mass_below_zero_is_told_to_be_no_load(bags, capsys):
     urdf = ('--urdf', str(bags / 'arm.urdf'))
     assert main(['payload', str(bags / 'empty'), *urdf, '--empty', str(bags / 'loaded')]) == 0
     assert 'a mass below zero is no load' in capsys.readouterr().out
-    assert main(command(bags, '--empty', bags / 'empty')) == 0
-    assert 'below zero' not in capsys.readouterr().out

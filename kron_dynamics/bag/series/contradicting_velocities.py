@@ -11,7 +11,7 @@ import numpy as np
 
 from kron_dynamics.bag.replaying.smoothing import noise_level
 from kron_dynamics.bag.samples import Samples
-from kron_dynamics.bag.series.joint_log import JointLog
+from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointLog
 from kron_dynamics.typing import FloatArray
 
 # Velocities are integrated over so many samples, and compared with what the position moved by.
@@ -70,7 +70,7 @@ def _contradiction(log: JointLog, k: int) -> str | None:
     moves = largest > MOVING_SHARE * float(np.quantile(largest, USUAL))
     apart = np.abs(moved - integral)
     wrong = moves & (apart > DIFFERING_SHARE * largest) & (apart > NOISE_FACTOR * noise)
-    share = np.count_nonzero(wrong) / max(np.count_nonzero(moves), 1)
+    share = float(wrong.sum() / max(int(moves.sum()), 1))
     if share <= UNUSED_SHARE and not np.any(wrong & (apart > np.abs(moved).max())):
         return None
     factor = float(integral @ moved / (moved @ moved)) if moved.any() else 0.0
@@ -103,4 +103,6 @@ def _moved(log: JointLog, k: int) -> Iterator[FloatArray]:
             noise_level(rate, rate.period) * rate.period * np.sqrt(BLOCK),
         )
         moved = np.diff(np.interp(times, place.time, place.value))
-        yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])
+        # Of times without velocities nobody knows the integral.
+        whole = np.maximum.reduceat(steps, edges[:-1]) < GAP_PERIODS * rate.period
+        yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])[:, whole]

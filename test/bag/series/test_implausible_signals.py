@@ -87,12 +87,12 @@ def test_velocities_of_another_motion_are_told_and_not_used(run_of, arm_motion, 
     assert [len(each.time) for each in segment.velocity] == [401, 0, 401]
 
 
-def test_velocities_that_are_filtered_or_noisy_are_used(run_of, arm_motion):
+def test_velocities_that_are_filtered_noisy_or_missing_for_a_time_are_used(run_of, arm_motion):
     motion = arm_motion(duration=4.0)
     random = np.random.default_rng(1)
     motion.qd[:, 0] = np.convolve(motion.qd[:, 0], np.ones(3) / 3, 'same')
     motion.qd[:, LIFT] += 0.2 * random.standard_normal(401)
-    motion.q[:, 2] = np.round(motion.q[:, 2], 2)
+    motion.q[:, 2], motion.qd[140:260, 2] = np.round(motion.q[:, 2], 2), np.nan
     run, notes = run_of(motion)
     assert 'velocity' not in notes
     assert all(len(each.time) for each in run.log.segments[0].velocity)
