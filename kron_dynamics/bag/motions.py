@@ -13,6 +13,7 @@ from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay, recorded_efforts, replay_run
 from kron_dynamics.bag.replaying.row_signals import interpolated_joints
+from kron_dynamics.bag.series.implausible_efforts import changes_from_zero
 from kron_dynamics.bag.series.runs import find_runs
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.motion import Motion
@@ -51,9 +52,19 @@ def recorded_runs(
     contents = read_bag(path, rename=rename, scale=scale)
     runs = find_runs(contents, robot.model, topics, hold=hold)
     replays = [replay_run(robot, run, frame=frame) for run in runs]
+    named = ', '.join(run.topic for run in runs)
     if all(source == 'none' for replay in replays for source in replay.effort_sources):
-        named = ', '.join(run.topic for run in runs)
         raise BagError(f"'{path}' has no efforts of the joints of '{robot.model.name}' on {named}")
+    efforts = (
+        each.value
+        for replay in replays
+        for plan in replay.plans
+        for each in recorded_efforts(replay.run, plan.segment, replay.effort_sources)
+    )
+    if not any(map(changes_from_zero, efforts)):
+        raise BagError(
+            f"'{path}': efforts of the joints of '{robot.model.name}' on {named} are all 0"
+        )
     return replays
 
 

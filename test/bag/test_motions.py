@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kron_dynamics.bag.motions import motions, recorded_runs
+from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification import identify
 
 pytestmark = pytest.mark.interpreted
@@ -53,3 +54,12 @@ def test_motion_of_few_samples_and_little_noise_stays_as_recorded(recorded):
     np.testing.assert_allclose(found.q, motion.q[rows], atol=1e-9)
     np.testing.assert_allclose(found.qd, motion.qd[rows], atol=1e-9)
     assert np.abs(found.qd - true[rows]).max() < 1e-5
+
+
+def test_efforts_of_zero_alone_are_refused(make_bag, arm, arm_motion):
+    motion = arm_motion(duration=2.0)
+    motion.effort = 0.0 * motion.effort
+    with make_bag() as bag:
+        bag.motion('/js', motion)
+    with pytest.raises(BagError, match=r"efforts of the joints of 'arm' on /js are all 0"):
+        recorded_runs(bag.path, arm)

@@ -116,15 +116,6 @@ def test_bag_without_efforts_is_refused(bags, make_bag, make_motion, arm, capsys
     assert 'has no efforts of the joints' in capsys.readouterr().err
 
 
-def test_robot_that_stands_still_without_noise_carries_nothing(bags, make_bag, arm):
-    q = np.array([0.3, 0.2, 0.4])
-    with make_bag('still') as bag:
-        for k in range(400):
-            bag.joint_state('/js', 0.01 * k, arm.joint_names, q, 0.0 * q, arm.gravity_vector(q))
-    found = bag_payload(bag.path, urdf=bags / 'arm.urdf')
-    assert len(found.fit.pieces) == 1 and abs(found.fit.whole.mass) < 1e-9
-
-
 def test_efforts_that_end_and_what_was_lost_are_told(bags, make_bag, arm_motion, capsys):
     motion = arm_motion(duration=8.0)
     with make_bag('half') as bag:

@@ -63,3 +63,9 @@ def test_changes_between_the_places_looked_at_are_found_exactly(place: int) -> N
     matrix = np.ones((count, 1, 1))
     effort = np.where(np.arange(count) < place, -30.0, 30.0)[:, None]
     assert changes(matrix, effort) == [(0, place), (place, count)]
+
+
+def test_equations_without_noise_that_tell_one_sum_only_have_one_stretch():
+    """As of a robot that stands still: beside 1e13 squared, rounding leaves no prior."""
+    matrix = np.full((40, 1, 3), 1e13)
+    assert changes(matrix, np.ones((40, 1))) == [(0, 40)]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kron_dynamics.bag.replaying.smoothing import noise_level
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.model.joint_kinds import joint_kind
@@ -32,12 +33,13 @@ def without_turns(
         model: the robot.
         notes: where jumps are told.
     """
-    segments, left, turned = list(log.segments), dict[int, str](), []
+    segments, left, turned, unclear = list(log.segments), dict[int, str](), [], []
     for k, name in enumerate(model.joint_names):
         speed = _most_speed(log, k, float(model.velocity_limit[k]))
         found = [_jumps(part.position[k], speed) for part in segments]
         sizes = np.concatenate([np.empty(0), *(size for _, size, _ in found)])
         if not len(sizes):
+            unclear += _unclear(log, k, name, speed)
             continue
         allowed = np.concatenate([most for *_, most in found])
         motion = joint_kind(model.joint_types[k]).motion
@@ -67,7 +69,19 @@ def without_turns(
             f'positions jump as no motion does: {"; ".join(left.values())}. Two publishers of the '
             'same joints, or samples that are wrong? What is recomputed there is wrong, too'
         )
+    if unclear:
+        notes.append(
+            f'positions change from sample to sample as noise does: {", ".join(unclear)}. Too few '
+            'samples for this motion? What needs velocities is wrong then, and phases with it'
+        )
     return replace(log, segments=tuple(segments)), frozenset(left)
+
+
+def _unclear(log: JointLog, k: int, name: str, speed: float) -> list[str]:
+    """Tell of noise that is as large as a jump: no encoder has it."""
+    places = [part.position[k] for part in log.segments]
+    noise = max((noise_level(each, each.period) for each in places), default=0.0)
+    return [f'{name} by {noise:.3g}'] if noise > JUMP_TIME * speed > 0.0 else []
 
 
 def _most_speed(log: JointLog, k: int, limit: float) -> float:
