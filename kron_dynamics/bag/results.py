@@ -19,6 +19,8 @@ DEFAULT_MAX_NOISE = 0.5
 _EFFORTS = ('recomputed', *TERMS)
 # A residual so many times the effort is no error of a model of this robot.
 _NOT_THE_ROBOT = 1.5
+# Efforts that are so near to those of the model in another unit are in that unit.
+UNIT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,17 @@ def contradicting_efforts(joints: Sequence[JointResult]) -> str | None:
     Args:
         joints: results of a run.
     """
+    factors = [
+        joint.recomputed_rms / joint.effort_rms
+        for joint in joints
+        if not joint.noise_dominates and joint.effort_rms > 0.0
+    ]
+    for unit, factor in (('kN', 1e3), ('mN', 1e-3)):
+        if factors and all(abs(each / factor - 1.0) < UNIT_SHARE for each in factors):
+            return (
+                f'efforts of all joints are {1.0 / factor:g} of the recomputed ones: they are in '
+                f'{unit} or {unit} m (--scale *:effort={unit})'
+            )
     found = [
         f'{joint.name} ({joint.ratio:.3g} times)'
         for joint in joints
@@ -104,7 +117,8 @@ def contradicting_efforts(joints: Sequence[JointResult]) -> str | None:
     return (
         f'the residual is larger than the effort itself: {", ".join(found)}. Efforts in another '
         'unit (currents? their gains: identify --estimate-gains) or of the other sign '
-        '(--scale JOINT:effort=FACTOR), positions in another unit, another load or another robot?'
+        '(--scale JOINT:effort=FACTOR), positions in another unit, joints interchanged, another '
+        'load or another robot?'
     )
 
 

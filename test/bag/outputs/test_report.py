@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kron_dynamics.bag import analyze_bag
 from kron_dynamics.bag.outputs.text_report import format_report
 from kron_dynamics.bag.outputs.text_tables import scale_of
+from kron_dynamics.bag.results import JointResult, contradicting_efforts
 from kron_dynamics.bag.samples import DroppedSamples
 
 
@@ -77,3 +80,35 @@ def test_efforts_that_were_not_recorded_are_said_to_be_missing(make_bag, arm_urd
     report = format_report(analyze_bag(bag.path))
     assert 'efforts  not recorded (turn, lift, reach)' in report
     assert 'no effort recorded' in ' '.join(row_of(report, 'turn'))
+
+
+@pytest.mark.parametrize(
+    ('factors', 'told'),
+    [
+        ((1e-3, 0.95e-3), r'0.001 of the recomputed ones: .* kN m \(--scale \*:effort=kN\)'),
+        ((1e3, 1.1e3), r'1000 of the recomputed ones: .* mN m \(--scale \*:effort=mN\)'),
+        ((1e-3, 0.5), 'the residual is larger than the effort itself: b .999 times'),
+        ((1.0, 0.9), None),
+    ],
+)
+def test_units_of_efforts_that_are_off_by_a_thousand_are_named(factors, told):
+    joints = [
+        JointResult(
+            name,
+            'N m',
+            'measured',
+            100,
+            share * 5.0,
+            9.0,
+            5.0,
+            0.0,
+            False,
+            abs(share - 1.0) * 5.0,
+            9.0,
+            0.0,
+            {},
+        )
+        for name, share in zip('ba', factors, strict=True)
+    ]
+    found = contradicting_efforts(joints)
+    assert found is None if told is None else re.search(told, found)
