@@ -96,15 +96,31 @@ def test_failure_is_not_remembered(
     np.testing.assert_array_equal(make_product()([2.0, 3.0]), [6.0])
 
 
+@pytest.mark.parametrize('what', ['exec sleep 600', 'while :; do :; done'])
 def test_hanging_compiler_times_out(
-    fake_compiler: Any, own_cache: Path, make_product: Any, monkeypatch: pytest.MonkeyPatch
+    fake_compiler: Any,
+    own_cache: Path,
+    make_product: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
 ) -> None:
-    fake_compiler('exec sleep 600')
+    fake_compiler(what)
     monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 0.2)
     started = time.monotonic()
     with pytest.raises(KernelBuildError, match=r'longer than 0\.2 s'):
         make_product()
     assert time.monotonic() - started < 300
+
+
+def test_compiler_that_waits_for_the_processor_is_waited_for(
+    fake_compiler: Any, own_cache: Path, make_product: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    some = 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; sleep 0.4'
+    fake_compiler(f'{some}; {some}; {some}; exec {compiler[0]} "$@"')
+    monkeypatch.setattr(run_compiler, '_TIME_LIMIT', 1.0)
+    np.testing.assert_array_equal(make_product()([2.0, 3.0]), [6.0])
 
 
 def test_compiler_that_cannot_be_run(
