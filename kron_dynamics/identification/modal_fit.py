@@ -150,7 +150,11 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
         extra = 2.0 * windows.count + 2.0
         gained = gained / max(misfit, 1.0)
         evidence = float((gained.sum() - extra) / np.sqrt(2.0 * extra))
-        inside = SEARCHED[0] * 1.01 < scale[k] < SEARCHED[1] / 1.01 and ratio[k] < _RATIOS[1] / 1.5
+        inside = SEARCHED[0] * 1.01 < scale[k] < SEARCHED[1] / 1.01
+        # What never dies out is an oscillation of something else, and so is what the joints'
+        # motion explains no better than chance.
+        inside &= _RATIOS[0] * 1.5 < ratio[k] < _RATIOS[1] / 1.5
+        driven = np.sum(residuals(scale, ratio, undriven=k) ** 2 - rest**2) > 0.0
         narrow = INTERVAL * float(deviation[k]) < _WIDEST
         modes.append(
             FittedMode(
@@ -160,7 +164,7 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
                 float(deviation[m + k]),
                 evidence,
                 gained / np.sqrt(2.0 * extra),
-                bool(inside and narrow and evidence > _LEAST_EVIDENCE),
+                bool(inside and driven and narrow and evidence > _LEAST_EVIDENCE),
             )
         )
     return ModalFit(tuple(modes), misfit, int((residuals.weights < 0.5).sum()))

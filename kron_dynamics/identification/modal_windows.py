@@ -93,25 +93,34 @@ class ModalResiduals:
         own = np.eye(len(windows.channel_noise))
         self._drifts = np.einsum('pl,cd->lcpd', powers, own).reshape(len(s), len(own), -1)
 
-    def __call__(self, scale: FloatArray, ratio: FloatArray, left_out: int = -1) -> FloatArray:
+    def __call__(
+        self, scale: FloatArray, ratio: FloatArray, left_out: int = -1, undriven: int = -1
+    ) -> FloatArray:
         """Return residuals in standard deviations, shape (S, 2, L, C): real parts, imaginary ones.
+
+        The standard deviations are those of all modes: sums of squares can be compared.
 
         Args:
             scale: of the modes' frequencies to those predicted, shape (m,).
             ratio: damping ratios, shape (m,).
             left_out: place of a mode that is taken not to exist; -1 for none.
+            undriven: place of a mode that swings, but not by the joints' motion; -1 for none.
         """
         w = self.windows
-        modes = [k for k in range(w.modes) if k != left_out]
         s = 1j * w.lines[:, None]
-        omega = (w.omega * scale)[:, None, modes]
-        below = s**2 + 2 * ratio[modes] * omega * s + omega**2  # (S, L, m)
-        shapes = (w.shapes * w.known[:, None])[:, modes].swapaxes(1, 2)  # (S, C, m)
-        answer, drive = s**2 / below, w.drive[:, modes]
-        forced = -answer * np.einsum('smj,slj->slm', drive, w.joints)
-        swings = [(top / below)[:, :, None] * shapes[:, None] for top in (s * omega, omega**2)]
+        omega = (w.omega * scale)[:, None]
+        below = s**2 + 2 * ratio * omega * s + omega**2  # (S, L, m)
+        shapes = (w.shapes * w.known[:, None]).swapaxes(1, 2)  # (S, C, m)
+        answer = s**2 / below
+        forced = -answer * np.einsum('smj,slj->slm', w.drive, w.joints)
+        forced[:, :, [k for k in (left_out, undriven) if k >= 0]] = 0.0
+        there = [k for k in range(w.modes) if k != left_out]
+        swings = [
+            (top / below)[:, :, None, there] * shapes[:, None][..., there]
+            for top in (s * omega, omega**2)
+        ]
         drifts = np.broadcast_to(self._drifts, (w.count, *self._drifts.shape))
-        whiten = self._whitening(np.einsum('scm,slm,smj->slcj', shapes, answer, drive))
+        whiten = self._whitening(np.einsum('scm,slm,smj->slcj', shapes, answer, w.drive))
         value = w.channels - np.einsum('slm,scm->slc', forced, shapes)
         rest = _rows(whiten, value[..., None])
         shared = _rows(whiten, w.nuisances)

@@ -88,6 +88,34 @@ def test_a_mode_that_is_left_out_is_as_if_it_were_not(windows: ModalWindows) -> 
     )
 
 
+@pytest.mark.parametrize('mode', [0, 1])
+def test_an_undriven_mode_swings_without_the_joints(windows: ModalWindows, mode: int) -> None:
+    drive = windows.drive.copy()
+    drive[:, mode] = 0.0
+    alone = replace(windows, drive=drive)
+    np.testing.assert_allclose(
+        ModalResiduals(windows)(ONE, RATIO, undriven=mode),
+        ModalResiduals(alone)(ONE, RATIO),
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize('without', [{'left_out': 0}, {'undriven': 0}])
+def test_what_is_left_without_a_mode_is_weighed_as_with_it(
+    windows: ModalWindows, without: dict[str, int]
+) -> None:
+    noisy = replace(windows, joint_noise=np.full((LINES, JOINTS), 0.3))
+    # Only this mode takes noise of the joints to the channels, near its resonance.
+    shapes, rigid = noisy.shapes.copy(), 0.0 * noisy.rigid
+    shapes[:, 1] = 0.0
+    quiet = replace(noisy, shapes=shapes, rigid=rigid)
+    loud = replace(quiet, joint_noise=30.0 * quiet.joint_noise)
+    fewer, more = (
+        np.sum(ModalResiduals(each)(ONE, RATIO, **without) ** 2) for each in (loud, quiet)
+    )
+    assert fewer < 0.9 * more
+
+
 @pytest.mark.parametrize('joint_noise', [0.0, 0.3])
 def test_residuals_of_noise_have_a_variance_of_one(
     joint_noise: float, windows: ModalWindows, rng: np.random.Generator

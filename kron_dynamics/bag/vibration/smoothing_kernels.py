@@ -13,7 +13,7 @@ _THIRD = np.sqrt(20.0)
 _NOISELESS = 1e-9
 
 
-def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def gaussian_kernels(width: float, period: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a Gaussian and the kernels of its first and second derivative, shape (2 k + 1,).
 
     Args:
@@ -29,6 +29,24 @@ def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArr
     curvature = (j * j - np.sum(j * j * bell)) * bell
     curvature *= 2.0 / (np.sum(j * j * curvature) * period**2)
     return bell, slope, curvature
+
+
+def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a smoothing kernel and those of its first and second derivative, shape (2 k + 1,).
+
+    A Gaussian of gain g takes the share 1 - g of a sine; this kernel takes but (1 - g)^3, so that
+    efforts computed from smoothed motion are those of the motion itself.
+
+    Args:
+        width: standard deviation of the Gaussian in samples.
+        period: of the samples, s.
+    """
+    bell, slope, curvature = gaussian_kernels(width, period)
+    reach = len(bell) // 2
+    # 1 - (1 - g)^3 = g (3 - 3 g + g^2)
+    flat = np.convolve(bell, bell) - 3.0 * np.pad(bell, reach)
+    flat[2 * reach] += 3.0
+    return np.convolve(bell, flat), np.convolve(slope, flat), np.convolve(curvature, flat)
 
 
 def smoothed(values: FloatArray, kernel: FloatArray) -> FloatArray:

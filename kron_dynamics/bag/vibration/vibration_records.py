@@ -18,6 +18,7 @@ from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.bag.vibration.smoothing_kernels import (
     WhiteNoise,
+    gaussian_kernels,
     smoothed,
     smoothing_kernels,
 )
@@ -83,8 +84,10 @@ class VibrationRecord:
         self.period = max(samples.period for samples in segment.position)
         self.count = int((segment.end - segment.start) / self.period + 1e-6) + 1
         # Half a sample at least: the derivatives of a narrower kernel are none.
-        width = max(0.1 / frequency / self.period, 0.8)
+        width = max(0.06 / frequency / self.period, 0.8)
         self.kernel, self.slope, self.curvature = smoothing_kernels(width, self.period)
+        # Whether a joint slides is told by rates of less noise; that slow is what drives do.
+        self._calm = gaussian_kernels(max(0.1 / frequency / self.period, 0.8), self.period)
         if not self.long_enough:
             return
         noises, rates_known = self._noises()
@@ -149,7 +152,9 @@ class VibrationRecord:
         coasting[inner] = tip[:, :3]
         left = smoothed(tau - own, self.kernel)
         _, coulomb, passage = friction_coefficients(rigid.model).T
-        held = (np.abs(qd_smooth) < _SLIDING * passage) & (coulomb > 0.0)
+        bell, slope, _ = self._calm
+        calm = share * smoothed(rates, bell) + (1 - share) * smoothed(turns, slope)
+        held = (np.abs(calm) < _SLIDING * passage) & (coulomb > 0.0)
         left[held] = np.nan
         wanted = slice(first - begin, last - begin)
         shown = smoothed(shaken - coasting, self.kernel)

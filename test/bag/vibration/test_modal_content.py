@@ -14,6 +14,9 @@ from long_runs import some_of
 import kron_dynamics as kd
 from benchmarks.robots import description
 from benchmarks.vibrating_machines import STACKER, moved, recorded
+from kron_dynamics.bag.samples import DroppedSamples, Samples
+from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
+from kron_dynamics.bag.series.runs import Run
 from kron_dynamics.bag.vibration.flexible_update import write_update
 from kron_dynamics.bag.vibration.modal_content import modal_content
 from kron_dynamics.bag.vibration.predicted_modes import groups_of, predicted_modes
@@ -79,6 +82,41 @@ def test_a_stiff_machine_shows_no_vibration(model, seed, tip):
     content = found(model, stiff, seed, tip=tip)
     assert [mode.verdict.split(':')[0] for mode in content.modes] == ['not seen'] * 2
     assert np.isnan([mode.frequency for mode in content.modes]).all()
+
+
+def swung(scale: float, seed: int) -> Run:
+    """A stiff machine in wide motion of several sines a joint, with efforts of a scale."""
+    robot, rng, period = STACKER.robot(bends=False), np.random.default_rng(seed), 0.01
+    time = period * np.arange(1.0, 30_001.0)
+    rate, phase = rng.uniform(0.5, 2.0, (3, 3)), rng.uniform(0.0, 6.0, (3, 3))
+    angle = time[:, None, None] * rate + phase
+    q = np.array(STACKER.pose) + 0.4 * np.sin(angle).sum(axis=1)
+    qd = 0.4 * (rate * np.cos(angle)).sum(axis=1)
+    qdd = -0.4 * (rate**2 * np.sin(angle)).sum(axis=1)
+    effort = scale * (robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd))
+    noise = rng.standard_normal((3, *q.shape))
+    signals = q + 1e-5 * noise[0], qd + 1e-3 * noise[1], effort + 0.3 * noise[2]
+    columns = [tuple(Samples(time, column) for column in each.T) for each in signals]
+    segment = JointSegment(0, float(time[0]), float(time[-1]), *columns)
+    log = JointLog((segment,), DroppedSamples(), len(time), 0, *np.zeros((2, 1), np.int64), True)
+    return Run('/joint_states', log, None, None, ())
+
+
+@pytest.mark.parametrize('seed', some_of(tuple(range(4)), (1,)))
+def test_wide_motion_of_a_stiff_machine_leaves_nothing_but_noise(model, seed):
+    content = modal_content(model, swung(1.0, seed), TIP, SOURCES)
+    assert content.windows > 10
+    for mode in content.modes:
+        assert not mode.seen
+        # Below what as many amplitudes explain of noise.
+        assert mode.evidence < 0.0
+
+
+@pytest.mark.parametrize('seed', some_of((1, 5), (1,)))
+def test_what_a_wrong_mass_leaves_at_one_frequency_is_no_vibration(model, seed):
+    content = modal_content(model, swung(1.02, seed), TIP, SOURCES)
+    assert not any(mode.seen for mode in content.modes)
+    assert max(mode.evidence for mode in content.modes) > 6.0
 
 
 def test_what_vibrates_faster_than_half_the_sampling_rate_is_not_looked_for(truth, model):

@@ -23,7 +23,7 @@ T = PERIOD * np.arange(301)
 def test_lines_and_parabolas_have_their_derivatives(width: float) -> None:
     bell, slope, curvature = smoothing_kernels(width, PERIOD)
     reach = len(bell) // 2
-    assert reach == np.ceil(4.0 * width)
+    assert reach == 3 * np.ceil(4.0 * width)
     signals = np.column_stack([3.0 + 0.0 * T, 2.0 * T - 1.0, 1.0 - T + 3.0 * T**2])
     inner = slice(reach, len(T) - reach)
     for kernel, expected, columns in (
@@ -38,11 +38,17 @@ def test_lines_and_parabolas_have_their_derivatives(width: float) -> None:
             )
         unknown = np.isnan(found)
         assert unknown[:reach].all() and unknown[-reach:].all() and not unknown[inner].any()
-    # A parabola is raised by half its curvature times the variance of the bell.
-    variance = PERIOD**2 * np.sum(np.arange(-reach, reach + 1) ** 2 * bell)
-    raised = smoothed(signals, bell)[inner, 2] - signals[inner, 2]
-    np.testing.assert_allclose(raised, 3.0 * variance)
-    assert variance == pytest.approx((width * PERIOD) ** 2, rel=0.01)
+
+
+@pytest.mark.parametrize('width', [0.8, 2.5, 6.0])
+def test_slow_sines_stay_as_they_are_and_fast_ones_go(width: float) -> None:
+    kernel = smoothing_kernels(width, PERIOD)[0]
+    lines = np.array([0.1, 0.2, 0.4, 0.8]) / (width * PERIOD)
+    gaussian = np.exp(-0.5 * (width * PERIOD * lines) ** 2)
+    gains = kernel_gain(kernel, lines, PERIOD)
+    np.testing.assert_allclose(1.0 - gains, (1.0 - gaussian) ** 3, rtol=0.02, atol=1e-8)
+    fastest = np.array([min(3.5 / width, np.pi)]) / PERIOD
+    assert abs(kernel_gain(kernel, fastest, PERIOD)[0]) < 0.25
 
 
 def test_sines_are_multiplied_by_the_gain() -> None:
