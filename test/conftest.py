@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -27,15 +28,16 @@ KERNELS = 'KRON_DYNAMICS_TEST_KERNELS'
 NAMES = sorted(path.stem for path in ROBOTS.glob('*.urdf'))
 # The files that take longest, which processes that share the tests begin with.
 LONGEST = (
-    *('test_reference_vectors.py', 'test_tuned_loops.py', 'test_loops.py'),
-    *('test_pinocchio_oracle.py', 'test_analyze_command.py', 'test_sources.py'),
-    *('test_vibration_of_the_boom.py', 'test_tune_command.py', 'test_flexible_links.py'),
-    *('test_carrying.py', 'test_conformance.py', 'test_flexible_load.py', 'test_replay.py'),
-    *('test_segment_chain.py', 'test_flexible_robot.py', 'test_lanes.py', 'test_validity.py'),
-    *('test_large_bending.py', 'test_gravity_hold.py', 'test_flexible_motion.py'),
-    *('test_symbolic.py', 'test_momentum_observer.py', 'test_relative_frames.py'),
-    *('test_taylor_of_robots.py', 'test_tuan_2019.py', 'test_modes_command.py'),
-    *('test_cli_processes.py', 'test_robot.py', 'test_fuzz.py', 'test_beam.py'),
+    *('test_reference_vectors.py', 'test_loops_that_bend.py', 'test_campaign_command.py'),
+    *('test_tuned_loops.py', 'test_library.py', 'test_pinocchio_oracle.py'),
+    *('test_long_recordings.py', 'test_retime.py', 'test_loops.py', 'test_parsa_2007.py'),
+    *('test_caller_over_time.py', 'test_identify.py', 'test_robot.py', 'test_sources.py'),
+    *('test_loops_of_bending_links.py', 'test_vibration_of_the_boom.py', 'test_symbolic.py'),
+    *('test_known_truth.py', 'test_tune_command.py', 'test_gravity_direction.py'),
+    *('test_closed_loop_dynamics.py', 'test_series.py', 'test_identify_loads.py'),
+    *('test_payload.py', 'test_modal_content.py', 'test_lanes.py', 'test_flexible_load.py'),
+    *('test_identify_command.py', 'test_fuzz.py', 'test_constraints_page.py'),
+    *('test_analyze_command.py', 'test_interrupts.py', 'test_negrean_2012.py'),
 )
 
 # The same examples in every run: a failure in CI is a failure on the desk.
@@ -115,6 +117,12 @@ def pytest_collection_modifyitems(
     yield
     shared = hasattr(config, 'workerinput')
     items.sort(key=lambda item: place_of(item, shared))
+
+
+def pytest_collection_finish() -> None:
+    """Keep Python from looking through the thousands of tests again whenever it frees memory."""
+    gc.collect()
+    gc.freeze()
 
 
 def place_of(item: pytest.Item, shared: bool) -> tuple[int, ...]:
