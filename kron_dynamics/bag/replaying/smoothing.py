@@ -19,6 +19,8 @@ NORMAL_MAD = 1.4826
 NOISE_DIFFERENCE = 6
 # Differences that are looked at together: enough that single wrong samples count for nothing.
 NOISE_PART = 64
+# Samples of a long signal that tell its usual noise.
+NOISE_STRETCH = 16_384
 # Fewer changes of step than this do not show that a signal was rounded.
 MIN_STEP_CHANGES = 8
 # Samples closer than this share of the usual distance count as one.
@@ -212,14 +214,34 @@ def noise_level(samples: Samples, period: float) -> float:
     spread = 0.0
     if len(differences):
         scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
-        parts = np.array_split(differences, max(1, len(differences) // NOISE_PART))
-        spreads = [np.median(np.abs(part - np.median(part))) for part in parts]
-        spread = NORMAL_MAD * float(np.sqrt(np.mean(np.square(spreads)))) / scale
+        parts = max(1, len(differences) // NOISE_PART)
+        # What is left over of the last part is left out.
+        table = differences[: len(differences) // parts * parts].reshape(parts, -1)
+        centred = np.abs(table - _medians(table)[:, None])
+        spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2))) / scale
     if step == 0.0:
         return spread
     changes = np.flatnonzero(np.diff(samples.value))
     shared = float(np.median(np.diff(changes))) if len(changes) > MIN_STEP_CHANGES else 1.0
     return max(spread, step / math.sqrt(12.0) * math.sqrt(shared))
+
+
+def usual_noise(samples: Samples) -> float:
+    """Return the noise level of a stretch in the middle of a signal: of all of a short one.
+
+    Args:
+        samples: the signal, values of shape (M,).
+    """
+    first = max(0, (len(samples.time) - NOISE_STRETCH) // 2)
+    part = slice(first, first + NOISE_STRETCH)
+    stretch = Samples(samples.time[part], samples.value[part])
+    return noise_level(stretch, stretch.period) if len(stretch.time) > 1 else 0.0
+
+
+def _medians(table: FloatArray) -> FloatArray:
+    """Return the upper medians of rows, shape (N,)."""
+    middle = table.shape[1] // 2
+    return np.asarray(np.partition(table, middle, axis=1)[:, middle])
 
 
 def resolution(value: FloatArray) -> float:

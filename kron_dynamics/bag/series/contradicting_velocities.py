@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.smoothing import noise_level
+from kron_dynamics.bag.replaying.row_signals import stamps_key
+from kron_dynamics.bag.replaying.smoothing import usual_noise
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointLog
 from kron_dynamics.typing import FloatArray
@@ -25,6 +26,8 @@ UNUSED_SHARE = 0.1
 UNIT_SHARE = 0.01
 # What most of the numbers are below.
 USUAL = 0.95
+# Distances of samples, and the usual one, of signals that are sampled together.
+Steps = dict[tuple[int, int, int], tuple[FloatArray, float]]
 
 
 def without_contradicting_velocities(
@@ -39,8 +42,9 @@ def without_contradicting_velocities(
         notes: where it is told.
     """
     found, unused = dict[str, list[str]](), set[int]()
+    known: Steps = {}
     for k, name in enumerate(joint_names):
-        contradiction = None if k in jumping else _contradiction(log, k)
+        contradiction = None if k in jumping else _contradiction(log, k, known)
         if contradiction is not None:
             found.setdefault(contradiction, []).append(name)
             unused.add(k)
@@ -61,9 +65,11 @@ def without_contradicting_velocities(
     return replace(log, segments=tuple(segments))
 
 
-def _contradiction(log: JointLog, k: int) -> str | None:
+def _contradiction(log: JointLog, k: int, known: Steps) -> str | None:
     """Return how the velocity of a joint contradicts its position; None if it does not."""
-    moved, integral, noise, time = np.concatenate([np.empty((4, 0)), *_moved(log, k)], axis=1)
+    moved, integral, noise, time = np.concatenate(
+        [np.empty((4, 0)), *_moved(log, k, known)], axis=1
+    )
     if not len(moved):
         return None
     largest = np.maximum(np.abs(moved), np.abs(integral))
@@ -83,13 +89,13 @@ def _contradiction(log: JointLog, k: int) -> str | None:
     )
 
 
-def _moved(log: JointLog, k: int) -> Iterator[FloatArray]:
+def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
     """Return blocks of each segment: moved by position, by velocity, noise, time; shape (4, N)."""
     for part in log.segments:
         place, rate = part.position[k], part.velocity[k]
         if len(rate.time) <= BLOCK or len(place.time) < 2:
             continue
-        steps = np.diff(rate.time)
+        steps, period = _steps(rate, known)
         # Each step alone: a sum over hours would round.
         areas = 0.5 * steps * (rate.value[1:] + rate.value[:-1])
         edges = np.arange(0, len(rate.time), BLOCK)
@@ -99,10 +105,18 @@ def _moved(log: JointLog, k: int) -> Iterator[FloatArray]:
             continue
         integral[-1] = areas[edges[-2] : edges[-1]].sum()
         noise = np.hypot(
-            noise_level(place, place.period),
-            noise_level(rate, rate.period) * rate.period * np.sqrt(BLOCK),
+            usual_noise(place),
+            usual_noise(rate) * period * np.sqrt(BLOCK),
         )
         moved = np.diff(np.interp(times, place.time, place.value))
         # Of times without velocities nobody knows the integral.
-        whole = np.maximum.reduceat(steps, edges[:-1]) < GAP_PERIODS * rate.period
+        whole = np.maximum.reduceat(steps, edges[:-1]) < GAP_PERIODS * period
         yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])[:, whole]
+
+
+def _steps(samples: Samples, known: Steps) -> tuple[FloatArray, float]:
+    """Return the distances of samples in s, shape (M - 1,), and the usual one."""
+    key = stamps_key(samples)
+    if key not in known:
+        known[key] = np.diff(samples.time), samples.period
+    return known[key]

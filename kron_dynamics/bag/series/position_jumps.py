@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.bag.replaying.smoothing import noise_level
+from kron_dynamics.bag.replaying.smoothing import usual_noise
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.model.joint_kinds import joint_kind
@@ -80,7 +80,7 @@ def without_turns(
 def _unclear(log: JointLog, k: int, name: str, speed: float) -> list[str]:
     """Tell of noise that is as large as a jump: no encoder has it."""
     places = [part.position[k] for part in log.segments]
-    noise = max((noise_level(each, each.period) for each in places), default=0.0)
+    noise = max((usual_noise(each) for each in places), default=0.0)
     return [f'{name} by {noise:.3g}'] if noise > JUMP_TIME * speed > 0.0 else []
 
 
@@ -97,9 +97,13 @@ def _most_speed(log: JointLog, k: int, limit: float) -> float:
 def _jumps(samples: Samples, speed: float) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return before which steps a position jumps, by how much, and what it may move in each."""
     steps = np.diff(samples.value)
-    most = speed * (JUMP_FACTOR * np.diff(samples.time) + JUMP_TIME)
-    index = np.flatnonzero(np.abs(steps) > most) if speed > 0.0 else np.empty(0, dtype=np.intp)
-    return index, steps[index], most[index]
+    index = np.empty(0, dtype=np.intp)
+    if speed > 0.0:
+        # Mostly none is as large.
+        index = np.flatnonzero(np.abs(steps) > speed * JUMP_TIME)
+    most = speed * (JUMP_FACTOR * (samples.time[index + 1] - samples.time[index]) + JUMP_TIME)
+    jumps = np.abs(steps[index]) > most
+    return index[jumps], steps[index[jumps]], most[jumps]
 
 
 def _turned_back(part: JointSegment, k: int, index: IntArray, sizes: FloatArray) -> JointSegment:
