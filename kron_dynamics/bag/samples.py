@@ -14,6 +14,7 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Is told what is being done, and how much of it is done, 0 to 1.
 Progress = Callable[[str, float], None]
+_ROWS = 16_384  # of a long table that are looked at together
 # Indices of messages, and the values they hold.
 Piece = tuple[IntArray, FloatArray]
 
@@ -34,6 +35,16 @@ class Samples:
     def period(self) -> float:
         """Usual distance of the samples in s; there have to be two or more."""
         return sample_period(self.time)
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """Least and largest value; there has to be one."""
+        # A column of a long table is read once, some rows after the other.
+        least, largest = np.inf, -np.inf
+        for first in range(0, len(self.value), _ROWS):
+            part = np.ascontiguousarray(self.value[first : first + _ROWS])
+            least, largest = min(least, float(part.min())), max(largest, float(part.max()))
+        return least, largest
 
     def between(self, start: float, end: float) -> Samples:
         """Return the samples with start <= time <= end (in s)."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
@@ -52,9 +53,9 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
         values = [part.effort[k] for part in log.segments if len(part.effort[k].value)]
         if not values or not 0.0 < limit < np.inf:
             continue
-        largest = max(values, key=lambda each: float(np.abs(each.value).max()))
-        place = int(np.argmax(np.abs(largest.value)))
-        if abs(largest.value[place]) > MOST_EFFORT * limit:
+        largest = max(values, key=_magnitude)
+        if _magnitude(largest) > MOST_EFFORT * limit:
+            place = int(np.argmax(np.abs(largest.value)))
             found.append(
                 f'{model.joint_names[k]} {largest.value[place]:.3g} at {largest.time[place]:.2f} '
                 f's, limit {limit:.4g}'
@@ -65,6 +66,10 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
         f'efforts far beyond the limits of the description: {"; ".join(found)}. Another unit '
         '(--scale JOINT:effort=FACTOR), or samples that are wrong?'
     ]
+
+
+def _magnitude(samples: Samples) -> float:
+    return max(map(abs, samples.extremes))
 
 
 def _of_a_part(log: JointLog, model: RobotModel) -> list[str]:

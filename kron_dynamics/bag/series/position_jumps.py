@@ -89,8 +89,8 @@ def _most_speed(log: JointLog, k: int, limit: float) -> float:
 
     Without either it is 0: not known.
     """
-    rates = [np.abs(part.velocity[k].value) for part in log.segments]
-    recorded = max((float(rate.max()) for rate in rates if len(rate)), default=0.0)
+    rates = [part.velocity[k] for part in log.segments if len(part.velocity[k].time)]
+    recorded = max((abs(bound) for rate in rates for bound in rate.extremes), default=0.0)
     return max(recorded, limit if np.isfinite(limit) else 0.0)
 
 

@@ -159,12 +159,12 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
     found, units = [], dict[str, None]()
     limits = zip(model.position_lower.tolist(), model.position_upper.tolist(), strict=True)
     for k, (lower, upper) in enumerate(limits):
-        values = [part.position[k].value for part in log.segments if len(part.position[k].value)]
+        known = [part.position[k] for part in log.segments if len(part.position[k].time)]
         margin = BEYOND_LIMITS * (upper - lower)
-        if not values or not np.isfinite(margin) or margin <= 0.0:
+        if not known or not np.isfinite(margin) or margin <= 0.0:
             continue
-        least = min(float(value.min()) for value in values)
-        largest = max(float(value.max()) for value in values)
+        least = min(samples.extremes[0] for samples in known)
+        largest = max(samples.extremes[1] for samples in known)
         if least < lower - margin or largest > upper + margin:
             found.append(
                 f'{model.joint_names[k]} from {least:.4g} to {largest:.4g}, limits {lower:.4g} '

@@ -132,8 +132,9 @@ def _taken(samples: Samples, rows: IntArray) -> np.ndarray:
 
 def _repeated(segment: JointSegment, recorded: list[Samples]) -> IntArray:
     """Return which states are those before once more."""
-    rows = np.arange(1, len(recorded[0].time))
-    for samples in recorded:
+    first = recorded[0].value
+    rows = 1 + np.flatnonzero(first[1:] == first[:-1])
+    for samples in recorded[1:]:
         rows = rows[samples.value[rows] == samples.value[rows - 1]]
     moving = np.zeros(len(rows), dtype=bool)
     for samples in segment.velocity:
