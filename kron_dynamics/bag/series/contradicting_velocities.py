@@ -95,7 +95,10 @@ def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
         place, rate = part.position[k], part.velocity[k]
         if len(rate.time) <= BLOCK or len(place.time) < 2:
             continue
-        steps, period = _steps(rate, known)
+        key = stamps_key(rate)
+        if key not in known:
+            known[key] = np.diff(rate.time), rate.period
+        steps, period = known[key]
         # Each step alone: a sum over hours would round.
         areas = 0.5 * steps * (rate.value[1:] + rate.value[:-1])
         edges = np.arange(0, len(rate.time), BLOCK)
@@ -108,15 +111,10 @@ def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
             usual_noise(place),
             usual_noise(rate) * period * np.sqrt(BLOCK),
         )
-        moved = np.diff(np.interp(times, place.time, place.value))
+        together = stamps_key(place) == key
+        moved = np.diff(
+            place.value[edges] if together else np.interp(times, place.time, place.value)
+        )
         # Of times without velocities nobody knows the integral.
         whole = np.maximum.reduceat(steps, edges[:-1]) < GAP_PERIODS * period
         yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])[:, whole]
-
-
-def _steps(samples: Samples, known: Steps) -> tuple[FloatArray, float]:
-    """Return the distances of samples in s, shape (M - 1,), and the usual one."""
-    key = stamps_key(samples)
-    if key not in known:
-        known[key] = np.diff(samples.time), samples.period
-    return known[key]
