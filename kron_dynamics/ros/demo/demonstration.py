@@ -88,12 +88,16 @@ def _make_runs(
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         try:
             # Of its own: another demonstration may run in this domain.
-            node = rclpy.create_node('demo', namespace=f'demo_{os.getpid()}')
-            recorder = BagRecorder(node, output / 'bag')
+            own: dict[str, Any] = {
+                'namespace': f'demo_{os.getpid()}',
+                'start_parameter_services': False,
+            }
+            node = rclpy.create_node('demo', **own)
+            recorder = BagRecorder(rclpy.create_node('recorder', **own), output / 'bag')
 
             def make(scenario: Scenario, setting: Setting) -> Done:
-                run = DemoRun(node, setting, signals.look)
-                return _run(run, recorder, scenario, setting, arguments, output)
+                run = DemoRun(node, recorder, setting, signals.look)
+                return _run(run, scenario, setting, arguments, output)
 
             try:
                 return {
@@ -179,7 +183,6 @@ def _output_folder(wanted: Path | None) -> Path:
 
 def _run(
     run: DemoRun,
-    recorder: BagRecorder,
     scenario: Scenario,
     setting: Setting,
     arguments: argparse.Namespace,
@@ -195,14 +198,13 @@ def _run(
                 if joint in run.model.joint_names
             }
     try:
-        run.record(recorder)
+        run.record()
         run.start(simulator, output)
         _progress(setting.name, 'starting', 0.0)
         motion = scenario.motion(run.model, run.wait_until_active())
         start = run.follow(motion, lambda share: _progress(setting.name, 'running', share))
         run.stop()
-        run.catch_up(recorder)
-        recorder.stop()
+        run.catch_up()
         _progress(setting.name, 'done', 1.0)
         print()
         return Done(setting.name, motion, start)

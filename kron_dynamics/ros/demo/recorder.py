@@ -7,8 +7,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import StoragePlugin, Writer
@@ -20,14 +21,23 @@ _SILENCE = 0.3
 _LONGEST = 10.0
 
 
+class _Recorded(NamedTuple):
+    subscription: Any
+    connection: Any
+    counts: bool
+
+
 class BagRecorder:
-    """Writes the serialized messages of topics as they come."""
+    """Writes the serialized messages of topics that have come since it last looked.
+
+    An executor would wake up and look through all topics for nearly every message.
+    """
 
     def __init__(self, node: Node, path: Path) -> None:
         """Open a new bag.
 
         Args:
-            node: subscribes.
+            node: subscribes, and is not spun.
             path: folder of the bag; must not exist yet.
         """
         self._node = node
@@ -35,8 +45,7 @@ class BagRecorder:
         self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
         self._connections: dict[str, Any] = {}
-        self._subscriptions: list[Any] = []
-        self._count = 0
+        self._topics: list[_Recorded] = []
 
     def record(self, message_type: Any, topic: str, recorded: str, qos: QoSProfile | int) -> None:
         """Record a topic from now on, in the bag under another name."""
@@ -46,36 +55,53 @@ class BagRecorder:
             connection = self._connections[recorded] = self._writer.add_connection(
                 recorded, f'{package}/msg/{name}', typestore=self._store
             )
-
-        def write(data: bytes) -> None:
-            self._writer.write(connection, time.time_ns(), data)
-            # Other nodes tell theirs all the time.
-            self._count += recorded != '/diagnostics'
-
-        callback: Callable[[Any], None] = write
-        self._subscriptions.append(
-            self._node.create_subscription(message_type, topic, callback, qos, raw=True)
+        callback: Callable[[Any], None] = _never
+        subscription = self._node.create_subscription(
+            message_type,
+            topic,
+            callback,
+            qos,
+            raw=True,
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
+        # Other nodes tell their diagnostics all the time.
+        self._topics.append(_Recorded(subscription, connection, recorded != '/diagnostics'))
 
-    def catch_up(self, spin: Callable[[], None]) -> None:
+    def take(self) -> int:
+        """Write what has come; return how many messages of the run these were."""
+        count = 0
+        for subscription, connection, counts in self._topics:
+            handle = subscription.handle
+            while (message := handle.take_message(subscription.msg_type, True)) is not None:
+                data, about = message
+                self._writer.write(connection, about['received_timestamp'], data)
+                count += counts
+        return count
+
+    def catch_up(self, wait: Callable[[], None]) -> None:
         """Record what has been sent and still waits, on a busy computer seconds of it.
 
         Args:
-            spin: has the node hear a message, or returns soon.
+            wait: returns soon.
         """
-        heard, end = -1, time.monotonic() + _LONGEST
-        while self._count != heard and time.monotonic() < end:
-            heard, until = self._count, time.monotonic() + _SILENCE
-            while time.monotonic() < until and self._count == heard:
-                spin()
+        end = time.monotonic() + _LONGEST
+        until = time.monotonic() + _SILENCE
+        while time.monotonic() < min(until, end):
+            if self.take():
+                until = time.monotonic() + _SILENCE
+            wait()
 
     def stop(self) -> None:
         """Stop listening; the bag stays open for further topics."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        self._subscriptions.clear()
+        for topic in self._topics:
+            self._node.destroy_subscription(topic.subscription)
+        self._topics.clear()
 
     def close(self) -> None:
         """Finish the bag."""
         self.stop()
         self._writer.close()
+
+
+def _never(_: Any) -> None:
+    """What a subscription needs that no executor asks."""

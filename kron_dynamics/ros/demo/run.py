@@ -37,6 +37,9 @@ _START_TIMEOUT = 180.0  # s of wall time; kernels may have to be compiled
 # a busy computer is silent, which is no reason to give up.
 _SILENCE_TIMEOUT = 5.0
 _DEPTH = QoSProfile(depth=1000)
+# s of wall time between two looks at what has come. An executor that waited for each message would
+# take more of the processor than the nodes.
+_PERIOD = 0.02
 
 
 class DemoError(KronDynamicsError, RuntimeError):
@@ -46,11 +49,14 @@ class DemoError(KronDynamicsError, RuntimeError):
 class DemoRun:
     """One setting of the two nodes, in a namespace of its own below that of a node."""
 
-    def __init__(self, node: Node, setting: Setting, look: Callable[[], None]) -> None:
+    def __init__(
+        self, node: Node, recorder: BagRecorder, setting: Setting, look: Callable[[], None]
+    ) -> None:
         """Publish the machine's description and listen.
 
         Args:
             node: sends and listens for the demonstration.
+            recorder: of its bag.
             setting: what it is about; the namespace has its name.
             look: called again and again; raises to end the run.
         """
@@ -59,6 +65,7 @@ class DemoRun:
         self.model = setting.machine.robot().model
         self._look = look
         self._node = node
+        self._recorder = recorder
         # rclpy.spin_once takes the node on and off for every message.
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
@@ -69,7 +76,7 @@ class DemoRun:
         self._processes: list[NodeProcess] = []
         self._entities = [
             node.create_subscription(
-                JointState, f'{self._namespace}/joint_states', self._on_state, 10
+                JointState, f'{self._namespace}/joint_states', self._on_state, 1
             ),
             node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10),
         ]
@@ -81,7 +88,7 @@ class DemoRun:
         )
         self._description.publish(String(data=read_urdf_file(setting.machine.urdf)))
 
-    def record(self, recorder: BagRecorder) -> None:
+    def record(self) -> None:
         """Record the run's topics, in the bag below its name alone.
 
         Those of flexible links are empty where there are none.
@@ -96,15 +103,14 @@ class DemoRun:
             (JointTrajectory, 'dynamics_node/reference'),
             (Clock, 'clock'),
         ):
-            self._record(recorder, message_type, topic, _DEPTH)
+            self._record(message_type, topic, _DEPTH)
         for topic in ('robot_description', 'robot_constraints'):
-            self._record(recorder, String, topic, LATCHED)
-        recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', _DEPTH)
+            self._record(String, topic, LATCHED)
+        self._recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', _DEPTH)
 
-    def _record(
-        self, recorder: BagRecorder, message_type: Any, topic: str, qos: QoSProfile
-    ) -> None:
-        recorder.record(message_type, f'{self._namespace}/{topic}', f'/{self.name}/{topic}', qos)
+    def _record(self, message_type: Any, topic: str, qos: QoSProfile) -> None:
+        own, recorded = f'{self._namespace}/{topic}', f'/{self.name}/{topic}'
+        self._recorder.record(message_type, own, recorded, qos)
 
     def start(self, simulator_parameters: Mapping[str, str], logs: Path) -> None:
         """Start simulator and node as processes.
@@ -197,14 +203,15 @@ class DemoRun:
         for process in reversed(self._processes):
             process.stop()
 
-    def catch_up(self, recorder: BagRecorder) -> None:
-        """Record what the processes have sent before they ended."""
+    def catch_up(self) -> None:
+        """Record what the processes have sent before they ended; listen no longer."""
 
-        def spin() -> None:
-            self._executor.spin_once(timeout_sec=0.05)
+        def wait() -> None:
+            time.sleep(_PERIOD)
             self._look()
 
-        recorder.catch_up(spin)
+        self._recorder.catch_up(wait)
+        self._recorder.stop()
 
     def abandon(self) -> None:
         """End whatever still runs, and take the topics back."""
@@ -220,7 +227,10 @@ class DemoRun:
     def _spin(self) -> None:
         for process in self._processes:
             process.check()
-        self._executor.spin_once(timeout_sec=0.1)
+        time.sleep(_PERIOD)
+        self._recorder.take()
+        for _ in self._entities:
+            self._executor.spin_once(timeout_sec=0.0)
         self._look()
 
     def _now(self) -> float:

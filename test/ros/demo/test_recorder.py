@@ -24,12 +24,12 @@ def test_what_waits_at_the_end_of_a_run_is_recorded(ros, tmp_path):
     recorder.record(JointState, 'states', '/run/joint_states', 1000)
     publisher = sender.create_publisher(JointState, 'states', 1000)
     while publisher.get_subscription_count() == 0:
-        rclpy.spin_once(node, timeout_sec=0.01)
+        time.sleep(0.01)
     for k in range(COUNT):
         message = JointState(name=['j'], position=[float(k)])
         message.header.stamp.sec = k
         publisher.publish(message)
-    recorder.catch_up(lambda: rclpy.spin_once(node, timeout_sec=0.05))
+    recorder.catch_up(lambda: time.sleep(0.05))
     recorder.close()
     states = read_bag(tmp_path / 'bag').joint_states['/run/joint_states']
     assert states.values(['j'], 'position')[:, 0].tolist() == list(range(COUNT))
@@ -42,13 +42,14 @@ def test_others_who_tell_their_diagnostics_hold_nothing_up(ros, tmp_path):
 
     from kron_dynamics.ros.demo.recorder import BagRecorder
 
-    node = rclpy.create_node('recording_beside')
+    node, sender = (rclpy.create_node(name) for name in ('recording_beside', 'others'))
     recorder = BagRecorder(node, tmp_path / 'bag')
     recorder.record(DiagnosticArray, '/diagnostics', '/diagnostics', 10)
-    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-    node.create_timer(0.02, lambda: publisher.publish(DiagnosticArray()))
+    publisher = sender.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    sender.create_timer(0.02, lambda: publisher.publish(DiagnosticArray()))
     begin = time.monotonic()
-    recorder.catch_up(lambda: rclpy.spin_once(node, timeout_sec=0.05))
+    recorder.catch_up(lambda: rclpy.spin_once(sender, timeout_sec=0.05))
     assert time.monotonic() - begin < 5.0
     recorder.close()
-    node.destroy_node()
+    for each in (node, sender):
+        each.destroy_node()
