@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,7 +76,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     text = collection_path.read_text(encoding='utf-8')
     part = config.option.markexpr
-    if part == 'not ros' and '\npytestmark = pytest.mark.ros\n' in text:
+    if part == 'not ros' and re.search(
+        r'^pytestmark = \[?pytest\.mark\.ros\b', text, re.MULTILINE
+    ):
         return True
     return True if part == 'ros' and 'pytest.mark.ros' not in text else None
 

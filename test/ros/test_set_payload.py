@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from kron_dynamics_msgs.srv import InverseDynamics, SetPayload
 from long_runs import some_of
+from node_processes import INTERPRETED
 from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
 
@@ -251,6 +252,7 @@ def test_armature_by_parameter_counts_as_described(launcher, connect):
         'dynamics_node',
         client.namespace,
         joints={'armature.elbow': 3.0},
+        environment=INTERPRETED,
         robot_description_file=str(path),
         autostart=False,
     )

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from node_processes import INTERPRETED
 from rcl_interfaces.srv import GetParameters
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -144,7 +145,13 @@ def test_parameters_are_locked_while_active(bench):
 
 
 def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, connect, play):
-    process = start('dynamics_node', 'shaft', robot_description=SHAFT, autostart=False)
+    process = start(
+        'dynamics_node',
+        'shaft',
+        environment=INTERPRETED,
+        robot_description=SHAFT,
+        autostart=False,
+    )
     shaft = play(connect('shaft'), kd.loads(SHAFT), process)
     client = shaft.client
 
