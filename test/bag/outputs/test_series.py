@@ -121,7 +121,7 @@ def test_series_of_closed_loops_are_those_of_the_motion(make_motion, make_bag):
     urdf = (ROOT / 'urdf' / 'four_bar.urdf').read_text(encoding='utf-8')
     loops = ROOT / 'config' / 'four_bar_constraints.yaml'
     robot = kd.loads(urdf, constraints=loops)
-    motion = make_motion(robot, 2.0 + np.arange(601) / 100.0, [0.9], [0.2], [2.0])
+    motion = make_motion(robot, 2.0 + np.arange(331) / 100.0, [0.9], [0.2], [2.0])
     with make_bag() as bag:
         bag.text('/robot_description', urdf)
         bag.motion('/joint_states', motion)
