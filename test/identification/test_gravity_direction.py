@@ -24,7 +24,7 @@ DEGREE = np.pi / 180.0
 def swung(robot: kd.Robot, seed: int) -> Motion:
     """Sines of all joints; efforts with friction and noise of 0.5 %."""
     rng = np.random.default_rng(seed)
-    t = np.arange(0.0, 20.0, 0.01)
+    t = np.arange(0.0, 20.0, 0.02)
     w = 2.0 * np.pi * rng.uniform(0.1, 0.5, (3, robot.n))
     phase = rng.uniform(0.0, 2.0 * np.pi, (3, robot.n))
     angle = w * t[:, None, None] + phase
