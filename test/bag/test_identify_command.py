@@ -63,7 +63,7 @@ def errors_of(capsys, *arguments: object) -> str:
 def test_new_urdf_is_the_machine_that_moved(
     tmp_path, make_bag, arm, make_motion, described, capsys
 ):
-    time = 5.0 + np.arange(0.0, 12.0, 0.01)
+    time = 5.0 + np.arange(0.0, 12.0, 0.02)
     motion = make_motion(arm, time, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (2.1, 1.7, 2.6))
     # Efforts in kN under other names: mapped as in `analyze`.
     motion.effort = 1e-3 * motion.effort

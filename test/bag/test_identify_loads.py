@@ -28,7 +28,7 @@ def bags(tmp_path, make_bag, make_motion, arm_urdf) -> Path:
     light = arm_urdf.replace('<mass value="5"/>', '<mass value="4"/>')
     assert light != arm_urdf
     (tmp_path / 'arm.urdf').write_text(light, encoding='utf-8')
-    time = 5.0 + np.arange(0.0, 12.0, 0.01)
+    time = 5.0 + np.arange(0.0, 12.0, 0.02)
     random = np.random.default_rng(1)
     for name, payload, frequency in (
         ('empty', {}, (2.1, 1.7, 2.6)),
