@@ -24,6 +24,7 @@ try:
     from lifecycle_msgs.msg import Transition
     from lifecycle_msgs.srv import ChangeState, GetState
     from rcl_interfaces.srv import GetParameterTypes, SetParametersAtomically
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.parameter import Parameter
     from rclpy.signals import SignalHandlerOptions
@@ -137,7 +138,10 @@ class Client:
     def __init__(self, namespace, launcher):
         self.namespace = namespace
         self._launcher = launcher
-        self.node = rclpy.create_node('test', namespace=namespace)
+        # What the executor would look through for each message, and no test asks for.
+        self.node = rclpy.create_node(
+            'test', namespace=namespace, start_parameter_services=False, enable_rosout=False
+        )
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
         self._services = {}
@@ -165,12 +169,17 @@ class Client:
         """Return a list that fills with what comes on a topic."""
         heard = deque(maxlen=5000)
         self.node.create_subscription(
-            kind, topic, callback or (lambda message: heard.append(message)), qos
+            kind,
+            topic,
+            callback or (lambda message: heard.append(message)),
+            qos,
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
         return heard
 
     def publisher(self, kind, topic, qos=10):
-        return self.node.create_publisher(kind, topic, qos)
+        events = PublisherEventCallbacks(use_default_callbacks=False)
+        return self.node.create_publisher(kind, topic, qos, event_callbacks=events)
 
     def call(self, kind, name, **request):
         """Return the answer of a service.

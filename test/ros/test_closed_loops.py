@@ -120,7 +120,8 @@ def test_the_node_drives_a_mechanism(mechanism, launcher, connect, request):
         state_timeout=20.0,
         joints=joints,
     )
-    client.wait_for(lambda: len(sent) > 20, 'commands', 120.0)
+    # Discovery has no order: commands may be heard before states.
+    client.wait_for(lambda: states and len(sent) > 20, 'states and commands', 120.0)
     assert all(len(command.data) == len(names) for command in sent)
 
     tree = robot.model.tree.joint_names

@@ -7,12 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from node_processes import INTERPRETED
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 URDF = Path(__file__).parents[1] / 'robots' / 'planar_2r.urdf'
 GOOD = URDF.read_text()
@@ -207,9 +206,7 @@ def test_a_description_by_topic_may_come_late_and_may_come_wrong(start, connect)
 def test_autostart_goes_on_with_the_description_that_comes_after_a_wrong_one(start, connect):
     """One that can be read, but not be configured; and one that is replaced before it moves."""
     gains = {f'gains.{j}.k{k}': 4.0 for j in ('shoulder', 'elbow') for k in 'pd'}
-    node = start(
-        'dynamics_node', 'another', environment=INTERPRETED, joints=gains, tip_frame='hand'
-    )
+    node = start('dynamics_node', 'another', joints=gains, tip_frame='hand')
     client = connect('another')
     client.wait_for(lambda: 'waiting for' in node.output, 'node that waits')
     topic = client.publisher(String, 'robot_description', LATCHED)

@@ -17,7 +17,7 @@ import kron_dynamics as kd
 from kron_dynamics.control import GravityHold
 from kron_dynamics.ros.conversions import seconds, stamp_from
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 PERIOD = 0.01
 # Gains of each joint, 1/s^2 and 1/s.

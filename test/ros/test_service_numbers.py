@@ -20,7 +20,7 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.ros.configured_robot import ConfiguredRobot
 from kron_dynamics.ros.services import SERVICES, provide_services
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 ROOT = Path(__file__).parents[2]
 ARMS = {'ur5': ('ur5_robot.urdf', 'tool0'), 'panda': ('panda.urdf', 'panda_hand')}

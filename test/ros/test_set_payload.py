@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from kron_dynamics_msgs.srv import InverseDynamics, SetPayload
 from long_runs import some_of
-from node_processes import INTERPRETED
 from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
 
 import kron_dynamics as kd
 from kron_dynamics.ros.conversions import seconds
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 ROOT = Path(__file__).parents[2]
 PERIOD = 0.01
@@ -252,7 +251,6 @@ def test_armature_by_parameter_counts_as_described(launcher, connect):
         'dynamics_node',
         client.namespace,
         joints={'armature.elbow': 3.0},
-        environment=INTERPRETED,
         robot_description_file=str(path),
         autostart=False,
     )

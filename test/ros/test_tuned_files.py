@@ -14,7 +14,7 @@ from pinocchio_oracle import example_robots
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.interpreted]
 
 CONFIG = Path(__file__).parents[2] / 'config'
 # Positions to start from, rad and m; the Panda's are those that the simulator chooses, 0 or where

@@ -19,10 +19,6 @@ _STOPPED_WITHIN = 60.0
 # What a node that ends in order never says.
 _TROUBLE = ('Traceback', 'Error', '[ERROR]', '[FATAL]', 'terminate called', 'core dumped')
 
-# Environment of a node where its answers count and not how it computes them: compiling takes
-# longer than the test.
-INTERPRETED = {'CC': 'no-compiler'}
-
 
 class Process:
     """A node of the package in a process of its own; its output goes to a file."""

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from node_processes import INTERPRETED
 from rcl_interfaces.srv import GetParameters
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -148,7 +147,7 @@ def test_activation_without_gains_or_without_any_effort_limit_is_refused(start, 
     process = start(
         'dynamics_node',
         'shaft',
-        environment=INTERPRETED,
+        environment={'CC': 'no-compiler'},
         robot_description=SHAFT,
         autostart=False,
     )
