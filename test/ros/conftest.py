@@ -70,7 +70,7 @@ def start(launcher):
 # shared here; rclpy's are not, as its threads do not survive a fork. Every node is a process with
 # an exit code of its own nevertheless.
 _FORKS = """
-import json, os, sys, traceback
+import faulthandler, json, os, sys, traceback
 from importlib import import_module
 import diagnostic_msgs.msg, geometry_msgs.msg, lifecycle_msgs.srv, rcl_interfaces.srv
 import sensor_msgs.msg, std_msgs.msg, std_srvs.srv, trajectory_msgs.msg, kron_dynamics_msgs.srv
@@ -87,6 +87,7 @@ for key, node, arguments, log in json.load(sys.stdin):
         output = os.open(log, os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)
         os.dup2(output, 2)
+        faulthandler.enable()  # a crash tells where
         code = 70
         try:
             code = import_module('kron_dynamics.ros.' + node).main(['--ros-args', *arguments])

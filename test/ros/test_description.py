@@ -91,7 +91,7 @@ def ends(run_to_end, tmp_path_factory):
 )
 def test_a_bad_description_ends_the_node_with_one_line(ends, kind, way, node):
     code, output = ends[f'{node} {way} {kind}']
-    assert code == 1
+    assert code == 1, output
     (line,) = output.splitlines()
     assert line.startswith('[FATAL]')
     assert BAD[kind][1] in line
