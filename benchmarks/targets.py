@@ -16,7 +16,6 @@ from benchmarks import (
     loading,
     mujoco_simulation,
     node_latency,
-    retiming,
     scaling,
     services,
     simulation,
@@ -26,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks.bag_targets import bag_rows
 from benchmarks.exported_targets import exported_rows
+from benchmarks.retiming_targets import retiming_rows
 from benchmarks.robots import CHAIN, ROBOTS
 from benchmarks.rows import Row
 
@@ -339,56 +339,6 @@ def _constrained() -> list[Row]:
     return rows
 
 
-def _retiming() -> list[Row]:
-    call = 'path retimed with effort rate limits, one call'
-    used = 'greatest share of an effort or effort rate limit in all samples 1 ms apart'
-    rows = []
-    for key, what, measure, unit, bound in (
-        ('time', call, partial(retiming.time_of_plan, True), 's', 5e-3),
-        (
-            'plain',
-            'path retimed without effort rate limits, one call',
-            partial(retiming.time_of_plan, False),
-            's',
-            None,
-        ),
-        ('bound', 'longer than a dense search finds', retiming.longer_than_bound, ' %', 3.0),
-        (
-            'toppra',
-            "without effort rate limits, longer than toppra's",
-            retiming.longer_than_toppra,
-            ' %',
-            0.0,
-        ),
-        (
-            'longest',
-            'the longest of these, against toppra that keeps limits at its grid points',
-            partial(retiming.longest_beside_toppra, False),
-            ' %',
-            0.0,
-        ),
-        (
-            'between',
-            'the longest of these, against toppra that keeps limits between its grid points too',
-            partial(retiming.longest_beside_toppra, True),
-            ' %',
-            0.0,
-        ),
-        (
-            'overshoot',
-            'greatest share of an effort limit in motions of toppra with limits at grid points',
-            retiming.most_used_by_toppra,
-            ' %',
-            None,
-        ),
-        ('used', used, retiming.most_used, ' %', 100.0),
-    ):
-        for robot in ROBOTS:
-            task = partial(measure, robot)
-            rows.append(Row(f'retime/{key}/{robot}', 12, what, robot, task, unit, at_most=bound))
-    return rows
-
-
 ROWS: tuple[Row, ...] = (
     *_steps(),
     *_symbols(),
@@ -404,7 +354,7 @@ ROWS: tuple[Row, ...] = (
     *_simulation(),
     *_services(),
     *_constrained(),
-    *_retiming(),
+    *retiming_rows(),
     *bag_rows(),
     *exported_rows(),
 )

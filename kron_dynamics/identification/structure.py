@@ -122,14 +122,22 @@ def _spectrum_above(motions: Sequence[Motion], least: float) -> tuple[FloatArray
         count = np.maximum(known.sum(axis=0), 1)
         mean = np.where(known, motion.effort, 0.0).sum(axis=0) / count
         moving = np.where(known, motion.effort - mean, 0.0)
-        # Its weights keep what is slow where it is; their mean square is 3 / 8.
-        tapered = moving * np.hanning(len(moving))[:, None]
-        power = (np.abs(np.fft.rfft(tapered, axis=0)) ** 2).sum(axis=1)
-        frequency = np.fft.rfftfreq(len(moving), motion.step)
+        frequency, power = _tapered_spectrum(moving, motion.step)
         above = frequency >= least
         frequencies.append(frequency[above])
-        powers.append(power[above] * 2.0 / (0.375 * len(moving) * total))
+        # The mean square of the weights is 3 / 8.
+        powers.append(power[above].sum(axis=1) * 2.0 / (0.375 * len(moving) * total))
     return np.concatenate(frequencies), np.concatenate(powers)
+
+
+def _tapered_spectrum(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
+    """Return frequencies in Hz, shape (F,), and squared transforms under a Hann window, (F, n).
+
+    What begins slowly and ends fast is not fast for that, and what is slow stays where it is.
+    """
+    tapered = values * np.hanning(len(values))[:, None]
+    power = np.asarray(np.abs(np.fft.rfft(tapered, axis=0)) ** 2)
+    return np.asarray(np.fft.rfftfreq(len(values), step)), power
 
 
 def _power(motion: Motion) -> float:
@@ -150,11 +158,9 @@ def fastest_motion(motions: Sequence[Motion]) -> float:
     for motion in motions:
         # Short stretches tell fast from slow no more.
         if len(motion.time) >= LONG_SHARE * longest:
-            moving = motion.qd - motion.qd.mean(axis=0)
-            # Tapered: a stretch that begins slowly and ends fast is no fast motion.
-            tapered = moving * np.hanning(len(moving))[:, None]
-            frequencies.append(np.fft.rfftfreq(len(moving), motion.step))
-            powers.append(np.abs(np.fft.rfft(tapered, axis=0)) ** 2)
+            found = _tapered_spectrum(motion.qd - motion.qd.mean(axis=0), motion.step)
+            frequencies.append(found[0])
+            powers.append(found[1])
     frequency, power = np.concatenate(frequencies), np.concatenate(powers)
     order = np.argsort(frequency, kind='stable')
     share = np.cumsum(power[order], axis=0) / np.maximum(power.sum(axis=0), 1e-300)

@@ -46,6 +46,8 @@ AGREEING_SHARE = 1e-2
 # Noise that is too small to be seen beside rounding of floats, relative to the range of a signal.
 LEAST_NOISE = 1e-12
 MASS_SAMPLES = 500
+# Positions and velocities, if there are any, of a joint at even times of each segment.
+Grids = tuple[list[FloatArray], list[FloatArray] | None]
 
 
 @dataclass(frozen=True)
@@ -150,16 +152,18 @@ def choose_filters(
     """
     filters = [_minimal_filter(segments, joint) for joint in range(robot.n)]
     step, slowest = min(item.period for item in filters), max(item.period for item in filters)
-    filters = [
-        _with_colour(replace(item, step=step), segments, joint)
-        for joint, item in enumerate(filters)
-    ]
+    filters = [replace(item, step=step) for item in filters]
+    grids = [_grids(segments, joint, item) for joint, item in enumerate(filters)]
+    filters = [_with_colour(item, grid) for item, grid in zip(filters, grids, strict=True)]
     shortest = (2 * MIN_HALF_COUNT + 1) * slowest
     if window is not None and not window >= shortest * (1.0 - 1e-6):
         raise ParameterError(
             f'window of {window:g} s is too short: five samples take {shortest:.3g} s here'
         )
-    spectra = [_spectrum(segments, joint, item) for joint, item in enumerate(filters)]
+    spectra = [
+        acceleration_spectrum(*grid, step, *item._noises)
+        for item, grid in zip(filters, grids, strict=True)
+    ]
     if window is None:
         longest = LONGEST_SHARE * max(segment.end - segment.start for segment in segments)
         limit = robot.model.effort_limit
@@ -168,7 +172,8 @@ def choose_filters(
         window = _best_window(filters, spectra, mass_squares, scale, shortest, longest)
     fitted = [item.fitted_to(window) for item in filters]
     fitted = [
-        _agreeing(item, spectra[joint], segments, joint) for joint, item in enumerate(fitted)
+        _agreeing(item, spectrum, grid)
+        for item, spectrum, grid in zip(fitted, spectra, grids, strict=True)
     ]
     return tuple(
         replace(item, taken=float(np.sqrt(spectrum.taken(item.kernels))))
@@ -232,9 +237,7 @@ def _period_and_noise(pieces: Sequence[Samples]) -> tuple[float, float]:
     return period, max(noise, least, np.finfo(float).tiny ** 0.25)
 
 
-def _grids(
-    segments: Sequence[JointSegment], joint: int, item: JointFilter
-) -> tuple[list[FloatArray], list[FloatArray] | None]:
+def _grids(segments: Sequence[JointSegment], joint: int, item: JointFilter) -> Grids:
     """Return positions and velocities of a joint at even times, of each segment."""
     positions, velocities = [], []
     for segment in segments:
@@ -246,9 +249,9 @@ def _grids(
     return positions, velocities or None
 
 
-def _with_colour(item: JointFilter, segments: Sequence[JointSegment], joint: int) -> JointFilter:
+def _with_colour(item: JointFilter, grids: Grids) -> JointFilter:
     """Return a filter that knows noise of its velocities at low frequencies."""
-    positions, velocities = _grids(segments, joint, item)
+    positions, velocities = grids
     if velocities is None:
         return item
     denser = np.sqrt(item.velocity_period / item.step)
@@ -256,15 +259,7 @@ def _with_colour(item: JointFilter, segments: Sequence[JointSegment], joint: int
     return replace(item, velocity_noise=noise / denser)
 
 
-def _spectrum(
-    segments: Sequence[JointSegment], joint: int, item: JointFilter
-) -> AccelerationSpectrum:
-    return acceleration_spectrum(*_grids(segments, joint, item), item.step, *item._noises)
-
-
-def _agreeing(
-    item: JointFilter, spectrum: AccelerationSpectrum, segments: Sequence[JointSegment], joint: int
-) -> JointFilter:
+def _agreeing(item: JointFilter, spectrum: AccelerationSpectrum, grids: Grids) -> JointFilter:
     """Return the filter with only one signal if positions and velocities tell other motions.
 
     A driver may filter its velocities, or report none at all.
@@ -274,7 +269,7 @@ def _agreeing(
     by_position = replace(item, signals='position', velocity_noise=np.nan, velocity_period=np.nan)
     by_velocity = replace(item, signals='velocity')
     squares, count = 0.0, 0
-    for place, rate in zip(*_grids(segments, joint, item), strict=True):  # type: ignore[arg-type]
+    for place, rate in zip(*grids, strict=True):  # type: ignore[arg-type]
         apart = convolve(place, by_position.kernels.position.curvature)
         apart -= convolve(rate, by_velocity.kernels.velocity.curvature)
         apart = apart[np.isfinite(apart)]

@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from kron_dynamics.bag.replaying.row_signals import stamps_key
 from kron_dynamics.bag.replaying.smoothing import usual_noise
-from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointLog
 from kron_dynamics.typing import FloatArray
 
@@ -52,17 +50,7 @@ def without_contradicting_velocities(
         return log
     told = '; '.join(f'of {", ".join(names)} {text}' for text, names in found.items())
     notes.append(f'velocity {told}: not used')
-    nothing = Samples(np.empty(0), np.empty(0))
-    segments = [
-        replace(
-            part,
-            velocity=tuple(
-                nothing if k in unused else rate for k, rate in enumerate(part.velocity)
-            ),
-        )
-        for part in log.segments
-    ]
-    return replace(log, segments=tuple(segments))
+    return log.without_velocities(unused)
 
 
 def _contradiction(log: JointLog, k: int, known: Steps) -> str | None:
@@ -104,8 +92,6 @@ def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
         edges = np.arange(0, len(rate.time), BLOCK)
         times = rate.time[edges]
         integral = np.add.reduceat(areas, edges[:-1])
-        if len(edges) < 2:
-            continue
         integral[-1] = areas[edges[-2] : edges[-1]].sum()
         noise = np.hypot(
             usual_noise(place),

@@ -10,7 +10,7 @@ missing or not a number is missing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,20 @@ class JointLog:
     epoch_starts: IntArray
     epoch_stamps: IntArray
     stamped: bool
+
+    def without_velocities(self, joints: Collection[int]) -> JointLog:
+        """Return the log without the velocities of some joints, by their places."""
+        nothing = Samples(np.empty(0), np.empty(0))
+        segments = [
+            replace(
+                part,
+                velocity=tuple(
+                    nothing if k in joints else rate for k, rate in enumerate(part.velocity)
+                ),
+            )
+            for part in self.segments
+        ]
+        return replace(self, segments=tuple(segments))
 
 
 def build_joint_log(

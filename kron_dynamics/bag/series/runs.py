@@ -10,12 +10,11 @@ its namespace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kron_dynamics.bag.reading.reader import BagContents
-from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.auxiliary_series import (
     Companion,
     collect_accelerations,
@@ -199,17 +198,7 @@ def _without_empty_velocities(
     notes.append(
         f'velocity of {named} is 0 in every message while the position changes: it is not used'
     )
-    nothing = Samples(np.empty(0), np.empty(0))
-    segments = [
-        replace(
-            part,
-            velocity=tuple(
-                nothing if k in empty else samples for k, samples in enumerate(part.velocity)
-            ),
-        )
-        for part in log.segments
-    ]
-    return replace(log, segments=tuple(segments))
+    return log.without_velocities(empty)
 
 
 def _namespace(topic: str) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kron_dynamics.bag.replaying.smoothing import NORMAL_MAD
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Steps from which the clock is found: spread over the recording.
@@ -33,8 +34,6 @@ TELLING, WHOLE = 0.1, 0.3
 LEAST_IN_A_ROW = 20
 # Most of the fast half of the steps have to be in such rows.
 LEAST_SHARE = 0.8
-# Standard deviation of a normal distribution whose median absolute deviation is 1.
-NORMAL_MAD = 1.4826
 
 
 @dataclass(frozen=True)

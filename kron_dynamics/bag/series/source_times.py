@@ -17,7 +17,7 @@ from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.bag.series.source_clock import source_clock
-from kron_dynamics.typing import IntArray
+from kron_dynamics.typing import FloatArray, IntArray
 
 # Fewer repeated states are chance.
 LEAST_REPEATS = 3
@@ -123,7 +123,7 @@ def source_times(segment: JointSegment) -> AtSource | None:
     return AtSource(at_source, repeats, period, moved)
 
 
-def _taken(samples: Samples, rows: IntArray) -> np.ndarray:
+def _taken(samples: Samples, rows: IntArray) -> FloatArray:
     """Return some of the values, of a long recording in a file."""
     table = Spool(float, 1)
     table.append(samples.value[rows][:, None])
