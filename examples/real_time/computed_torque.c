@@ -6,21 +6,28 @@
 // the end: how late their cycles began, when the worst one was done, what the loops took of a core
 // with being woken, and what the work between two readings of the clock took.
 //
-// computed_torque [SECONDS [FINGERPRINT]]: of the model that the machine is to have.
+// With SCHED_DEADLINE the kernel wakes the loop once a period and lets it have no more of the core
+// than it asked for. Where the kernel does not grant that, or with `timer`, a timer of the loop's own
+// wakes it, with SCHED_FIFO where that is granted.
+//
+// computed_torque [SECONDS [FINGERPRINT [timer]]]: of the model that the machine is to have.
 
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "stacker_reclaimer_dynamics/stacker_reclaimer.h"
 
 #define N STACKER_RECLAIMER_N
-enum { PERIOD = 1000000, BLOCK = 1000, BINS = 12 }; /* ns; cycles */
+enum { PERIOD = 1000000, BUDGET = 500000, BLOCK = 1000, BINS = 12 }; /* ns; ns; cycles */
 
 static const double kp[N] = {4.0, 4.0, 9.0}, kd[N] = {4.0, 4.0, 6.0};             /* 1/s^2, 1/s */
 static const double swing[N] = {1.0, 0.02, 0.002}, start[N] = {100.0, 0.0, 0.0};  /* m, rad */
@@ -32,8 +39,9 @@ typedef struct {
 } Machine;
 
 typedef struct {
-  long late[BINS], cycles, worst; /* cycles by lateness; ns from the planned start to the end */
-  double used, work, wall;        /* s: of the processor, between waking and the end, in all */
+  long late[BINS], cycles, missed; /* cycles by lateness; periods without a cycle */
+  int64_t worst;                   /* ns from the planned start to the end */
+  double used, work, wall;         /* s: of the processor, between waking and the end, in all */
 } Loop;
 
 static double seconds(clockid_t clock) {
@@ -42,10 +50,22 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static long since(const struct timespec *planned) {
+static int64_t nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (now.tv_sec - planned->tv_sec) * 1000000000L + (now.tv_nsec - planned->tv_nsec);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* As linux/sched/types.h has it; older C libraries have no function for it. */
+static int is_woken_by_the_kernel(void) {
+  const struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period; /* ns */
+  } wanted = {.size = sizeof wanted, .policy = 6, .runtime = BUDGET, .deadline = PERIOD, .period = PERIOD};
+  return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0;
 }
 
 /* The loop's work: reference, control law, and one step of the plant in place of a machine. */
@@ -73,58 +93,82 @@ static void control(Machine *machine, double t, double step) {
   }
 }
 
-/* Run so many cycles from a planned time on; no machine: an empty loop. */
-static void run(Loop *loop, struct timespec *planned, Machine *machine, long *cycle) {
+/* Count a block of cycles, whose first one was planned for a time; by the kernel: at its earliest. */
+static void count(Loop *loop, const int64_t *woke, const int64_t *done, int64_t planned, int by_kernel) {
+  int64_t slot[BLOCK];
+  for (int i = 0; i < BLOCK; ++i) {
+    slot[i] = by_kernel ? (woke[i] - woke[0] + PERIOD / 2) / PERIOD : i;
+    if (by_kernel && (i == 0 || woke[i] - slot[i] * PERIOD < planned)) planned = woke[i] - slot[i] * PERIOD;
+  }
+  for (int i = 0; i < BLOCK; ++i) {
+    const int64_t begun = planned + slot[i] * PERIOD;
+    int bin = 0;
+    while (bin < BINS - 1 && woke[i] - begun > 1000 * edges[bin]) ++bin;
+    ++loop->late[bin];
+    loop->work += 1e-9 * (double)(done[i] - woke[i]);
+    if (done[i] - begun > loop->worst) loop->worst = done[i] - begun;
+  }
+  loop->cycles += BLOCK;
+  loop->missed += slot[BLOCK - 1] - (BLOCK - 1);
+}
+
+/* Run a block of cycles; no machine: an empty loop. A time of 0: the kernel wakes the loop. */
+static void run(Loop *loop, int64_t *planned, Machine *machine, long *cycle) {
+  int64_t woke[BLOCK], done[BLOCK];
+  const int64_t first = *planned + PERIOD;
+  const int by_kernel = *planned == 0;
   const double wall = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_THREAD_CPUTIME_ID);
   for (int i = 0; i < BLOCK; ++i) {
-    planned->tv_nsec += PERIOD;
-    if (planned->tv_nsec >= 1000000000L) {
-      planned->tv_nsec -= 1000000000L;
-      ++planned->tv_sec;
+    if (by_kernel) {
+      sched_yield(); /* until the next period */
+    } else {
+      *planned += PERIOD;
+      const struct timespec time = {*planned / 1000000000, *planned % 1000000000};
+      clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
     }
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, planned, NULL);
-    const long late = since(planned);
+    woke[i] = nanoseconds();
     if (machine) control(machine, 1e-9 * PERIOD * (double)(*cycle)++, 1e-9 * PERIOD);
-    const long done = since(planned);
-    int bin = 0;
-    while (bin < BINS - 1 && late > 1000 * edges[bin]) ++bin;
-    ++loop->late[bin];
-    ++loop->cycles;
-    loop->work += 1e-9 * (double)(done - late);
-    if (done > loop->worst) loop->worst = done;
+    done[i] = nanoseconds();
   }
   loop->used += seconds(CLOCK_THREAD_CPUTIME_ID) - used;
   loop->wall += seconds(CLOCK_MONOTONIC) - wall;
+  count(loop, woke, done, first, by_kernel);
 }
 
-int main(int count, char **arguments) {
-  const double wanted = count > 1 ? atof(arguments[1]) : 10.0;
-  const char *fingerprint = count > 2 ? arguments[2] : STACKER_RECLAIMER_FINGERPRINT;
+int main(int argument_count, char **arguments) {
+  const double wanted = argument_count > 1 ? atof(arguments[1]) : 10.0;
+  const char *fingerprint = argument_count > 2 ? arguments[2] : STACKER_RECLAIMER_FINGERPRINT;
   if (stacker_reclaimer_check(fingerprint, STACKER_RECLAIMER_EXPORT) != 0) {
     fprintf(stderr, "the library is not of the model %s\n", fingerprint);
     return 1;
   }
   /* What a real-time loop asks for before it starts; without the rights it runs as others do. */
   const struct sched_param priority = {.sched_priority = 80};
-  const int is_real_time = sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
+  const char *policy = "no real-time policy";
+  const int by_kernel = argument_count < 4 && is_woken_by_the_kernel();
+  if (by_kernel) {
+    policy = "SCHED_DEADLINE";
+  } else if (sched_setscheduler(0, SCHED_FIFO, &priority) == 0) {
+    policy = "SCHED_FIFO";
+  }
   const int is_locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
   Loop loops[2] = {{.worst = 0}, {.worst = 0}};
   Machine machine = {.error = 0.0};
   memcpy(machine.q, start, sizeof start);
   long cycle = 0;
-  struct timespec planned;
-  clock_gettime(CLOCK_MONOTONIC, &planned);
+  int64_t planned = by_kernel ? 0 : nanoseconds();
   while (1e-9 * PERIOD * (double)cycle < wanted) {
     run(&loops[0], &planned, NULL, &cycle);
     run(&loops[1], &planned, &machine, &cycle);
   }
-  printf("SCHED_FIFO %s, memory %s\n", is_real_time ? "yes" : "no", is_locked ? "locked" : "not locked");
+  printf("%s, memory %s\n", policy, is_locked ? "locked" : "not locked");
   printf("%-16s %12s %12s\n", "late by up to", "empty loop", "control loop");
   for (int bin = 0; bin < BINS; ++bin) {
     char label[32] = "more";
     if (bin < BINS - 1) snprintf(label, sizeof label, "%ld us", edges[bin]);
     printf("%-16s %12ld %12ld\n", label, loops[0].late[bin], loops[1].late[bin]);
   }
+  printf("%-16s %12ld %12ld\n", "periods missed", loops[0].missed, loops[1].missed);
   printf("%-16s %9.1f us %9.1f us\n", "worst cycle done", 1e-3 * (double)loops[0].worst,
          1e-3 * (double)loops[1].worst);
   printf("%-16s %10.3f %% %10.3f %%\n", "of a core", 100.0 * loops[0].used / loops[0].wall,
