@@ -15,6 +15,7 @@ from kron_dynamics.exceptions import ModelError, ModelWarning, ParameterError
 from kron_dynamics.load_arguments import check_options, check_path
 from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model import RobotModel, load_model, read_urdf_file
+from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.options import ModelOptions
 from kron_dynamics.model.payload import Payload
 from kron_dynamics.model.robot_model import STANDARD_GRAVITY
@@ -83,12 +84,13 @@ def load(
     )
     check_options(options, flexible, constraints, xacro_args)
     text = read_urdf_file(path)
+    findings = Findings(strict, allow)
     try:
         if is_xacro(text, path):
-            text = expanded(text, path, xacro_args)
+            text = expanded(text, path, xacro_args, findings)
         elif xacro_args:
             raise _no_xacro(xacro_args)
-        model = _model(text, flexible, constraints, options)
+        model = _model(text, flexible, constraints, options, findings)
     except ModelError as error:
         raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
     _tell(model, strict)
@@ -128,11 +130,12 @@ def loads(
         allow=allow,
     )
     check_options(options, flexible, constraints, xacro_args)
+    findings = Findings(strict, allow)
     if expand_xacro and is_xacro(text):
-        text = expanded(text, None, xacro_args)
+        text = expanded(text, None, xacro_args, findings)
     elif xacro_args:
         raise _no_xacro(xacro_args)
-    model = _model(text, flexible, constraints, options)
+    model = _model(text, flexible, constraints, options, findings)
     _tell(model, strict)
     return Robot(model, threads=threads)
 
@@ -146,14 +149,15 @@ def _model(
     flexible: str | Path | Mapping[str, object] | None,
     constraints: str | Path | Mapping[str, object] | None,
     options: ModelOptions,
+    findings: Findings,
 ) -> RobotModel:
     model: RobotModel
     if flexible is None:
-        model = load_model(text, **options)
+        model = load_model(text, findings=findings, **options)
     else:
         from kron_dynamics.flexible import load_flexible_model  # stiff links do without
 
-        model = load_flexible_model(text, flexible, **options)
+        model = load_flexible_model(text, flexible, findings=findings, **options)
     if constraints is None:
         return model
     from kron_dynamics.closed_loops import close_loops  # trees do without

@@ -142,6 +142,9 @@ def test_arguments_of_xacro(tmp_path, capsys):
     assert main(['check', str(path), '--strict', '--xacro-arg', 'low:=30']) == 1
     assert 'lower limit 30' in capsys.readouterr().out
     assert main(['check', str(path), '--xacro-arg', 'low:=${']) in (1, 2)
+    capsys.readouterr()
+    assert main(['check', str(path), '--strict', '--xacro-arg', 'lwo:=30']) == 1
+    assert "xacro argument 'lwo': is given, and the file has low only" in capsys.readouterr().out
 
 
 def test_info_shows_the_first_warnings(write, capsys):

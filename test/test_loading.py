@@ -102,6 +102,33 @@ def test_xacro_files_are_expanded(macros: Path) -> None:
     assert masses == [2, 7, 2]
 
 
+def test_an_argument_that_the_file_does_not_have(macros: Path) -> None:
+    arguments = {'mass': '7', 'maas': '3', 'half': '2'}
+    with pytest.warns(kd.ModelWarning, match='2 warnings.*half') as told:
+        robot = kd.load(macros, xacro_args=arguments)
+    assert len(told) == 1
+    assert robot.model.bodies[2].mass == 7
+    assert [w.subject for w in robot.model.warnings] == [
+        f"xacro argument '{n}'" for n in ('half', 'maas')
+    ]
+    assert 'the file has mass only' in robot.model.warnings[1].finding
+    with pytest.raises(kd.ModelError, match="robot.urdf.xacro: xacro argument 'maas'"):
+        kd.load(macros, xacro_args={'maas': '3'}, strict=True)
+    kd.load(macros, xacro_args={'maas': '3'}, strict=True, allow=['unused_xacro_argument'])
+    with pytest.warns(kd.ModelWarning, match='the file has no arguments'):
+        kd.loads(
+            XACRO.replace('<xacro:include filename="tool.xacro"/>', '<xacro:if value="0"/>'),
+            xacro_args={'a': ''},
+        )
+
+
+def test_an_argument_is_used_without_a_declaration(macros: Path) -> None:
+    macros.with_name('tool.xacro').write_text(
+        TOOL.replace('<xacro:arg name="mass" default="2"/>', ''), encoding='utf-8'
+    )
+    assert kd.load(macros, xacro_args={'mass': '7'}, strict=True).model.bodies[2].mass == 7
+
+
 def test_xacro_text_is_expanded_where_the_caller_has_it(macros: Path) -> None:
     text = XACRO.replace('tool.xacro', str(macros.with_name('tool.xacro')))
     assert kd.loads(text, xacro_args={'mass': '3'}).model.bodies[2].mass == 3

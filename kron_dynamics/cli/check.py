@@ -60,12 +60,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings and return the exit code."""
+    findings = Findings()
     try:
-        text = _read(arguments)
+        text = _read(arguments, findings)
     except (ModelError, OSError) as error:
         print(f'kron_dynamics: error: {" ".join(str(error).split())}', file=sys.stderr)
         return EXIT_UNREADABLE
-    lines = check(text, arguments.flexible, arguments.hold_base)
+    lines = check(text, arguments.flexible, arguments.hold_base, findings)
     if arguments.format == 'json':
         print(json.dumps([line._asdict() for line in lines], indent=2))
     else:
@@ -74,15 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_FOUND if any(line.severity in serious for line in lines) else 0
 
 
-def check(text: str, flexible: Path | None = None, hold_base: bool = False) -> list[Line]:
+def check(
+    text: str,
+    flexible: Path | None = None,
+    hold_base: bool = False,
+    findings: Findings | None = None,
+) -> list[Line]:
     """Return what is wrong with a description, errors first.
 
     Args:
         text: URDF.
         flexible: description of the flexible links.
         hold_base: as for `load`.
+        findings: what was found when the text was expanded.
     """
-    findings = Findings()
+    findings = Findings() if findings is None else findings
     errors: list[ModelError] = []
     try:
         if flexible is None:
@@ -94,14 +101,14 @@ def check(text: str, flexible: Path | None = None, hold_base: bool = False) -> l
     return [*map(_error, errors), *map(_warning, findings.in_order())]
 
 
-def _read(arguments: argparse.Namespace) -> str:
+def _read(arguments: argparse.Namespace, findings: Findings) -> str:
     """The text of the URDF; that of flexible links is only seen to be readable."""
     text = read_urdf_file(arguments.urdf)
     if arguments.flexible is not None:
         arguments.flexible.read_bytes()
     if is_xacro(text, arguments.urdf):
         options = description_options(arguments)
-        text = expanded(text, arguments.urdf, options['xacro_args'])
+        text = expanded(text, arguments.urdf, options['xacro_args'], findings)
     return text
 
 

@@ -40,6 +40,7 @@ KINDS: Mapping[str, Kind] = {
     'unknown_attribute': Kind(HINT),
     'duplicate_name': Kind(),
     'open_loops': Kind(HINT),
+    'unused_xacro_argument': Kind(),
     # Joints.
     'joint_held': Kind(WARNING, UnsupportedJointError),
     'axis_not_unit': Kind(HINT),

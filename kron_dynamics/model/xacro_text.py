@@ -18,9 +18,27 @@ from types import ModuleType
 from lxml import etree
 
 from kron_dynamics.exceptions import ModelError
+from kron_dynamics.messages import clipped
+from kron_dynamics.model.findings import Findings
 
 # xacro keeps its state in its module.
 _LOCK = threading.Lock()
+
+
+class _Arguments(dict[str, str]):
+    """Values of arguments, and the names that were asked for: xacro passes over all others."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.asked: set[object] = set()
+
+    def __contains__(self, name: object) -> bool:  # where an argument is declared
+        self.asked.add(name)
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:  # where it is used
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
 def is_xacro(text: str, path: str | Path | None = None) -> bool:
@@ -43,7 +61,10 @@ def is_xacro(text: str, path: str | Path | None = None) -> bool:
 
 
 def expanded(
-    text: str, path: str | Path | None = None, arguments: Mapping[str, str] | None = None
+    text: str,
+    path: str | Path | None = None,
+    arguments: Mapping[str, str] | None = None,
+    findings: Findings | None = None,
 ) -> str:
     """Return the URDF that a xacro text is expanded to, by the package `xacro`.
 
@@ -51,13 +72,14 @@ def expanded(
         text: xacro.
         path: its file, which relative paths of includes start from; None: the current folder.
         arguments: values of its `<xacro:arg>` by name.
+        findings: where a warning goes for each argument that the text does not have.
 
     Raises:
         ModelError: xacro is not installed, or the text cannot be expanded; the message has
             xacro's reason.
     """
     xacro = _imported()
-    mappings = dict(arguments or {})  # xacro adds defaults to it
+    mappings = _Arguments(arguments or {})  # xacro adds defaults to it
     said = io.StringIO()
     with _LOCK, contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         try:
@@ -69,7 +91,21 @@ def expanded(
             reason = ' '.join(f'{type(error).__name__}: {error}'.split())
             reason = reason if len(reason) < 400 else f'{reason[:380]} ...'
             raise ModelError(f'xacro cannot be expanded: {reason}') from None
+    if findings is not None:
+        for name in sorted(set(arguments or {}) - mappings.asked):
+            _warn(name, mappings.asked, findings)
     return urdf
+
+
+def _warn(name: str, asked: set[object], findings: Findings) -> None:
+    """Warn of an argument that is given and has no effect."""
+    has = ', '.join(sorted(clipped(str(known)) for known in asked))
+    findings.warn(
+        'unused_xacro_argument',
+        f"xacro argument '{clipped(name)}'",
+        f'is given, and the file has {f"{has} only" if has else "no arguments"}',
+        'mend its name, or leave it out',
+    )
 
 
 def _imported() -> ModuleType:
