@@ -17,8 +17,6 @@ from kron_dynamics.typing import FloatArray
 
 # What the description leaves out is expected to be this share of the efforts: next to nothing.
 UNSAID = 1e-2
-# How much that counts: a hundredth of an observation, enough to stay above zero.
-BARRIER = 0.01
 # Standard deviation of coefficients of either sign, as a multiple of the joint's effort.
 FREE = 0.1
 # Standard deviation of gravity across that of the description, m/s^2: a base level to 1 degree.
@@ -62,7 +60,10 @@ def prior_of(
         positive.append(above_zero)
         location.append((said if said > 0.0 else UNSAID * usual) if above_zero else 0.0)
         scale.append(FREE * usual)
-        weight.append(1.0 if said > 0.0 or not above_zero else BARRIER)
+        # A described number may be a dummy that only keeps a simulator quiet: what is of the size
+        # of the efforts is never unlikely. Next to nothing counts as little, enough to stay
+        # above zero.
+        weight.append(min(1.0, location[-1] / usual) if above_zero else 1.0)
 
     for joint in range(model.n):
         add(model.armature[joint], effort[joint] / speed[joint], True)

@@ -92,6 +92,17 @@ def test_intervals_of_base_parameters_hold_the_truth(case: tuple) -> None:
     assert np.mean(held) > 0.85
 
 
+def test_friction_may_be_thousands_of_times_what_the_description_says() -> None:
+    """Many descriptions have a number that only keeps a simulator quiet."""
+    described, true = machine('ur5', coulomb=1e-6), machine('ur5', coulomb=0.03)
+    motion, other = recorded(true, 'ur5', 5.0, 2), recorded(true, 'ur5', 5.0, 3)
+    terms = ('coulomb', 'viscous', 'offset')
+    found = identify(described, [motion], [other], terms=terms, strength=1.0)
+    np.testing.assert_allclose(found.friction[:, 0], true.model.friction, rtol=0.1)
+    residuals = found.residuals
+    assert residuals['identified'].total < residuals['least_squares'].total
+
+
 @pytest.mark.parametrize('moving', [1, 2])
 def test_a_motion_unlike_the_training_is_never_worse_than_the_urdf(moving: int) -> None:
     described, true = machine('ur5'), machine('ur5', mass=1.1, coulomb=0.02)
