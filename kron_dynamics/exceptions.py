@@ -51,7 +51,7 @@ class TrajectoryError(KronDynamicsError, ValueError):
 
 
 class JointNamesError(TrajectoryError):
-    """A reference trajectory names joints that the machine does not have, or one twice."""
+    """Joint names of a trajectory or a request are unknown, repeated or missing."""
 
 
 class LateTrajectoryError(TrajectoryError):

@@ -1,6 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which functions a library has: quantities of a robot and of its links, recorded."""
+"""Which functions a library has: quantities of a robot and of its links, recorded.
+
+Nothing is listed here: each `compiled` method of `Robot` and of `RobotFrame` can be exported by
+its name. Header, wrapper and self-test follow from what is recorded.
+"""
 
 from __future__ import annotations
 

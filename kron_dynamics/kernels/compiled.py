@@ -167,7 +167,8 @@ def compiled(
 
     The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
     gives another, or ``@compiled(u='m')`` that of the instance's attribute m. A NamedTuple that it
-    is annotated to return means several results. `out`, a keyword of every such method, is the
+    is annotated to return means several results. `has_inertia` is for what depends on the masses
+    of bodies: payloads become an argument of it. `out`, a keyword of every such method, is the
     kernel's own and never reaches the body. `prepare` leaves out what is compiled on demand only,
     and what inverts M where a joint moves no mass. A result in the axes of the bodies is recorded
     with these very axes; for others the recorder may choose them. A body that goes through the

@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiling a kernel's C source with the system's compiler."""
+"""Compiling a kernel's C source with the system's compiler, with the flags of `compiler.py`.
+
+The source is not kept: `kron_dynamics export` writes the same functions to read.
+"""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Batch:
             largest: how many numbers a request or an answer may hold.
 
         Raises:
-            TrajectoryError: a name is unknown, repeated or missing.
+            JointNamesError: a name is unknown, repeated or missing.
         """
         self.names = list(joint_names) or list(coordinates)
         self._coordinates = coordinates

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Linear models of small deviations, as dynamics_node tells them."""
+"""`~/linearized_model`: linear models of small deviations, by a timer of dynamics_node."""
 
 from __future__ import annotations
 
