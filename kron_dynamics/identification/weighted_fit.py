@@ -31,6 +31,9 @@ CONVERGED = 1e-3
 LOOSE = 0.01
 # Outliers are told from what a fit leaves, and no fit leaves less than this share of its noise.
 LEAST_SHARE = 0.25
+# Noise below this share of a joint's efforts counts as that: no model is better, and the squares
+# of remainders, which are differences of such efforts, have no more digits.
+LEAST_NOISE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,7 @@ def weighted_fit(
     known = np.isfinite(rows.effort)
     has_effort = known.any(axis=0)
     values = np.where(known, rows.effort, 0.0)
+    least = LEAST_NOISE * joint_noise(values, known.astype(float), robust=False)
     x = prior.expected if start is None else start
     share, before = 1.0, np.full(rows.effort.shape[1], np.inf)
     equations = float(known.sum())
@@ -77,7 +81,7 @@ def weighted_fit(
         settled = start is not None or round_ >= PLAIN
         own = known * (outlier_weights(rest, known, share) if settled else 1.0)
         noise = np.sqrt(share) * joint_noise(rest, own, settled)
-        weights = own / noise**2 * has_effort
+        weights = own / np.maximum(noise, least) ** 2 * has_effort
         data = gram(rows.matrix, rows.effort, weights)
         fit = consistent_fit(data, prior, LOOSE, x)
         x = fit.parameters

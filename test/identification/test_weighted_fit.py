@@ -1,0 +1,54 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Weights of equations by the noise of their joints: known noise, and none at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kron_dynamics.identification.consistent_fit import Prior
+from kron_dynamics.identification.pseudo_inertia import pseudo_inertia
+from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.weighted_fit import weighted_fit
+
+BODY = np.array([2.0, 0.1, 0.2, -0.1, 0.3, 0.0, 0.0, 0.25, 0.0, 0.2])
+COUNT = 400
+
+
+def equations(rng: np.random.Generator, noise: tuple[float, float]) -> tuple[Rows, np.ndarray]:
+    """Equations of two joints, the second of which has efforts ten times as large; the truth."""
+    truth = np.append(1.1 * BODY, 0.7)
+    matrix = rng.standard_normal((COUNT, 2, len(truth))) * [[1.0], [10.0]]
+    effort = matrix @ truth
+    size = np.sqrt(np.mean(effort**2, axis=0))
+    effort += np.array(noise) * size * rng.standard_normal(effort.shape)
+    return Rows(0.01 * np.arange(COUNT), matrix, effort, np.zeros(COUNT)), truth
+
+
+@pytest.fixture
+def prior() -> Prior:
+    one = np.ones(1)
+    return Prior(pseudo_inertia(BODY)[None], one > 0, one, one, one, one < 0)
+
+
+def test_each_joint_counts_by_its_own_noise(prior: Prior, rng: np.random.Generator) -> None:
+    rows, truth = equations(rng, (0.05, 0.01))
+    found = weighted_fit(rows, prior, 1.0)
+    size = np.sqrt(np.mean(rows.effort**2, axis=0))
+    np.testing.assert_allclose(found.noise / size, [0.05, 0.01], rtol=0.15)
+    np.testing.assert_allclose(found.weights.max(axis=0), 1.0 / found.noise**2, rtol=0.02)
+    deviation = np.sqrt(np.diag(found.fit.covariance))
+    assert (np.abs(found.fit.parameters - truth) < 4.0 * deviation).all()
+
+
+def test_efforts_without_noise_count_as_if_they_had_a_thousandth(
+    prior: Prior, rng: np.random.Generator
+) -> None:
+    """Else weights grow without bound, and differences of squares have no digits left."""
+    rows, truth = equations(rng, (0.0, 0.0))
+    found = weighted_fit(rows, prior, 1.0)
+    np.testing.assert_allclose(found.fit.parameters, truth, atol=1e-4)
+    size = np.sqrt(np.mean(rows.effort**2, axis=0))
+    np.testing.assert_allclose(found.weights.max(axis=0), 1e6 / size**2, rtol=0.01)
+    assert (found.noise < 1e-3 * size).all()  # it is told as it is
