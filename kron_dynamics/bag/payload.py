@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.bag.motions import motions, recorded_runs
+from kron_dynamics.bag.replaying.kernels import MIN_HALF_COUNT
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import DEFAULT_MAX_NOISE, contradicting_efforts, joint_results
 from kron_dynamics.carrying import tree_of
@@ -169,7 +170,9 @@ def _rows_with_and_without(
     loaded: Replay, bare: Replay | None, unloaded: tuple[float, float] | None
 ) -> tuple[Rows, Rows | None]:
     """Return the rows with load, and those without; None if there are none."""
-    width = max(WIDTH_SHARE * loaded.window, loaded.filters[0].step)
+    # As long as any window has to be, of either recording: they may have different rates.
+    step = max(each.filters[0].step for each in (loaded, bare) if each is not None)
+    width = WIDTH_SHARE * max(loaded.window, (2 * MIN_HALF_COUNT + 1) * step)
     rows = _rows(loaded, width)
     without = [] if bare is None else [_rows(bare, width)]
     if unloaded is not None:

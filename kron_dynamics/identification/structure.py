@@ -18,7 +18,7 @@ from kron_dynamics.typing import FloatArray
 
 # The average leaves this much noise on the efforts, as a share of their norm,
 NOISE_TARGET = 0.01
-# but is never shorter than this many samples,
+# but is never shorter than this many samples of the slowest recording,
 LEAST_SAMPLES = 1.5
 WIDTH_GROWTH = 1.2
 # nor longer than this share of the period of the fastest motion: 95 % of the power of the
@@ -95,8 +95,10 @@ def average_width(motions: Sequence[Motion]) -> float:
     Args:
         motions: recorded motion.
     """
-    step = min(motion.step for motion in motions)
-    noise = np.mean([np.nansum(motion.effort_noise() ** 2) for motion in motions])
+    # Recordings may have different rates: the average has samples enough in the slowest.
+    step = max(motion.step for motion in motions)
+    densities = [motion.step * np.nansum(motion.effort_noise() ** 2) for motion in motions]
+    noise = np.mean(densities)
     power = np.mean([_power(motion) for motion in motions])
     fastest = fastest_motion(motions)
     frequency, fast = _spectrum_above(motions, ABOVE_MOTION * fastest)
@@ -105,7 +107,7 @@ def average_width(motions: Sequence[Motion]) -> float:
     while width * WIDTH_GROWTH <= longest:
         # White noise shrinks by the root of the sum of the squared weights: step / (2 sqrt(pi)
         # width), what is seen in the spectrum by the response of the average.
-        white = noise * step / (2.0 * np.sqrt(np.pi) * width)
+        white = noise / (2.0 * np.sqrt(np.pi) * width)
         seen = float(np.sum(fast * np.exp(-((2.0 * np.pi * frequency * width) ** 2))))
         if max(white, seen) <= NOISE_TARGET**2 * power:
             break

@@ -52,6 +52,20 @@ def test_payload_of_a_bag_with_the_help_of_an_empty_one(bags):
     assert np.all(found.fit.noise < 0.1)
 
 
+@pytest.mark.parametrize('slow', ['loaded', 'empty'])
+def test_recordings_may_have_different_rates(bags, make_bag, make_motion, slow):
+    robot = kd.load(bags / 'arm.urdf', payload={'tool': LOAD} if slow == 'loaded' else {})
+    motion = make_motion(
+        robot, np.arange(601) / 20, (0.3, 0.2, 0.4), (0.8, 0.5, 0.2), (0.9, 0.7, 0.6)
+    )
+    motion.effort = motion.effort + OFFSETS
+    with make_bag('slow') as bag:
+        bag.motion('/joint_states', motion)
+    paths = {'loaded': bags / 'loaded', 'empty': bags / 'empty', slow: bags / 'slow'}
+    found = bag_payload(paths['loaded'], urdf=bags / 'arm.urdf', empty=paths['empty'])
+    assert found.fit.whole.mass == pytest.approx(LOAD.mass, rel=0.02)
+
+
 def test_no_load_is_found_where_there_is_none(bags):
     found = bag_payload(bags / 'empty', urdf=bags / 'arm.urdf', unloaded=(0.0, 7.0))
     low, high = found.fit.whole.mass_interval

@@ -87,6 +87,21 @@ def test_without_noise_it_is_as_short_as_can_be(rng: np.random.Generator) -> Non
     assert average_width([swinging(rng, 0.0)]) == pytest.approx(LEAST_SAMPLES * STEP)
 
 
+def test_it_suits_recordings_at_different_rates(rng: np.random.Generator) -> None:
+    still, noisy = swinging(rng, 0.0), swinging(rng, 0.05)
+
+    def slower(motion: Motion) -> Motion:
+        rows = slice(None, None, 4)
+        return Motion(motion.time[rows], motion.q[rows], motion.qd[rows], motion.effort[rows])
+
+    for both in ([still, slower(still)], [slower(still), still]):
+        assert average_width(both) == pytest.approx(LEAST_SAMPLES * 4 * STEP)
+    # A quarter of the samples leaves twice the noise after an average: four times the width.
+    width, wide = average_width([noisy]), average_width([slower(noisy)])
+    assert wide == pytest.approx(4.0 * width, rel=2.0 * (WIDTH_GROWTH - 1.0))
+    assert width < average_width([noisy, slower(noisy)]) <= wide
+
+
 def test_however_noisy_it_does_not_wipe_out_the_motion(rng: np.random.Generator) -> None:
     motion = swinging(rng, 30.0, frequency=0.5)
     longest = MOTION_SHARE / 0.5

@@ -169,8 +169,8 @@ def _rates() -> list[Check]:
         ),
         Check(
             'to (36)',
-            r'$|\det {}^0J_\Omega|$ is $|\cos\beta_B|$ with three different axes, else '
-            r'$|\sin\beta_B|$; in floats',
+            r'$\lvert\det {}^0J_\Omega\rvert$ is $\lvert\cos\beta_B\rvert$ with three different '
+            r'axes, else $\lvert\sin\beta_B\rvert$; in floats',
             '`kinematics.distance_to_singularity`',
             f'determinant of the derivatives of $R$, {ALL}',
             Bound(apart),
