@@ -14,6 +14,8 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # Is told what is being done, and how much of it is done, 0 to 1.
 Progress = Callable[[str, float], None]
+# A series at even times that has more of them by sample is of no motion that was sampled evenly.
+MOST_TIMES = 50
 _ROWS = 16_384  # of a long table that are looked at together
 # Indices of messages, and the values they hold.
 Piece = tuple[IntArray, FloatArray]
@@ -35,6 +37,12 @@ class Samples:
     def period(self) -> float:
         """Usual distance of the samples in s; there have to be two or more."""
         return sample_period(self.time)
+
+    @property
+    def in_bursts(self) -> bool:
+        """Whether most are so close together that a series at even times would hardly end."""
+        count = len(self.time)
+        return count > 1 and bool(self.time[-1] - self.time[0] > MOST_TIMES * self.period * count)
 
     @cached_property
     def extremes(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ The numbers come from the equations on floats in Python, not from recorded or co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, copysign, floor, inf, log10, nan, prod
+from math import ceil, copysign, floor, inf, log10, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def _value(number: Any) -> float | None:
 
 def _quotient(a: float, b: float) -> _Number:
     """As of NumPy's floats: what is divided by zero is infinite, or not a number."""
-    return _Number(a / b if b != 0.0 else nan if a == 0.0 else copysign(inf, a))
+    return _Number(a / b if b != 0.0 else a * copysign(inf, b))
 
 
 def self_test(library: Library) -> str:

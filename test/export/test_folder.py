@@ -107,6 +107,15 @@ def test_a_manifest_that_is_none_is_refused(manifest, tmp_path):
     refused(tmp_path, 'not from an export')
 
 
+def test_a_manifest_elsewhere_is_no_manifest(tmp_path):
+    folder, elsewhere = tmp_path / 'arm', tmp_path / 'elsewhere.json'
+    write_export(LIBRARY, folder)
+    (folder / MANIFEST).rename(elsewhere)
+    (folder / MANIFEST).symlink_to(elsewhere)
+    refused(folder, 'not from an export')
+    assert (folder / MANIFEST).is_symlink()
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / 'arm').write_text('mine')
     with pytest.raises(ParameterError, match='is a file'):

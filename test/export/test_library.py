@@ -244,7 +244,7 @@ def test_long_chains_get_their_memory_from_the_caller(tmp_path):
     assert 'passed' in self_test(library, tmp_path, 'gcc', SANITIZED)
 
 
-def test_header_and_model_are_told_from_others(tmp_path):
+def test_header_and_model_are_told_from_others(tmp_path, monkeypatch):
     library = exported(kd.load(BRANCHED), tmp_path, quantities=['gravity_vector'])
     check = loaded(library, tmp_path).arm_check
     fingerprint, digest = library.model.fingerprint.encode(), library.digest.encode()
@@ -258,6 +258,9 @@ def test_header_and_model_are_told_from_others(tmp_path):
     assert other.model.fingerprint != library.model.fingerprint
     more = export_library(kd.load(BRANCHED), prefix='arm')
     assert more.digest != library.digest
+    monkeypatch.setattr('kron_dynamics.export.library.__version__', '0.0.0')
+    older = export_library(kd.load(BRANCHED), prefix='arm', quantities=['gravity_vector'])
+    assert older.digest != library.digest
 
 
 def test_what_is_not_there_is_refused_by_name():

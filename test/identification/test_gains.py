@@ -19,7 +19,11 @@ from kron_dynamics.exceptions import (
 )
 from kron_dynamics.identification import KnownLoad, Motion, identify
 from kron_dynamics.identification.calibration import estimated_gains, rough_gains
-from kron_dynamics.identification.described_gains import load_efforts, unit_notes
+from kron_dynamics.identification.described_gains import (
+    described_gains,
+    load_efforts,
+    unit_notes,
+)
 from kron_dynamics.identification.gains import GainFit
 from kron_dynamics.identification.known_load import carried_parameters
 from kron_dynamics.identification.payload import fit_payload
@@ -227,6 +231,21 @@ def test_currents_are_pointed_out() -> None:
         notes = unit_notes(robot, rows, motions, STRUCTURE.terms)
         assert [note.split("'")[1] for note in notes] == expected
     assert all('--estimate-gains' in note for note in notes)
+
+
+def test_efforts_that_do_not_go_with_those_described_are_no_other_unit() -> None:
+    robot = described()
+    motion = record(None, 1)
+    # Of another motion: as large as currents are, but at other times.
+    other = replace(motion, effort=record(None, 2).effort)
+    rows = STRUCTURE.rows(robot, [other])
+    factors, correlation = described_gains(robot, rows, [other], STRUCTURE.terms)
+    assert (np.abs(factors[:2]) > 5.0).all()
+    assert (np.abs(correlation) < 0.6).all()
+    assert unit_notes(robot, rows, [other], STRUCTURE.terms) == []
+    rows = STRUCTURE.rows(robot, [motion])
+    _, correlation = described_gains(robot, rows, [motion], STRUCTURE.terms)
+    assert (np.abs(correlation[:2]) > 0.9).all() and (np.abs(correlation) <= 1.0).all()
 
 
 def test_what_tells_no_gains_is_refused() -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.description import beside_the_urdf, identified_urdf
 from kron_dynamics.identification.pseudo_inertia import is_consistent
 
+PROJECT = Path(__file__).parents[2]
+STACKER = PROJECT / 'urdf' / 'stacker_reclaimer.urdf'
+CONFIG = PROJECT / 'config'
 NOISE = 0.01  # of the efforts
 STEP = 0.01
 
@@ -144,21 +148,40 @@ def test_the_new_urdf_says_what_was_found_and_keeps_the_rest(case: tuple) -> Non
     assert set(beside['joints']) == set(described.joint_names)  # type: ignore[call-overload]
 
 
+def test_a_joint_shows_what_is_seen_by_a_thousandth_at_least(case: tuple) -> None:
+    described, _, motion, found = case
+    rows = found.structure.rows(described, [motion.part(0, round(0.7 * len(motion.time)))])
+    scale = np.linalg.norm(rows.matrix, axis=(0, 1))
+    matrix = rows.matrix / np.where(scale > 0.0, scale, np.inf)
+    for joint, count in enumerate(found.excited):
+        own = matrix[:, joint]
+        assert count == np.linalg.matrix_rank(own, tol=1e-3 * np.linalg.norm(own, 2))
+
+
 def test_what_cannot_be_identified_is_refused_in_a_line() -> None:
     robot = machine('stacker')
     motion = recorded(robot, 'stacker', 3.0, 4)
     blank = Motion(motion.time, motion.q, motion.qd, np.full_like(motion.q, np.nan))
     still = Motion(motion.time, 0.0 * motion.q, 0.0 * motion.qd, motion.effort)
+    last = np.array([False, False, True])  # which moves alone, and without efforts
+    silent = Motion(
+        motion.time, motion.q * last, motion.qd * last, np.where(last, np.nan, motion.effort)
+    )
     for motions, message in (
         ([], 'no motion'),
         ([blank], 'no effort is recorded'),
         ([still], 'too little motion: no joint leaves'),
         ([motion.part(0, 8)], 'too little motion'),
+        ([silent], 'no joint with recorded efforts moves'),
     ):
         with pytest.raises(ParameterError, match=message):
             identify(robot, motions)
-    with pytest.raises(ParameterError, match="no friction term 'dry'"):
-        identify(robot, [motion], terms=('dry',))
+    for motions in ([motion], [motion, blank]):  # efforts of one motion are enough
+        with pytest.raises(ParameterError, match="no friction term 'dry'"):
+            identify(robot, motions, terms=('dry',))
+    bending = kd.load(STACKER, flexible=CONFIG / 'stacker_reclaimer_flexible.yaml')
+    with pytest.raises(ParameterError, match='trees of rigid links'):
+        identify(bending, [motion])
     *_, found = known('stacker')
     with pytest.raises(ModelError, match="no joint 'travel"):
         identified_urdf('<robot name="x"/>', robot.model, found)

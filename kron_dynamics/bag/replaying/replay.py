@@ -34,8 +34,6 @@ from kron_dynamics.typing import FloatArray
 MIN_SAMPLES = 10
 # A run without a segment of as many is not judged.
 FEWEST_SAMPLES = 16
-# Rows by sample: more of them is no motion that was sampled evenly.
-MOST_ROWS = 50
 # A shift of recorded efforts below this share of a sample is none.
 LEAST_PERIODS = 0.01
 # Rows that are recomputed together: few enough for the processor's caches.
@@ -221,9 +219,7 @@ def _check_stamps(run: Run) -> None:
         )
     for part in run.log.segments:
         for each in part.position:
-            if len(each.time) > 1 and part.end - part.start > MOST_ROWS * each.period * len(
-                each.time
-            ):
+            if each.in_bursts:
                 raise BagError(
                     f"stamps on '{run.topic}' come in bursts: {len(each.time)} in "
                     f'{part.end - part.start:.3g} s, most of them {each.period:.3g} s apart'

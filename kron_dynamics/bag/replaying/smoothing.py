@@ -229,13 +229,17 @@ def noise_level(samples: Samples, period: float) -> float:
 def usual_noise(samples: Samples) -> float:
     """Return the noise level of a stretch in the middle of a signal: of all of a short one.
 
+    Of samples that come in bursts, which no series at even times is made of, it is 0.
+
     Args:
         samples: the signal, values of shape (M,).
     """
     first = max(0, (len(samples.time) - NOISE_STRETCH) // 2)
     part = slice(first, first + NOISE_STRETCH)
     stretch = Samples(samples.time[part], samples.value[part])
-    return noise_level(stretch, stretch.period) if len(stretch.time) > 1 else 0.0
+    if len(stretch.time) < 2 or stretch.in_bursts:
+        return 0.0
+    return noise_level(stretch, stretch.period)
 
 
 def _medians(table: FloatArray) -> FloatArray:

@@ -83,6 +83,19 @@ def test_stamps_in_bursts_make_no_endless_series(make_bag, arm_motion, arm_urdf)
         analyze_bag(bag.path)
 
 
+def test_stamps_that_come_in_bursts_after_a_while_are_told(make_bag, arm_motion, arm_urdf):
+    even, late = arm_motion(10.0, 20.0), arm_motion(4.0, 5.0, start=20.0)
+    with make_bag() as bag:
+        bag.text('/robot_description', arm_urdf)
+        bag.motion('/js', even, 'p')
+        for k, time in enumerate(late.time):
+            for again in range(6):
+                stamp, q = time + 1e-8 * again, late.q[k] + 1e-9 * again
+                bag.joint_state('/js', stamp, late.robot.joint_names, q)
+    with pytest.raises(BagError, match=r"'/js' come in bursts: 126 in 4 s, most .* 1e-08 s apart"):
+        analyze_bag(bag.path)
+
+
 @pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
 def test_topic_without_messages_is_no_damage(make_bag, storage):
     with make_bag(storage=storage) as bag:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kron_dynamics as kd
 from kron_dynamics.bag.reading.reader import read_bag
 from kron_dynamics.bag.series.runs import find_runs
 
@@ -47,6 +48,23 @@ def test_turns_that_a_limited_joint_leaves_out_are_put_back(run_of, arm_motion):
     found = run.log.segments[0].position[LIFT].value
     np.testing.assert_allclose(np.diff(found), np.diff(true), atol=1e-12)
     assert 'positions jump by whole turns: lift 3 times' in told and 'no motion' not in told
+
+
+@pytest.mark.parametrize(
+    ('off', 'told'),
+    [(0.45, 'by whole turns: lift 1 times'), (0.55, 'as no motion does: lift 1 times')],
+)
+def test_jumps_of_fast_joints_are_turns_up_to_half_a_radian(
+    make_bag, arm_motion, arm_urdf, off, told
+):
+    motion = arm_motion(duration=4.0)
+    row = 100 + int(np.argmin(np.abs(motion.qd[100:300, LIFT])))  # it hardly moves itself
+    motion.q[row:, LIFT] += 2.0 * np.pi + off
+    fast = kd.loads(arm_urdf.replace('velocity="2"', 'velocity="30"'))
+    with make_bag() as bag:
+        bag.motion('/js', motion)
+    (run,) = find_runs(read_bag(bag.path), fast.model)
+    assert f'positions jump {told}' in ' '.join(run.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+# Copyright 2026 The kron_dynamics Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the self-test of an export stores: states of the robot, numbers, what rounding may do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kron_dynamics as kd
+from kron_dynamics.export import export_library
+from kron_dynamics.export.self_test import expected, states
+
+ROBOTS = Path(__file__).parents[1] / 'robots'
+
+
+def test_positions_are_spread_within_their_ranges():
+    """Of joints that turn far from zero alone, too."""
+    text = (ROBOTS / 'planar_2r.urdf').read_text()
+    ranges = iter(['lower="2.0" upper="3.0"', 'lower="-9.0" upper="-1.0"'])
+    text = re.sub(r'lower="\S+" upper="\S+"', lambda _: next(ranges), text)
+    library = export_library(kd.loads(text), prefix='arm', quantities=['gravity_vector'])
+    (q,) = states(library, library.functions[0], 200, seed=1)
+    lower, upper = np.array([2.0, -9.0]), np.array([3.0, -1.0])
+    assert ((lower < q) & (q < upper)).all()
+    np.testing.assert_allclose(np.ptp(q, axis=0), 0.9 * (upper - lower), rtol=0.05)
+    np.testing.assert_allclose(q.mean(axis=0), (lower + upper) / 2, atol=0.1 * (upper - lower)[1])
+
+
+@pytest.mark.parametrize('a', [0.0, 1.0, -2.0, np.inf, np.nan])
+@pytest.mark.parametrize('b', [0.0, -0.0, 1.0, -4.0, np.inf])
+def test_quotients_are_those_of_floats_by_zero_too(a, b):
+    def quotients(model, x, y):
+        return x[0] / y[0], a / y[0], x[0] / b
+
+    quantity = SimpleNamespace(function=quotients)
+    function = SimpleNamespace(specification=quantity, results=('all',) * 3)
+    with np.errstate(all='ignore'):
+        right = np.float64(a) / np.float64(b)
+    robot = kd.load(ROBOTS / 'planar_2r.urdf')
+    library = SimpleNamespace(model=robot.model)
+    for quotient in expected(library, function, [np.array([a]), np.array([b])]):
+        np.testing.assert_array_equal(quotient, [right])
+
+
+def test_what_changes_fast_may_be_off_by_more():
+    """A joint turns by the hundred: one that is rounded elsewhere is off by so many last bits."""
+    text = (ROBOTS / 'planar_2r.urdf').read_text()
+    tolerances = []
+    for turns in ('1', '1000'):
+        wide = re.sub(r'lower="\S+" upper="\S+"', f'lower="-{turns}" upper="{turns}"', text)
+        library = export_library(kd.loads(wide), prefix='arm', quantities=['mass_matrix'])
+        program = library.files()['test/self_test.c']
+        (tolerance,) = re.findall(r'compare\("mass_matrix".* (\S+)\);', program)
+        tolerances.append(float(tolerance))
+    usual, wide = tolerances
+    assert usual < 1e-11
+    assert 1e-11 < wide < 1e-9
