@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import shutil
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from compilers import clang
 from mpmath import libmp
 
 from kron_dynamics.kernels import compiler, run_compiler
@@ -55,32 +55,26 @@ void collect(const double *x, double *out) {
 )
 NEAR = 823549.0  # up to here the sine is the prelude's own
 WAYS = ['one', 'many', 'all']
-COMPILERS = ['cc 2', 'cc 4', 'cc 8', *(['clang'] if shutil.which('clang') else [])]
+COMPILERS = ['cc 2', 'cc 4', 'cc 8', 'clang']
 
 
 @pytest.fixture(scope='module', params=COMPILERS)
 def library(
     request: pytest.FixtureRequest, tmp_path_factory: Any, vector_options: Any
 ) -> Iterator[ctypes.CDLL]:
-    """The prelude for vectors of each length, and of another compiler where there is one."""
+    """The prelude for vectors of each length, and of another compiler."""
     name, *lanes = request.param.split()
-    program = shutil.which(name)
-    assert program is not None
+    command = clang() if name == 'clang' else (name,)
     path = tmp_path_factory.mktemp('prelude') / 'prelude.so'
     with pytest.MonkeyPatch.context() as patch:
         if lanes:
             options = vector_options(int(lanes[0]))
             patch.setattr(compiler, 'flags', lambda: (*compiler._FLAGS, *options))
-        run_compiler.compile_library((program,), SOURCE, path)
+        run_compiler.compile_library(command, SOURCE, path)
     loaded = ctypes.CDLL(str(path))
     if lanes and platform.machine() == 'x86_64':
         assert loaded.lanes() == int(lanes[0])
     yield loaded
-
-
-def test_clang_is_among_the_compilers() -> None:
-    if 'clang' not in COMPILERS:
-        pytest.skip('there is no clang here: the prelude is compiled by cc alone')
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:

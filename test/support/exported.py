@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from compilers import clang
 
 from kron_dynamics.export import Library
 from kron_dynamics.export.quantities import Function
@@ -20,14 +20,10 @@ from kron_dynamics.kernels import compiler as kernel_compiler
 STRICT = ('-Wall', '-Wextra', '-Wpedantic', '-Werror')
 SANITIZED = ('-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
 COMPILERS = {
-    name: command
-    for name, command in {
-        'gcc': ('gcc', '-std=c11'),
-        'clang': ('clang', '-std=c11'),
-        'g++': ('g++', '-x', 'c++', '-std=c++17'),
-        'clang++': ('clang++', '-x', 'c++', '-std=c++17'),
-    }.items()
-    if shutil.which(command[0])
+    'gcc': ('gcc', '-std=c11'),
+    'clang': (*clang('c'), '-std=c11'),
+    'g++': ('g++', '-x', 'c++', '-std=c++17'),
+    'clang++': (*clang('c++'), '-std=c++17'),
 }
 
 
