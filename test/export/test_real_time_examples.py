@@ -10,12 +10,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compilers import EIGEN_PREFIX
 from exported import run
 
 import kron_dynamics as kd
 from kron_dynamics.export import export_library, write_export
 
 ROOT = Path(__file__).parents[2]
+STACKER = ROOT / 'urdf' / 'stacker_reclaimer.urdf'
 EXAMPLES = ROOT / 'examples' / 'real_time'
 # ROS is not asked for, where it is there.
 PLAIN = [
@@ -25,11 +27,8 @@ PLAIN = [
 pytestmark = pytest.mark.skipif(shutil.which('cmake') is None, reason='there is no cmake')
 
 
-@pytest.fixture(scope='module')
-def installed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('stacker')
-    robot = kd.load(ROOT / 'urdf' / 'stacker_reclaimer.urdf')
-    write_export(export_library(robot, frames=['bucket_wheel']), folder / 'exported')
+def install(library, folder):
+    write_export(library, folder / 'exported')
     build(folder / 'exported', folder / 'build', f'-DCMAKE_INSTALL_PREFIX={folder / "installed"}')
     run('cmake', '--install', folder / 'build')
     return folder / 'installed'
@@ -40,9 +39,10 @@ def build(source, folder, *options):
     run('cmake', '--build', folder)
 
 
-def test_the_loop_follows_and_refuses_another_model(installed, tmp_path):
-    build(EXAMPLES, tmp_path, f'-DCMAKE_PREFIX_PATH={installed}')
-    program = tmp_path / 'computed_torque'
+def test_the_loop_follows_and_refuses_another_model(tmp_path):
+    installed = install(export_library(kd.load(STACKER), frames=['bucket_wheel']), tmp_path)
+    build(EXAMPLES, tmp_path / 'loop', f'-DCMAKE_PREFIX_PATH={installed}')
+    program = tmp_path / 'loop' / 'computed_torque'
     told = run(program, '0.1')
     found = re.search(r'largest error of 1000 control cycles: (\S+) m or rad', told)
     # The plant is stepped by 1 ms; 1 s moves the machine by 20 mm.
@@ -51,11 +51,11 @@ def test_the_loop_follows_and_refuses_another_model(installed, tmp_path):
     assert other.returncode == 1 and 'not of the model other' in other.stderr
 
 
-def test_the_law_of_the_controller(installed, tmp_path):
-    try:
-        build(EXAMPLES / 'ros2_control', tmp_path, f'-DCMAKE_PREFIX_PATH={installed}')
-    except AssertionError as error:
-        if 'Eigen3' in str(error) and 'CMake Error' in str(error):
-            pytest.skip('there is no Eigen')
-        raise
-    assert 'law: passed' in run(tmp_path / 'law_test')
+def test_the_law_of_the_controller(tmp_path):
+    """On drives that carry the boom in two of the three poses, so a weight meets its limit."""
+    robot = kd.loads(STACKER.read_text().replace('effort="20000000"', 'effort="2700000"'))
+    installed = install(export_library(robot), tmp_path)
+    paths = f'-DCMAKE_PREFIX_PATH={installed};{EIGEN_PREFIX}'
+    build(EXAMPLES / 'ros2_control', tmp_path / 'law', paths)
+    told = run(tmp_path / 'law' / 'law_test')
+    assert 'law: passed' in told and told.count('a weight is beyond its limit') == 1

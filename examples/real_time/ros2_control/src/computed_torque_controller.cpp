@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Computed torque as a controller of ros2_control: positions and velocities in, efforts out. What it
-// follows comes on ~/reference, one point at a time; before the first one it holds where it is.
+// follows comes on ~/reference, one point at a time; before the first one it holds where it is. Hardware
+// keeps the last effort it was given, so that none is left behind which was made for a motion.
 
+#include <atomic>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,12 +25,20 @@ using controller_interface::CallbackReturn;
 using controller_interface::InterfaceConfiguration;
 using controller_interface::return_type;
 
+// A reference as it came: for which activation, and the how many-th it was.
+struct Arrived {
+  Reference reference;
+  unsigned activation = 0, number = 0;
+};
+
 class ComputedTorqueController : public controller_interface::ControllerInterface {
  public:
   CallbackReturn on_init() override {
     auto_declare<std::string>("fingerprint", STACKER_RECLAIMER_FINGERPRINT);
     auto_declare<std::vector<double>>("kp", std::vector<double>(size, 4.0));
     auto_declare<std::vector<double>>("kd", std::vector<double>(size, 4.0));
+    auto_declare<double>("reference_timeout", 0.1);  // s
+    auto_declare<std::string>("fault_action", "hold_gravity");
     return CallbackReturn::SUCCESS;
   }
 
@@ -45,10 +57,24 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
       RCLCPP_ERROR(get_node()->get_logger(), "kp and kd need %d numbers each", size);
       return CallbackReturn::FAILURE;
     }
+    const double timeout = get_node()->get_parameter("reference_timeout").as_double();
+    if (!(timeout > 0.0)) {
+      RCLCPP_ERROR(
+          get_node()->get_logger(), "reference_timeout is %g s, expected more than 0", timeout);
+      return CallbackReturn::FAILURE;
+    }
+    const auto action = get_node()->get_parameter("fault_action").as_string();
+    if (action != "hold_gravity" && action != "zero") {
+      RCLCPP_ERROR(
+          get_node()->get_logger(), "fault_action is '%s', expected 'hold_gravity' or 'zero'",
+          action.c_str());
+      return CallbackReturn::FAILURE;
+    }
+    hold_gravity_ = action == "hold_gravity";
     try {
       law_ = std::make_unique<Law>(
           get_node()->get_parameter("fingerprint").as_string().c_str(),
-          Eigen::Map<const Vector>(kp.data()), Eigen::Map<const Vector>(kd.data()));
+          Eigen::Map<const Vector>(kp.data()), Eigen::Map<const Vector>(kd.data()), timeout);
     } catch (const std::runtime_error &error) {
       RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
       return CallbackReturn::FAILURE;
@@ -59,24 +85,46 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return CallbackReturn::SUCCESS;
   }
 
+  // Called by the real-time thread, as what follows up to update(): nothing waits for a lock.
   CallbackReturn on_activate(const rclcpp_lifecycle::State &) override {
-    Reference here;
-    if (!measure(here.q, here.qd)) return CallbackReturn::FAILURE;
-    here.qd.setZero();
-    reference_.writeFromNonRT(here);
+    Vector q, qd;
+    if (!measure(q, qd)) return CallbackReturn::FAILURE;
+    law_->hold(q);
+    activation_ = ++activations_;
     return CallbackReturn::SUCCESS;
   }
 
-  // Called in every cycle, by the real-time thread.
-  return_type update(const rclcpp::Time &, const rclcpp::Duration &) override {
+  CallbackReturn on_deactivate(const rclcpp_lifecycle::State &) override {
+    leave();
+    return CallbackReturn::SUCCESS;
+  }
+
+  // Back to where it can be configured again.
+  CallbackReturn on_error(const rclcpp_lifecycle::State &) override {
+    leave();
+    return CallbackReturn::SUCCESS;
+  }
+
+  CallbackReturn on_shutdown(const rclcpp_lifecycle::State &) override {
+    leave();
+    return CallbackReturn::SUCCESS;
+  }
+
+  // Called in every cycle. Once it has failed it follows nothing more until it is activated anew,
+  // whether the controller manager goes on calling or not.
+  return_type update(const rclcpp::Time &, const rclcpp::Duration &period) override {
     Vector q, qd;
-    if (!measure(q, qd)) return return_type::ERROR;
-    const Vector tau = law_->effort(q, qd, *reference_.readFromRT());
-    if (!tau.allFinite()) return return_type::ERROR;
-    for (int k = 0; k < size; ++k) {
-      if (!command_interfaces_[k].set_value(tau[k])) return return_type::ERROR;
+    if (activation_ != 0 && measure(q, qd)) {
+      const Arrived &arrived = *arrived_.readFromRT();
+      if (arrived.activation == activation_ && arrived.number != taken_) {
+        taken_ = arrived.number;
+        law_->follow(arrived.reference);
+      }
+      const Vector tau = law_->effort(q, qd, period.seconds());
+      if (tau.allFinite() && command(tau)) return return_type::OK;
     }
-    return return_type::OK;
+    leave();
+    return return_type::ERROR;
   }
 
  private:
@@ -90,16 +138,48 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return wanted;
   }
 
-  // All positions come first, then all velocities: as the interfaces were asked for.
-  bool measure(Vector &q, Vector &qd) const {
+  // All positions come first, then all velocities: as the interfaces were asked for. NaN where an
+  // interface cannot be read.
+  double state(int k) const {
+    return state_interfaces_[k].get_optional().value_or(std::numeric_limits<double>::quiet_NaN());
+  }
+
+  bool measure(Vector &q, Vector &qd) {
     for (int k = 0; k < size; ++k) {
-      const auto position = state_interfaces_[k].get_optional();
-      const auto velocity = state_interfaces_[size + k].get_optional();
-      if (!position || !velocity) return false;
-      q[k] = *position;
-      qd[k] = *velocity;
+      q[k] = state(k);
+      qd[k] = state(size + k);
+      if (!std::isfinite(q[k]) || !std::isfinite(qd[k])) {
+        RCLCPP_ERROR_THROTTLE(
+            get_node()->get_logger(), *get_node()->get_clock(), 1000,
+            "%s: position %g, velocity %g, expected finite ones", stacker_reclaimer_joint_names[k],
+            q[k], qd[k]);
+        return false;
+      }
     }
     return true;
+  }
+
+  // A joint that cannot be commanded keeps none of the others from it.
+  bool command(const Vector &tau) {
+    bool all = true;
+    for (int k = 0; k < size; ++k) {
+      if (!command_interfaces_[k].set_value(tau[k])) {
+        RCLCPP_ERROR_THROTTLE(
+            get_node()->get_logger(), *get_node()->get_clock(), 1000,
+            "%s: the effort cannot be set", stacker_reclaimer_joint_names[k]);
+        all = false;
+      }
+    }
+    return all;
+  }
+
+  // The last efforts for as long as nobody else commands.
+  void leave() {
+    activation_ = 0;
+    if (command_interfaces_.size() != size || state_interfaces_.size() != 2 * size) return;
+    Vector q;
+    for (int k = 0; k < size; ++k) q[k] = state(k);
+    command(hold_gravity_ ? law_->rest(q) : Vector(Vector::Zero()));
   }
 
   void receive(const trajectory_msgs::msg::JointTrajectoryPoint &point) {
@@ -108,19 +188,32 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
       RCLCPP_ERROR(get_node()->get_logger(), "a reference needs %d numbers of each kind", size);
       return;
     }
-    Reference next;
-    next.q = Eigen::Map<const Vector>(point.positions.data());
-    next.qd = Eigen::Map<const Vector>(point.velocities.data());
-    next.qdd = Eigen::Map<const Vector>(point.accelerations.data());
-    if (!next.q.allFinite() || !next.qd.allFinite() || !next.qdd.allFinite()) {
+    Arrived next;
+    next.activation = activation_;
+    if (next.activation == 0) {
+      RCLCPP_WARN_THROTTLE(
+          get_node()->get_logger(), *get_node()->get_clock(), 1000,
+          "a reference was dropped: the controller is not active");
+      return;
+    }
+    next.number = ++received_;
+    next.reference.q = Eigen::Map<const Vector>(point.positions.data());
+    next.reference.qd = Eigen::Map<const Vector>(point.velocities.data());
+    next.reference.qdd = Eigen::Map<const Vector>(point.accelerations.data());
+    const Reference &wanted = next.reference;
+    if (!wanted.q.allFinite() || !wanted.qd.allFinite() || !wanted.qdd.allFinite()) {
       RCLCPP_ERROR(get_node()->get_logger(), "a reference is not finite");
       return;
     }
-    reference_.writeFromNonRT(next);
+    arrived_.writeFromNonRT(next);
   }
 
   std::unique_ptr<Law> law_;
-  realtime_tools::RealtimeBuffer<Reference> reference_;
+  bool hold_gravity_ = true;
+  realtime_tools::RealtimeBuffer<Arrived> arrived_;
+  // The number of the activation under way, 0 where there is none. References of another one are old.
+  std::atomic<unsigned> activation_{0};
+  unsigned activations_ = 0, received_ = 0, taken_ = 0;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectoryPoint>::SharedPtr reference_topic_;
 };
 
