@@ -86,6 +86,7 @@ def beside_the_urdf(found: Identification) -> dict[str, object]:
     return {
         'joints': joints,
         'gravity': dict(zip('xyz', map(float, found.gravity), strict=True)),
+        'coulomb_passage': structure.passage,
         'presliding_time': structure.presliding,
         'effort_average': structure.effort_width,
         'effort_delay': structure.delay,

@@ -36,12 +36,13 @@ def friction_regressor(
     terms: Sequence[str] = BASIC_TERMS,
     load: FloatArray | None = None,
     state: FloatArray | None = None,
+    passage: float = 1.0,
 ) -> FloatArray:
     """Return what friction coefficients multiply, shape (N, n, n k), by joint, then by term.
 
-    Of joint j with s = tanh(qd / v_s), v_s as in `joint_friction`: coulomb s, viscous qd, offset
-    1, asymmetry |s|, stribeck s exp(-(qd / v_t)^2) with v_t = 5 v_s, cubic qd^3, load
-    s times the magnitude of the load.
+    Of joint j with s = tanh(qd / v_s), v_s a multiple of that of `joint_friction`: coulomb s,
+    viscous qd, offset 1, asymmetry |s|, stribeck s exp(-(qd / v_t)^2) with v_t = 5 v_s, cubic
+    qd^3, load s times the magnitude of the load.
 
     Args:
         model: the robot.
@@ -49,13 +50,14 @@ def friction_regressor(
         terms: k names of `TERMS`.
         load: efforts that the joints transmit, shape (N, n), N m or N, for the term 'load'.
         state: what stands for s, as of `presliding_state`, shape (N, n).
+        passage: the multiple: friction passes through zero over slower or faster motion.
 
     Raises:
         ParameterError: there is no such term, or 'load' is without a load.
     """
     count, n = qd.shape
-    passage = friction_coefficients(model)[:, 2]
-    sign = np.tanh(qd / passage) if state is None else state
+    slow = passage * friction_coefficients(model)[:, 2]
+    sign = np.tanh(qd / slow) if state is None else state
     columns = np.zeros((count, n, n, len(terms)))
     for place, term in enumerate(terms):
         if term not in TERMS:
@@ -71,7 +73,7 @@ def friction_regressor(
         elif term == 'asymmetry':
             values = np.abs(sign)
         elif term == 'stribeck':
-            values = sign * np.exp(-np.square(qd / (STRIBECK_SHARE * passage)))
+            values = sign * np.exp(-np.square(qd / (STRIBECK_SHARE * slow)))
         elif term == 'cubic':
             values = qd**3
         elif load is None:

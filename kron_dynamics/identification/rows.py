@@ -95,6 +95,7 @@ def regressor_rows(
     presliding: float = 0.0,
     transmitted: bool = False,
     tilt: bool = False,
+    passage: float = 1.0,
 ) -> Rows:
     """Return the regressor with friction and the efforts of a stretch of motion, averaged.
 
@@ -113,6 +114,7 @@ def regressor_rows(
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
         transmitted: whether the load of the term 'load' is the recorded effort, not the weight.
         tilt: whether the last columns are those of `tilt_regressor`.
+        passage: as of `friction_regressor`.
 
     Raises:
         ParameterError: there is no such form, or the average is shorter than a sample.
@@ -137,7 +139,7 @@ def regressor_rows(
             momentum, rest = _momentum_form(robot, q, qd)
             inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
         load = _load(robot, motion, cut, weighing, transmitted) if 'load' in terms else None
-        beside = _beside(robot, motion, cut, terms, load, state, tilt)
+        beside = _beside(robot, motion, cut, terms, load, state, tilt, passage)
         blocks.append(np.concatenate([inertial, _averages(beside, at, weights)], axis=2))
     matrix = np.concatenate(blocks)
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
@@ -153,10 +155,11 @@ def _beside(
     load: FloatArray | None,
     state: FloatArray | None,
     tilt: bool,
+    passage: float,
 ) -> FloatArray:
     """Return the columns of friction, then those of gravity across the described one."""
     acting = state[cut] if state is not None else None
-    friction = friction_regressor(robot.model, motion.qd[cut], terms, load, acting)
+    friction = friction_regressor(robot.model, motion.qd[cut], terms, load, acting, passage)
     if not tilt:
         return friction
     return np.concatenate([friction, tilt_regressor(robot, motion.q[cut])], axis=2)

@@ -24,8 +24,10 @@ from kron_dynamics.typing import FloatArray
 
 # The prior's strength while structures are compared.
 STRENGTH = 10.0
-# Averages of the recorder that are tried, in samples, and presliding times, s.
+# Averages of the recorder that are tried, in samples, speeds over which friction passes through
+# zero, as multiples of the model's, and presliding times, s.
 EFFORT_SAMPLES = (2.0, 4.0, 8.0, 16.0, 32.0)
+PASSAGES = (2.0, 4.0, 8.0, 0.3, 0.1)
 PRESLIDING = (0.1, 0.3, 1.0)
 DELAY_SAMPLES = (-1.0, -0.5, 0.5, 1.0)
 FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
@@ -120,6 +122,7 @@ def _candidates(
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield changes of a structure that are tried in turn."""
     yield 'effort_width', [{'effort_width': count * step} for count in EFFORT_SAMPLES]
+    yield 'passage', [{'passage': share} for share in PASSAGES]
     yield 'presliding', [{'presliding': time} for time in PRESLIDING]
     yield 'delay', [{'delay': count * step} for count in DELAY_SAMPLES]
     if first.terms == BASIC_TERMS:
@@ -131,6 +134,8 @@ def _candidates(
 
 def _said(changes: dict[str, Any]) -> str:
     ((name, value),) = changes.items()
+    if name == 'passage':
+        return f'friction that passes through zero over {value:g} times the speed'
     if isinstance(value, tuple):
         return f'friction term {value[-1]}'
     if value is True:

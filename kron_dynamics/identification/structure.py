@@ -43,6 +43,8 @@ class Structure:
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
         delay: how late the stamps of the efforts are, s.
         terms: friction terms.
+        passage: the speed over which Coulomb friction passes through zero, as a multiple of that
+            of `joint_friction`.
         tilt: whether gravity may point a little elsewhere than the description says.
     """
 
@@ -53,6 +55,7 @@ class Structure:
     delay: float = 0.0
     terms: tuple[str, ...] = BASIC_TERMS
     tilt: bool = False
+    passage: float = 1.0
 
     def rows(
         self, robot: Robot, motions: Sequence[Motion], parameters: FloatArray | None = None
@@ -73,6 +76,7 @@ class Structure:
                 effort_width=self.effort_width,
                 presliding=self.presliding,
                 tilt=self.tilt,
+                passage=self.passage,
             )
             for motion in motions
         ]

@@ -38,12 +38,13 @@ def test_described_coefficients_give_the_friction_of_the_robot(
     np.testing.assert_allclose(found, robot.joint_friction(qd), rtol=1e-12)
 
 
+@pytest.mark.parametrize('passage', [1.0, 0.3])
 def test_every_term_is_what_it_says_at_its_joint_alone(
-    robot: kd.Robot, rng: np.random.Generator
+    passage: float, robot: kd.Robot, rng: np.random.Generator
 ) -> None:
-    v = passages(robot)
+    v = passage * passages(robot)
     qd, load = v * rng.uniform(-8.0, 8.0, (30, robot.n)), rng.normal(size=(30, robot.n))
-    found = friction_regressor(robot.model, qd, tuple(TERMS), load)
+    found = friction_regressor(robot.model, qd, tuple(TERMS), load, passage=passage)
     s = np.tanh(qd / v)
     expected = {
         'coulomb': s,
