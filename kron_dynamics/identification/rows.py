@@ -97,13 +97,11 @@ def regressor_rows(
     tilt: bool = False,
     passage: float = 1.0,
 ) -> Rows:
-    """Return the regressor with friction and the efforts of a stretch of motion, averaged.
-
-    What known loads take of the efforts is taken off.
+    """Return the regressor with friction, and the efforts less known loads, both averaged.
 
     Args:
         robot: the robot; p = 10 b + n + n k with k friction terms, and 2 with `tilt`.
-        motion: the stretch; its ends are left out as far as the average reaches.
+        motion: a stretch; its ends are left out as far as the average reaches.
         width: standard deviation of the average, s; 0, in the form 'acceleration', for none.
         terms: friction terms, names of `friction.TERMS`.
         form: 'momentum' needs no acceleration, 'acceleration' differentiates velocities.
