@@ -16,12 +16,12 @@ _LONGEST = 40
 # What a namespace or a prefix must not be: keywords of C and C++, and names that are taken.
 _TAKEN = frozenset(
     'alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl '
-    'concept const consteval constexpr constinit continue decltype default delete do double else '
-    'enum explicit export extern false float for friend goto if inline int long main mutable '
-    'namespace new noexcept not not_eq nullptr operator or or_eq posix private protected public '
-    'register reinterpret_cast requires restrict return short signed sizeof static static_assert '
-    'std struct switch template this thread_local throw true try typedef typeid typename union '
-    'unsigned using virtual void volatile wchar_t while xor xor_eq'.split()
+    'concept const consteval constexpr constinit continue decltype default delete do double '
+    'else enum explicit export extern false float for friend goto if inline int long main '
+    'mutable namespace new noexcept not not_eq nullptr operator or or_eq posix private '
+    'protected public register reinterpret_cast requires restrict return short signed sizeof '
+    'static static_assert std struct switch template this thread_local throw true try typedef '
+    'typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq'.split()
 )
 
 

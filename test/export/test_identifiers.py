@@ -34,6 +34,8 @@ def test_whatever_a_robot_is_called_its_identifier_can_be_a_prefix(name):
         ('7 axes', 'robot_7_axes'),
         ('*/ int main', 'int_main'),
         ('double', 'double_robot'),
+        ('Select', 'select_robot'),
+        ('unix', 'unix_robot'),
         ('Ünïcode', 'n_code'),
         ('', 'robot'),
     ],
@@ -42,7 +44,9 @@ def test_identifiers(name, expected):
     assert identifier(name) == expected
 
 
-@pytest.mark.parametrize('prefix', ['', 'Arm', '_arm', 'arm_', 'a__b', '7a', 'int', 'std', 'a-b'])
+@pytest.mark.parametrize(
+    'prefix', ['', 'Arm', '_arm', 'arm_', 'a__b', '7a', 'int', 'std', 'sin', 'a-b']
+)
 def test_a_prefix_that_is_no_identifier_is_refused(prefix):
     with pytest.raises(ParameterError, match=re.escape(repr(prefix))):
         checked_prefix(prefix)
