@@ -13,7 +13,8 @@ from kron_dynamics.messages import clipped, shown
 _PREFIX = re.compile(r'[a-z][a-z0-9]*(?:_[a-z0-9]+)*')
 # Of a prefix, and of a link's name: C compilers have to tell the first 63 characters apart.
 _LONGEST = 40
-# What a namespace or a prefix must not be: keywords of C and C++, and names that are taken.
+# What a namespace or a prefix must not be: keywords of C and C++, and words that the C library or
+# a compiler means something by. Its other names, such as `fmin`, are nobody's idea of a robot.
 _TAKEN = frozenset(
     'alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl '
     'concept const consteval constexpr constinit continue decltype default delete do double '
@@ -21,7 +22,14 @@ _TAKEN = frozenset(
     'mutable namespace new noexcept not not_eq nullptr operator or or_eq posix private '
     'protected public register reinterpret_cast requires restrict return short signed sizeof '
     'static static_assert std struct switch template this thread_local throw true try typedef '
-    'typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq'.split()
+    'typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq '
+    'abort abs access alarm asin atan atoi basename bind bsearch calloc ceil clearerr clock '
+    'clone close connect cos cosh difftime div dup errno exit exp fabs finite floor fma fork '
+    'free gamma getchar getenv getline hypot index ioctl kill link linux listen log logb '
+    'lseek malloc memcpy nan nice open optarg pause perror pipe poll pow printf puts qsort '
+    'rand random read realloc remainder remove rename rewind rint round scanf select send '
+    'setenv signal significand sin sinh sleep socket sqrt stat stderr stdin stdout sync '
+    'system tan tanh time timezone trunc unix wait write y0 y1 yn j0 j1 jn'.split()
 )
 
 
