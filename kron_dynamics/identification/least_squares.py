@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import svd
 
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import BoolArray, FloatArray
@@ -109,7 +110,8 @@ def _solve(
     scale[scale <= 1e-12 * scale.max(initial=0.0)] = np.inf
     # The triangle has the singular values of the tall matrix.
     Q, R = np.linalg.qr(A / scale)
-    U, sizes, Vt = np.linalg.svd(R)
+    # That of NumPy does not converge on some triangles of less than full rank.
+    U, sizes, Vt = svd(R, lapack_driver='gesvd')
     rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
     spread = (Vt[:rank].T / sizes[:rank]) / scale[:, None]
     parameters = spread @ (U[:, :rank].T @ (Q.T @ b))

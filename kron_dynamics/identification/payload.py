@@ -33,8 +33,10 @@ from kron_dynamics.identification.payload_prior import (
     point_inertia,
     point_inertia_slope,
 )
+from kron_dynamics.identification.payload_standstill import static_variance
 from kron_dynamics.identification.piecewise import changes
 from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.standstill import LEAST_REST
 from kron_dynamics.model.magnitudes import reach_of
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
@@ -202,8 +204,13 @@ class _Problem:
         self._time = loaded.time
         self._step = float(np.median(np.diff(loaded.time))) if len(loaded) > 1 else 0.0
         matrix = np.concatenate([part.matrix for part in parts])
-        self._effort = np.concatenate([part.effort for part in parts]) - matrix @ mean
-        self._known = np.isfinite(self._effort)
+        recorded = np.concatenate([part.effort for part in parts])
+        self._known = np.isfinite(recorded)
+        self._usual = np.sqrt(np.mean(np.nan_to_num(recorded) ** 2, axis=0))
+        self._group = np.concatenate([part.group + 1e6 * k for k, part in enumerate(parts)])
+        self._friction = (matrix[..., matrix.shape[2] - robot.n * len(terms) :], tuple(terms))
+        self._mean, self._deviation = mean, deviation
+        self._effort = recorded - matrix @ mean
         self._effort = np.where(self._known, self._effort, 0.0)
         self._matrix = matrix * deviation
         self._raw = loaded.matrix[:, :, body_columns(robot, link)] @ self._place
@@ -215,6 +222,7 @@ class _Problem:
         self._guess = (0.0, np.zeros(3) if center is None else center)
         self._weights = self._known.astype(float)
         self._correlation = np.ones(matrix.shape[1])
+        self._static = np.zeros(self._effort.shape)
         spread = np.sqrt(np.sum(self._effort**2, axis=0) / np.maximum(self._known.sum(axis=0), 1))
         self.noise = np.where(spread > 0.0, spread, 1.0)
         self._before = np.inf
@@ -227,8 +235,10 @@ class _Problem:
         for k, (first, last) in enumerate(cuts):
             own = mean[self._matrix.shape[2] + k * size :][:size]
             rest[first:last] -= columns[first:last] @ own
+        self._static = self._static_variance(mean)
         self._weights = self._known * outlier_weights(rest, self._known)
-        self.noise = joint_noise(rest, self._weights)
+        told = self._weights * (self._static < self.noise**2)
+        self.noise = joint_noise(rest, np.where(told.any(axis=0), told, self._weights))
         parts = [slice(0, self._loaded_rows), slice(self._loaded_rows, len(rest))]
         times = [correlation_times(rest[p], self._weights[p]) for p in parts if len(rest[p]) > 2]
         self._correlation = np.max(times, axis=0) if times else self._correlation
@@ -254,7 +264,7 @@ class _Problem:
         mean, _, columns = self._solve(windows)
         first = self._matrix.shape[2]
         rows = slice(0, self._loaded_rows)
-        root = np.sqrt(self._weights / self._correlation)[rows] / self.noise
+        root = self._root()[rows]
         rest = (self._effort[rows] - self._matrix[rows] @ mean[:first]) * root
         X = columns * root[..., None]
         found = changes(X, rest)
@@ -325,12 +335,25 @@ class _Problem:
         moment = self._mass_scale * self._reach
         return np.array([self._mass_scale, *[moment] * 3, *[turning] * 6]), columns
 
+    def _static_variance(self, mean: FloatArray) -> FloatArray:
+        """Return what static friction adds to the variance of equations, shape (R, n)."""
+        columns, terms = self._friction
+        found = self._mean + self._deviation * mean[: len(self._mean)]
+        coefficients = found[len(found) - columns.shape[2] :]
+        least = LEAST_REST / self._step if self._step else np.inf
+        return static_variance(columns, coefficients, terms, self._usual, self._group, least)
+
+    def _root(self) -> FloatArray:
+        """Return the root of the weight of each equation, shape (R, n)."""
+        variance = self._correlation * self.noise**2 + self._static
+        return np.asarray(np.sqrt(self._weights / variance))
+
     def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and covariance of all unknowns in prior deviations, and payload columns."""
         deviation, columns = self._payload_prior()
         payload = self._raw @ (columns * deviation)
         p, size = self._matrix.shape[2], payload.shape[2]
-        root = np.sqrt(self._weights / self._correlation) / self.noise
+        root = self._root()
         # Rows of no window carry what nobody asks for: they must not count as rows without load.
         inside = np.zeros(self._loaded_rows, dtype=bool)
         for begin, end in cuts:

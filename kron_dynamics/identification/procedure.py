@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.identification.base_parameters import base_parameters
 from kron_dynamics.identification.calibration import calibrate, prior_for
@@ -28,6 +27,7 @@ from kron_dynamics.identification.parameter_table import base_table, parameter_t
 from kron_dynamics.identification.residuals import compared, with_described_rotors
 from kron_dynamics.identification.results import Identification
 from kron_dynamics.identification.rows import Rows
+from kron_dynamics.identification.standstill import standing_joints, without_rest
 from kron_dynamics.identification.structure import Structure
 from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
@@ -35,8 +35,6 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 # Share of each motion, at its end, that is held out unless others are given.
 HELD_OUT = 0.3
-# A joint on which less than this share of its Coulomb friction acts stands still.
-LEAST_FRICTION = 0.1
 # Share of rows without weight that is told.
 MANY_OUTLIERS = 0.05
 # The prior's strength in the first fit, whose weights the choice of the strength goes by.
@@ -71,7 +69,7 @@ def identify(
     training, standing = _moving(robot, training)
     calibration = calibrate(robot, training, terms=terms, estimate_gains=estimate_gains)
     structure = calibration.structure
-    training, held = calibration.applied(training), calibration.applied(held)
+    training, held = map(calibration.applied, (training, without_rest(robot, held)))
     prior = prior_for(robot, training, structure)
     rows = structure.rows(robot, training)
     weighted, strength = _fitted(rows, prior, strength)
@@ -113,7 +111,7 @@ def _check(robot: Robot, motions: Sequence[Motion]) -> None:
         raise ParameterError('there is no motion to identify from')
     if not any(np.isfinite(motion.effort).any() for motion in motions):
         raise ParameterError('no effort is recorded: there is nothing to identify from')
-    if _standing(robot, motions).all():
+    if standing_joints(robot, motions).all():
         travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
         raise ParameterError(
             f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
@@ -129,20 +127,15 @@ def _fitted(rows: Rows, prior: Prior, strength: float | None) -> tuple[WeightedF
 
 
 def _moving(robot: Robot, motions: Sequence[Motion]) -> tuple[list[Motion], BoolArray]:
-    """Return motion without the efforts of joints that stand still, and which do, shape (n,)."""
-    standing = _standing(robot, motions)
-    left = [replace(item, effort=np.where(standing, np.nan, item.effort)) for item in motions]
+    """Return motion without the efforts of joints that stand still, and which always do, (n,)."""
+    standing = standing_joints(robot, motions)
+    left = [
+        replace(item, effort=np.where(standing, np.nan, item.effort))
+        for item in without_rest(robot, motions)
+    ]
     if not any(np.isfinite(item.effort).any() for item in left):
         raise ParameterError('too little motion: no joint with recorded efforts moves')
     return left, standing
-
-
-def _standing(robot: Robot, motions: Sequence[Motion]) -> BoolArray:
-    """Return which joints stand still, so that static friction hides all else, shape (n,)."""
-    passage = friction_coefficients(robot.model)[:, 2]
-    rates = np.concatenate([motion.qd for motion in motions])
-    share = np.sqrt(np.mean(np.tanh(rates / passage) ** 2, axis=0))
-    return np.asarray(share < LEAST_FRICTION)
 
 
 def _split(

@@ -124,16 +124,24 @@ def _spectrum_above(motions: Sequence[Motion], least: float) -> tuple[FloatArray
     frequencies, powers = [], []
     total = sum(len(motion.time) for motion in motions)
     for motion in motions:
-        known = np.isfinite(motion.effort)
-        count = np.maximum(known.sum(axis=0), 1)
-        mean = np.where(known, motion.effort, 0.0).sum(axis=0) / count
-        moving = np.where(known, motion.effort - mean, 0.0)
+        moving = _filled(motion)
+        moving -= moving.mean(axis=0)
         frequency, power = _tapered_spectrum(moving, motion.step)
         above = frequency >= least
         frequencies.append(frequency[above])
         # The mean square of the weights is 3 / 8.
         powers.append(power[above].sum(axis=1) * 2.0 / (0.375 * len(moving) * total))
     return np.concatenate(frequencies), np.concatenate(powers)
+
+
+def _filled(motion: Motion) -> FloatArray:
+    """Return efforts with straight lines over what is not known, 0 where nothing is, (N, n)."""
+    found = np.zeros(motion.effort.shape)
+    for joint, effort in enumerate(motion.effort.T):
+        known = np.isfinite(effort)
+        if known.any():
+            found[:, joint] = np.interp(motion.time, motion.time[known], effort[known])
+    return found
 
 
 def _tapered_spectrum(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:

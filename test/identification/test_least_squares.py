@@ -72,3 +72,14 @@ def test_too_few_equations_are_refused(rng: np.random.Generator) -> None:
         weighted_least_squares(A[:2], (A @ x)[:2])
     with pytest.raises(ParameterError, match='no effort is known'):
         weighted_least_squares(A, np.full((400, 2), np.nan))
+
+
+def test_a_decomposition_that_does_not_converge_is_not_needed(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverges(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError('SVD did not converge')
+
+    A, x, noise = problem(rng)
+    monkeypatch.setattr(np.linalg, 'svd', diverges)
+    assert weighted_least_squares(A, A @ x + noise).rank == 4
