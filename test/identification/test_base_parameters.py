@@ -9,7 +9,7 @@ import pytest
 from sampled_runs import machine
 
 import kron_dynamics as kd
-from kron_dynamics.identification.base_parameters import base_parameters
+from kron_dynamics.identification.base_parameters import BaseParameters, base_parameters
 
 
 def regressors(robot: kd.Robot, rng: np.random.Generator, count: int = 100) -> np.ndarray:
@@ -33,6 +33,12 @@ def test_base_parameters_are_all_that_a_regressor_depends_on(
     base = known.combination @ pi
     tau = Y @ pi
     assert np.abs(Y[..., known.columns] @ base - tau).max() < 1e-9 * np.abs(tau).max()
+
+
+def test_sums_are_written_with_their_factors_and_signs() -> None:
+    combination = np.array([[1.0, 0.0, -0.25, 1.0], [0.0, 1.0, -1.0, 1.5]])
+    known = BaseParameters((0, 1), combination)
+    assert known.names(['a', 'b', 'c', 'd']) == ('a - 0.25 c + d', 'b - c + 1.5 d')
 
 
 def test_a_ur5_has_36_without_rotors(rng: np.random.Generator) -> None:

@@ -93,6 +93,12 @@ def test_scales_go_with_the_units_of_efforts_and_speeds(
     )
     ratio = other.scale / first.scale
     np.testing.assert_allclose(ratio[: robot.n], 1.5)  # armatures
+    bodies = 10 * len(robot.model.bodies)
+    one, two = (each.expected[bodies + robot.n :].reshape(robot.n, -1) for each in (first, other))
+    # So does what is expected of what no description tells.
+    np.testing.assert_allclose(
+        two[:, NAMES.index('stribeck')], 3.0 * one[:, NAMES.index('stribeck')]
+    )
     friction = ratio[robot.n :].reshape(robot.n, -1)
     for k, name in enumerate(NAMES):
         a, b = POWERS.get(name, (1, 0))

@@ -59,6 +59,14 @@ def test_joints_without_efforts_have_neither_noise_nor_power(rng: np.random.Gene
     assert width == pytest.approx(average_width([swinging(rng, noise)]), rel=WIDTH_GROWTH - 0.99)
 
 
+def test_a_level_of_efforts_is_not_fast_where_some_are_missing(rng: np.random.Generator) -> None:
+    level = swinging(rng, 1e-4)
+    level.effort[np.arange(12000) % 40 < 20] = np.nan  # at 5 Hz
+    lifted = replace(level, effort=level.effort + 100.0)
+    # A share of so large efforts is what noise may leave.
+    assert average_width([lifted]) < 0.5 * average_width([level])
+
+
 def test_what_shakes_faster_than_the_motion_is_averaged_away(rng: np.random.Generator) -> None:
     """From sample to sample a slow shaking is no noise."""
     still = swinging(rng, 1e-4)

@@ -35,3 +35,13 @@ def test_volume_and_size_are_those_of_the_points_inside(tag: str) -> None:
     assert shape is not None
     assert shape.volume == pytest.approx(2.4**3 * len(inside) / len(points), rel=0.02)
     assert shape.size == pytest.approx(np.ptp(inside, axis=0).max(), rel=0.03)
+
+
+@pytest.mark.parametrize('numbers', ['radius="-0.1" length="0.15"', 'radius="0" length="1"'])
+def test_a_capsule_without_size_is_no_shape(numbers: str) -> None:
+    """A negative radius leaves some volume here, but no size."""
+    geometry = f'<geometry><capsule {numbers}/></geometry>'
+    assert (
+        collision_shape(etree.fromstring(f'<link><collision>{geometry}</collision></link>'))
+        is None
+    )

@@ -227,7 +227,11 @@ SLIPS: list[tuple[str, Callable[[Any], str], tuple[str, ...]]] = [
         ("link 'arm'", '<inertial> if'),
     ),
     ('misspelt', changed('<inertia ', '<Inertia '), ("link 'arm'", '<Inertia>')),
-    ('misspelt', changed('lower="-1"', 'lover="-1"'), ("joint 'hinge'", "'lover'")),
+    (
+        'misspelt',
+        changed('lower="-1"', 'lover="-1"'),
+        ("joint 'hinge'", "'lover'", "write 'lower'"),
+    ),
     (
         'misspelt',
         changed('<link name="base"/>', '<link name="base"/><joints/>'),
@@ -236,7 +240,7 @@ SLIPS: list[tuple[str, Callable[[Any], str], tuple[str, ...]]] = [
     (
         'unknown_attribute',
         changed('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" frame="world"/>'),
-        ("'hinge'", "'frame'"),
+        ("'hinge'", "'frame'", 'remove it; <axis> has xyz'),
     ),
     ('robot_version', changed('<robot ', '<robot version="7" '), ("'7'",)),
 ]

@@ -237,7 +237,7 @@ def _too_short(
 ) -> str:
     return (
         f"topic '{topic}' has no stretch of {_needed(filters):.3g} s without gaps, which a window "
-        f'of {max(item.half_width for item in filters):.3g} s needs; the longest is '
+        f'of {2.0 * max(item.half_width for item in filters):.3g} s needs; the longest is '
         f'{max(end - start for start, end in skipped):.3g} s'
     )
 

@@ -68,6 +68,19 @@ def test_wide_window_leaves_no_residual_either(analyze, arm, arm_motion):
         assert tip.difference_rms < 1e-2 * tip.recorded_rms
 
 
+def test_efforts_of_one_stretch_of_two_are_measured_ones(analyze, arm_motion):
+    first, second = arm_motion(duration=5.0), arm_motion(duration=5.0, start=20.0)
+
+    def record(bag):
+        bag.motion(TOPIC, first, 'pv')
+        bag.motion(TOPIC, second)
+
+    (run,) = analyze(record).runs
+    assert [len(part.effort[0].time) for part in run.replay.run.log.segments] == [0, 501]
+    assert [joint.source for joint in run.joints] == ['measured'] * 3
+    assert worst_ratio(run) < 1e-3
+
+
 def test_terms_are_those_of_the_model(analyze, arm, arm_motion):
     m = arm_motion()
     (run,) = analyze(lambda bag: bag.motion(TOPIC, m)).runs
@@ -220,6 +233,21 @@ def test_stretch_too_short_for_the_window_is_skipped_and_told(analyze, arm_motio
 def test_run_too_short_for_the_window_is_refused(analyze, arm_motion):
     with pytest.raises(BagError, match=r"'/joint_states' has no stretch of .* s without gaps"):
         analyze(lambda bag: bag.motion(TOPIC, arm_motion(duration=0.5)), window=0.3)
+
+
+def test_a_stretch_needs_two_windows_and_ten_rows(analyze, arm_motion):
+    """Half a window at each end is smoothed from less, and so is what that is smoothed with."""
+    enough = 2.0 * 0.25 + 10 * 0.01
+    with pytest.raises(BagError, match=r'of 0\.6 s without gaps, which a window of 0\.25 s needs'):
+        analyze(
+            lambda bag: bag.motion(TOPIC, arm_motion(duration=enough - 0.02)),
+            name='short',
+            window=0.25,
+        )
+    (run,) = analyze(
+        lambda bag: bag.motion(TOPIC, arm_motion(duration=enough + 0.02)), window=0.25
+    ).runs
+    assert run.replay.skipped == ()
 
 
 def test_window_below_five_samples_is_refused(analyze, arm_motion):

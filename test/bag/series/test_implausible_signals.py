@@ -148,6 +148,16 @@ def test_joint_that_is_told_seldom_is_named(make_bag, arm, arm_motion):
     assert any('positions per second: reach 5, of others up to 100' in note for note in run.notes)
 
 
+def test_joint_that_is_told_twice_has_the_rate_of_both(make_bag, arm, arm_motion):
+    motion = arm_motion(duration=4.0)
+    with make_bag() as bag:
+        for k, time in enumerate(motion.time):
+            count = 2 if k % 400 else 3
+            bag.joint_state('/js', time, arm.joint_names[:count], motion.q[k, :count])
+    (run,) = find_runs(read_bag(bag.path), arm.model)
+    assert any('positions per second: reach 0.25, of others' in note for note in run.notes)
+
+
 def test_motion_that_is_recorded_too_seldom_is_told(run_of, arm_motion):
     motion = arm_motion(duration=60.0, rate=1.0)
     _, notes = run_of(motion)

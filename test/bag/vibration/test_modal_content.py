@@ -131,7 +131,11 @@ def test_what_vibrates_faster_than_half_the_sampling_rate_is_not_looked_for(trut
     part = slow.log.segments[0]
     log = replace(slow.log, segments=(part.__class__(0, part.start, part.end, **every),))
     run = slow.__class__('/joint_states', log, None, None, ())
-    verdicts = [mode.verdict for mode in modal_content(model, run, TIP, SOURCES).modes]
+    content = modal_content(model, run, TIP, SOURCES)
+    verdicts = [mode.verdict for mode in content.modes]
+    _, ratios = true_modes(model, content)
+    assert ratios[0] != ratios[1]
+    np.testing.assert_allclose([mode.predicted_damping for mode in content.modes], ratios)
     assert verdicts[0] == 'not seen: above half the sampling rate of 1 Hz'
     assert verdicts[1] == 'not seen: above half the sampling rate of 1 Hz'
 
