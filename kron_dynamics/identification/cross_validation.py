@@ -24,6 +24,9 @@ STRENGTHS = tuple(10.0**k for k in range(4, -2, -1))
 LEAST_GAIN = 0.01
 # Strengths whose scores are nearer than this share are as good as each other.
 FLAT = 0.02
+# Shares are of mean squares of about one, of remainders as large as the noise. Efforts without
+# noise leave much less, and shares of next to nothing say nothing.
+LEAST_SCORE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +99,15 @@ def is_better(
     """Return whether scores are lower by more than chance and a least share.
 
     Args:
-        scores: mean squares of each part, shape (K,).
+        scores: mean squares of each part in units of the noise, shape (K,).
         than: those of the other choice.
         errors: how many standard errors of the difference are chance.
         gain: the least share.
     """
     gains = than - scores
     error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
-    return bool(gains.mean() > max(errors * float(error), gain * float(than.mean())))
+    least = gain * max(float(than.mean()), LEAST_SCORE)
+    return bool(gains.mean() > max(errors * float(error), least))
 
 
 def choose_strength(folds: Folds) -> tuple[float, dict[float, float]]:
@@ -121,7 +125,7 @@ def choose_strength(folds: Folds) -> tuple[float, dict[float, float]]:
     for strength in STRENGTHS:  # the strongest first
         apart = scores[strength] - scores[best]
         error = apart.std(ddof=1) / np.sqrt(len(apart)) if len(apart) > 1 else 0.0
-        least = FLAT * float(scores[best].mean())
+        least = FLAT * max(float(scores[best].mean()), LEAST_SCORE)
         if strength >= best and apart.mean() <= max(float(error), least):
             chosen = strength
             break

@@ -21,6 +21,9 @@ TUKEY = 4.685
 # Weighted so, the standard deviation of normal remainders is this share of what it was.
 BIWEIGHT_SHARE = ((1 - 6 / TUKEY**2 + 15 / TUKEY**4) / (1 - 2 / TUKEY**2 + 3 / TUKEY**4)) ** 0.5
 NORMAL_MAD = 1.4826
+# Noise below this share of a joint's efforts counts as that: no model is better, and the squares
+# of remainders, which are differences of such efforts, have no more digits.
+LEAST_NOISE = 1e-3
 # Remainders are taken to be correlated over at most this share of the rows.
 LONGEST_CORRELATION = 0.1
 
@@ -70,6 +73,7 @@ def weighted_least_squares(
         raise ParameterError('no effort is known: there is nothing to fit')
     weights = known.astype(float)
     noise = joint_noise(values, weights, robust=False)
+    least = LEAST_NOISE * noise
     solution, before = None, np.full(len(noise), np.inf)
     equations = int(known.sum())
     share = 1.0
@@ -83,7 +87,7 @@ def weighted_least_squares(
         share = equations / (equations - rank)
         rest = values - matrix @ solution[0]
         # Remainders of a fit are smaller than the noise: without `share` few rows lose more.
-        weights = known * (outlier_weights(rest, known, share) if robust else 1.0)
+        weights = known * (outlier_weights(rest, known, share, least) if robust else 1.0)
         noise = joint_noise(rest, weights, robust)
         if np.all(np.abs(noise - before) <= CONVERGED * noise):
             break
@@ -118,16 +122,21 @@ def _solve(
     return parameters, spread, rank, float(sizes[0] / sizes[rank - 1])
 
 
-def outlier_weights(rest: FloatArray, known: BoolArray, share: float = 1.0) -> FloatArray:
+def outlier_weights(
+    rest: FloatArray, known: BoolArray, share: float = 1.0, least: FloatArray | float = 0.0
+) -> FloatArray:
     """Return Tukey's biweights of remainders by each joint's robust spread, shape (R, n).
 
     Args:
         rest: remainders, shape (R, n).
         known: where they count, shape (R, n).
         share: variance of the noise over that of the remainders, which a fit has made smaller.
+        least: the spread that each joint has at least, shape (n,), N m or N. Of a machine that
+            rests most of the time the median remainder is next to nothing, and all motion far off.
     """
     filled = np.where(known | ~known.any(axis=0), np.where(known, np.abs(rest), 0.0), np.nan)
     spread = share**0.5 * NORMAL_MAD * np.nanmedian(filled, axis=0)
+    spread = np.maximum(spread, least)
     spread = np.where(np.isfinite(spread) & (spread > 0.0), spread, np.inf)
     return np.square(np.clip(1.0 - np.square(rest / (TUKEY * spread)), 0.0, None))
 

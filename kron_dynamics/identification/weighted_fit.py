@@ -16,6 +16,7 @@ from kron_dynamics.identification.consistent_fit import (
     gram,
 )
 from kron_dynamics.identification.least_squares import (
+    LEAST_NOISE,
     correlation_times,
     joint_noise,
     outlier_weights,
@@ -31,9 +32,6 @@ CONVERGED = 1e-3
 LOOSE = 0.01
 # Outliers are told from what a fit leaves, and no fit leaves less than this share of its noise.
 LEAST_SHARE = 0.25
-# Noise below this share of a joint's efforts counts as that: no model is better, and the squares
-# of remainders, which are differences of such efforts, have no more digits.
-LEAST_NOISE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ def weighted_fit(
         rest = values - rows.matrix @ x
         # What the description leaves is no noise yet: nothing is an outlier at first.
         settled = start is not None or round_ >= PLAIN
-        own = known * (outlier_weights(rest, known, share) if settled else 1.0)
+        own = known * (outlier_weights(rest, known, share, least) if settled else 1.0)
         noise = np.sqrt(share) * joint_noise(rest, own, settled)
         weights = own / np.maximum(noise, least) ** 2 * has_effort
         data = gram(rows.matrix, rows.effort, weights)

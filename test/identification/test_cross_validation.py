@@ -96,6 +96,9 @@ def test_better_is_better_by_more_than_chance_and_a_share() -> None:
     assert not is_better(than + gains, than)
     assert not is_better(than, than, errors=0.0, gain=0.0)
     assert is_better(np.array([9.0]), np.array([10.0]))
+    # Far below the noise, half of nothing is no gain.
+    assert not is_better(0.5e-3 * than, 1e-3 * than)
+    assert is_better(0.5e-1 * than, 1e-1 * than)
 
 
 def test_the_strongest_prior_that_costs_nothing_is_chosen(rng: np.random.Generator) -> None:
@@ -103,6 +106,9 @@ def test_the_strongest_prior_that_costs_nothing_is_chosen(rng: np.random.Generat
     weights = np.full((60, 2), 1.0 / 0.3**2)
     strength, scores = choose_strength(folds_of(rows, weights, prior()))
     assert strength == max(STRENGTHS) and set(scores) == set(STRENGTHS)
+    # Next to the noise that is counted with, no efforts are told from each other.
+    hardly = prior(1.01 * BODY)
+    assert choose_strength(folds_of(rows, 1e-4 * weights, hardly))[0] == max(STRENGTHS)
     wrong = prior(np.diag([2.0, 1.0, 3.0, 9.0]), 4.0)
     folds = folds_of(rows, weights, wrong)
     strength, means = choose_strength(folds)

@@ -52,3 +52,16 @@ def test_efforts_without_noise_count_as_if_they_had_a_thousandth(
     size = np.sqrt(np.mean(rows.effort**2, axis=0))
     np.testing.assert_allclose(found.weights.max(axis=0), 1e6 / size**2, rtol=0.01)
     assert (found.noise < 1e-3 * size).all()  # it is told as it is
+
+
+def test_motion_is_no_outlier_where_the_machine_mostly_rests(
+    prior: Prior, rng: np.random.Generator
+) -> None:
+    """At rest a simulator's efforts have no error, in motion those of its steps."""
+    rows, truth = equations(rng, (0.0, 0.0))
+    size = np.sqrt(np.mean(rows.effort**2, axis=0))
+    moving = np.arange(COUNT) % 4 == 0
+    rows.effort[moving] += 1e-4 * size * rng.standard_normal((moving.sum(), 2))
+    found = weighted_fit(rows, prior, 1.0)
+    assert (found.outliers == 0.0).all()
+    np.testing.assert_allclose(found.fit.parameters, truth, atol=1e-3)
