@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Float64MultiArray
 
 from kron_dynamics.ros.batch import flat
@@ -33,12 +33,14 @@ class SerializedNumbers:
 
 
 def _before(count: int) -> bytes:
-    """What stands before numbers in a serialized message; empty where they do not end it."""
-    found = set()
-    for first in (1.5, -2.5):
-        numbers = np.arange(first, first + count)
-        data = bytes(serialize_message(Float64MultiArray(data=numbers.tolist())))
-        if not data.endswith(numbers.astype('<f8').tobytes()):
-            return b''
-        found.add(data[: len(data) - 8 * count])
-    return found.pop() if len(found) == 1 else b''
+    """What stands before numbers in a serialized message; empty where they do not end it.
+
+    Some of it may be padding, in which a middleware leaves whatever was there.
+    """
+    numbers = np.arange(1.5, 1.5 + count)
+    data = bytes(serialize_message(Float64MultiArray(data=numbers.tolist())))
+    if not data.endswith(numbers.astype('<f8').tobytes()):
+        return b''
+    before = data[: len(data) - 8 * count]
+    read = deserialize_message(before + (-numbers).astype('<f8').tobytes(), Float64MultiArray)
+    return before if np.array_equal(read.data, -numbers) else b''

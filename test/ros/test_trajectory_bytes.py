@@ -84,6 +84,13 @@ def test_no_garbage_gets_through():
             raw_trajectory(bytes([0, 1, 0, 0]) + rng.bytes(200))
 
 
+def test_other_representations_are_named():
+    data = serialize_message(message(2, 3, FIELDS[:2]))
+    for first in (b'\0\2', b'\1\1'):  # lists of parameters, and none at all
+        with pytest.raises(IrregularPointsError, match=f'representation {first.hex()}'):
+            raw_trajectory(first + data[2:])
+
+
 def test_names_come_in_any_order_and_some_of_them_where_that_is_allowed():
     made = message(3, 2, FIELDS[:1])
     names = list(made.joint_names)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -130,11 +131,12 @@ class Desk:
             self.goals.watch(self.controller, q + self.off, qd, self.time)
             assert self.controller.update(q + self.off, qd, self.time, self.time) is not None
 
-    def send(self, goal=GOAL, duration=2.0, names=None, start=None, **tolerances):
+    def send(self, goal=GOAL, duration=2.0, names=None, start=None, count=1, **tolerances):
         point = JointTrajectoryPoint(positions=list(map(float, goal)))
         point.time_from_start = Duration(sec=int(duration), nanosec=int(duration % 1 * 1e9))
         trajectory = JointTrajectory(
-            joint_names=list(self.robot.joint_names if names is None else names), points=[point]
+            joint_names=list(self.robot.joint_names if names is None else names),
+            points=[point] * count,
         )
         if start is not None:
             trajectory.header.stamp = stamp_from(start)
@@ -239,6 +241,21 @@ def test_a_goal_cancelled_before_its_start_moves_nothing(desk):
     desk.see(4.0)
     assert handle.outcome == ('canceled', 0)
     np.testing.assert_allclose(desk.reference[0], HELD)
+
+
+def test_a_goal_cancelled_while_it_is_checked_leaves_what_is_followed(desk):
+    first = desk.send()
+    never = SimpleNamespace(submit=lambda work: Future())
+    desk.input._background = never  # a goal of many points is checked there
+    second = desk.send(goal=HELD, count=100)
+    desk.see(0.5)
+    second.cancel()
+    desk.see()
+    assert second.outcome == ('canceled', 0)
+    assert second.result.error_string == 'the goal was cancelled before it was followed'
+    desk.see(1.6)
+    assert first.outcome == ('succeeded', 0)
+    np.testing.assert_allclose(desk.reference[0], GOAL)
 
 
 def test_leaving_the_path_aborts_and_stops(desk):

@@ -135,7 +135,7 @@ def not_believed(bench):
 
     before = count()
     bench._state(Q + [3.0, 0.0, 0.0], None, None, 0.02)
-    bench.client.wait_for(lambda: count() > before, 'the state that is not believed')
+    bench.client.wait_for(lambda: count() == before + 1, 'the state that is not believed')
 
 
 def test_no_motion_begins_from_a_state_that_is_not_believed(strict_bench):
