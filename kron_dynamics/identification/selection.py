@@ -34,7 +34,8 @@ FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
 # A joint that moves less than this share of its velocity limit could move so fast.
 SLOW_SHARE = 0.1
 # Standard errors and share that a choice has to be better by: further friction terms are taken to
-# faster motions, where a wrong one harms.
+# faster motions, where a wrong one harms; but that in proportion to the load, which every gear has,
+# grows no more than the load.
 CHOICE_NEEDS = (1.0, LEAST_GAIN)
 TERM_NEEDS = (2.0, 0.03)
 # The form of the rows adds nothing: the better one is taken.
@@ -100,11 +101,12 @@ def choose_structure(
             continue
         worse = 0
         for changes in candidates:
+            added = changes.get('terms')
             if kind == 'terms':
                 changes = {'terms': (*best.terms, *changes['terms'])}
             trial = replace(best, **changes)
             scores = reference.scores(robot, motions, trial, usual)
-            needed = NEEDS.get(kind, CHOICE_NEEDS)
+            needed = CHOICE_NEEDS if added == ('load',) else NEEDS.get(kind, CHOICE_NEEDS)
             if scores is not None and is_better(*scores, *needed):
                 told.append(f'{_said(changes)}: {_share(*scores)} of the squares')
                 best = trial
