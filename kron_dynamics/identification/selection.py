@@ -34,7 +34,7 @@ FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
 # A joint that moves less than this share of its velocity limit could move so fast.
 SLOW_SHARE = 0.1
 # Standard errors and share that a choice has to be better by: further friction terms are taken to
-# faster motions, where a wrong one harms; but that in proportion to the load, which every gear has,
+# faster motions, where a wrong one harms; that in proportion to the load, which every gear has,
 # grows no more than the load.
 CHOICE_NEEDS = (1.0, LEAST_GAIN)
 TERM_NEEDS = (2.0, 0.03)
