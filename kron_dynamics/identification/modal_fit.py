@@ -22,8 +22,10 @@ _DISTURBED = 2.0
 # Evidence: what a mode explains beyond what as many amplitudes explain of noise, in standard
 # deviations of that; and how narrow its frequency must be.
 _LEAST_EVIDENCE, _WIDEST = 6.0, 0.05
-# Standard deviations of a 95 % interval.
-INTERVAL = 1.96
+# Standard deviations of a 95 % interval of normal errors, and the share below its upper end.
+_NORMAL, _BELOW = 1.96, 0.975
+# Freedoms that one window leaves, or several of which but one tells anything: next to none.
+_LEAST_FREEDOM = 0.1
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class FittedMode:
 
     Attributes:
         scale: of its frequency to the predicted one.
-        scale_deviation: standard deviation.
+        scale_interval: half of its 95 % interval.
         ratio: damping ratio.
-        ratio_deviation: standard deviation of its logarithm.
+        ratio_interval: half of the 95 % interval of its logarithm.
         evidence: how much better the record is explained with this mode than without, in standard
             deviations of what noise would do.
         channel_evidence: the same by channel, shape (C,).
@@ -42,9 +44,9 @@ class FittedMode:
     """
 
     scale: float
-    scale_deviation: float
+    scale_interval: float
     ratio: float
-    ratio_deviation: float
+    ratio_interval: float
     evidence: float
     channel_evidence: FloatArray
     seen: bool
@@ -136,14 +138,7 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
     rest = residuals(scale, ratio)
     free = max(float(residuals.freedoms().sum() * residuals.weights.mean()), 1.0)
     misfit = float(np.sum(rest**2)) / free
-    inverse = np.linalg.pinv(jacobian.T @ jacobian)
-    # By the noise, and by how much the windows disagree: the larger one.
-    slopes = np.einsum(
-        'sr,srk->sk', rest.reshape(windows.count, -1), jacobian.reshape(windows.count, -1, 2 * m)
-    )
-    few = windows.count / max(windows.count - 1.0, 1.0)
-    sandwich = few * inverse @ (slopes.T @ slopes) @ inverse
-    deviation = np.sqrt(np.maximum(inverse.diagonal() * max(misfit, 1.0), sandwich.diagonal()))
+    half = half_intervals(rest, jacobian, misfit)
     modes = []
     for k in range(m):
         gained = np.einsum('spli->i', residuals(scale, ratio, left_out=k) ** 2 - rest**2)
@@ -155,16 +150,47 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
         # motion explains no better than chance.
         inside &= _RATIOS[0] * 1.5 < ratio[k] < _RATIOS[1] / 1.5
         driven = np.sum(residuals(scale, ratio, undriven=k) ** 2 - rest**2) > 0.0
-        narrow = INTERVAL * float(deviation[k]) < _WIDEST
+        narrow = half[k] < _WIDEST
         modes.append(
             FittedMode(
                 float(scale[k]),
-                float(deviation[k] * scale[k]),
+                float(half[k] * scale[k]),
                 float(ratio[k]),
-                float(deviation[m + k]),
+                float(half[m + k]),
                 evidence,
                 gained / np.sqrt(2.0 * extra),
                 bool(inside and driven and narrow and evidence > _LEAST_EVIDENCE),
             )
         )
     return ModalFit(tuple(modes), misfit, int((residuals.weights < 0.5).sum()))
+
+
+def half_intervals(rest: FloatArray, jacobian: FloatArray, misfit: float) -> FloatArray:
+    """Return halves of the 95 % intervals of logarithms of scales and ratios, shape (2 m,).
+
+    By the noise, and by how much windows disagree: the wider one. How much they do is told by
+    leaving out each of them in turn (the jackknife). Few windows tell of their own scatter with
+    little certainty, and those that hardly see a mode do not count as windows, so that quantiles
+    are Student's, with the freedoms of as many equal windows as would tell as much.
+
+    Args:
+        rest: residuals, shape (S, 2, L, C).
+        jacobian: their derivatives, shape (S 2 L C, 2 m).
+        misfit: mean square of the residuals.
+    """
+    from scipy.special import stdtrit  # takes long to import
+
+    count = len(rest)
+    slopes = jacobian.reshape(count, -1, jacobian.shape[1])
+    told = slopes.swapaxes(1, 2) @ slopes
+    whole = told.sum(axis=0)
+    inverse = np.linalg.pinv(whole, hermitian=True)
+    noise = np.sqrt(np.maximum(inverse.diagonal() * max(misfit, 1.0), 0.0))
+    pulls = np.einsum('sr,srk->sk', rest.reshape(count, -1), slopes)
+    others = np.linalg.pinv(whole - told, hermitian=True)
+    moved = np.einsum('sij,sj->si', others, pulls)
+    scatter = np.sqrt((count - 1.0) / count * np.sum(moved**2, axis=0))
+    shares = np.einsum('sii->si', told) / np.maximum(whole.diagonal(), 1e-300)
+    alike = 1.0 / np.maximum(np.sum(shares**2, axis=0), 1e-300)
+    student = stdtrit(np.maximum(alike - 1.0, _LEAST_FREEDOM), _BELOW)
+    return np.asarray(np.maximum(_NORMAL * noise, student * scatter))

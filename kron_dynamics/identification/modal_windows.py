@@ -35,20 +35,22 @@ class ModalWindows:
 
     Attributes:
         lines: angular frequencies, shape (L,), rad/s.
-        joints: accelerations of the joints, shape (S, L, n_j), rad/s^2 or m/s^2.
-        joint_noise: their standard deviations, shape (L, n_j).
+        pushes: what drives each mode but for its sign, p^T qdd as it was, shape (S, L, m).
+        joint_noise: standard deviations of the joints' accelerations, shape (L, n_j), rad/s^2 or
+            m/s^2.
         channels: what stiff links do not explain, shape (S, L, C); 0 where not known.
         channel_noise: standard deviations of the channels' own noise, shape (C,).
         rigid: what joints' accelerations do in a channel, taken off already, shape (S, C, n_j).
         known: whether a channel is known in a window, shape (S, C).
-        nuisances: what errors of the rigid model would look like, shape (S, L, C, k).
-        drive: p, shape (S, m, n_j).
+        nuisances: what errors that all windows share look like, each of the size that is usual,
+            shape (S, L, C, k); their amounts have a standard deviation of 1.
+        drive: p in the middle of a window, shape (S, m, n_j).
         shapes: B, shape (S, m, C).
         omega: predicted angular frequencies, shape (S, m), rad/s.
     """
 
     lines: FloatArray
-    joints: ComplexArray
+    pushes: ComplexArray
     joint_noise: FloatArray
     channels: ComplexArray
     channel_noise: FloatArray
@@ -112,7 +114,7 @@ class ModalResiduals:
         below = s**2 + 2 * ratio * omega * s + omega**2  # (S, L, m)
         shapes = (w.shapes * w.known[:, None]).swapaxes(1, 2)  # (S, C, m)
         answer = s**2 / below
-        forced = -answer * np.einsum('smj,slj->slm', w.drive, w.joints)
+        forced = -answer * w.pushes
         forced[:, :, [k for k in (left_out, undriven) if k >= 0]] = 0.0
         there = [k for k in range(w.modes) if k != left_out]
         swings = [
@@ -130,10 +132,13 @@ class ModalResiduals:
             np.sqrt(self.weights)[:, None, None] * (x - basis @ (basis.swapaxes(1, 2) @ x))
             for x in (rest, shared)
         )
-        rows = rest.reshape(1, -1, 1)
+        rows = rest.ravel()
         if shared.shape[-1]:
-            errors = _bases(shared.reshape(1, -1, shared.shape[-1]))
-            rows = rows - errors @ (errors.swapaxes(1, 2) @ rows)
+            # Rows are whitened: they have these errors beside noise, of covariance 1 + E E^T.
+            errors, sizes, _ = np.linalg.svd(
+                shared.reshape(len(rows), shared.shape[-1]), full_matrices=False
+            )
+            rows = rows - errors @ ((1.0 - 1.0 / np.hypot(1.0, sizes)) * (errors.T @ rows))
         return np.asarray(rows.reshape(w.count, 2, len(w.lines), -1))
 
     def freedoms(self) -> FloatArray:

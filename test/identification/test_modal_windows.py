@@ -41,7 +41,7 @@ def windows(rng: np.random.Generator) -> ModalWindows:
             channels[k] += scaled**power * rng.standard_normal(CHANNELS)
     return ModalWindows(
         LINE,
-        joints,
+        np.einsum('smj,slj->slm', drive, joints),
         np.zeros((LINES, JOINTS)),
         channels,
         np.array([0.1, 0.5, 0.2]),
@@ -76,6 +76,7 @@ def test_known_modes_with_their_ends_and_drifts_leave_nothing(windows: ModalWind
 def test_a_mode_that_is_left_out_is_as_if_it_were_not(windows: ModalWindows) -> None:
     alone = replace(
         windows,
+        pushes=windows.pushes[..., 1:],
         drive=windows.drive[:, 1:],
         shapes=windows.shapes[:, 1:],
         omega=windows.omega[:, 1:],
@@ -90,9 +91,9 @@ def test_a_mode_that_is_left_out_is_as_if_it_were_not(windows: ModalWindows) -> 
 
 @pytest.mark.parametrize('mode', [0, 1])
 def test_an_undriven_mode_swings_without_the_joints(windows: ModalWindows, mode: int) -> None:
-    drive = windows.drive.copy()
-    drive[:, mode] = 0.0
-    alone = replace(windows, drive=drive)
+    pushes = windows.pushes.copy()
+    pushes[..., mode] = 0.0
+    alone = replace(windows, pushes=pushes)
     np.testing.assert_allclose(
         ModalResiduals(windows)(ONE, RATIO, undriven=mode),
         ModalResiduals(alone)(ONE, RATIO),
@@ -127,7 +128,7 @@ def test_residuals_of_noise_have_a_variance_of_one(
     taken = np.einsum('scj,slj->slc', windows.rigid, measured)
     noisy = replace(
         windows,
-        joints=windows.joints + measured,
+        pushes=windows.pushes + np.einsum('smj,slj->slm', windows.drive, measured),
         joint_noise=level,
         channels=windows.channels + own - taken,
     )
@@ -148,7 +149,7 @@ def test_channels_that_are_not_known_are_no_evidence(
     known[:3, 1] = known[:, 2] = False
     channels = np.where(known[:, None], windows.channels, 0.0)
     partly = replace(
-        windows, known=known, channels=channels, joint_noise=0.1 + 0.0 * windows.joints[0].real
+        windows, known=known, channels=channels, joint_noise=np.full((LINES, JOINTS), 0.1)
     )
     residuals = ModalResiduals(partly)
     left = residuals(ONE, RATIO)
@@ -163,14 +164,28 @@ def test_errors_that_all_windows_share_are_taken_off_once(
     windows: ModalWindows, rng: np.random.Generator
 ) -> None:
     nuisances = noise(rng, WINDOWS, LINES, CHANNELS, 2)
+    # Of a size that is not known at all.
     off = replace(
-        windows, nuisances=nuisances, channels=windows.channels + nuisances @ [0.7, -2.0]
+        windows, nuisances=1e9 * nuisances, channels=windows.channels + nuisances @ [0.7, -2.0]
     )
     assert np.abs(ModalResiduals(off)(ONE, RATIO)).max() < 1e-6
     # Each window with an amplitude of its own is not the same error.
     amounts = rng.standard_normal((WINDOWS, 1, 1))
     own = replace(off, channels=windows.channels + nuisances[..., 0] * amounts)
     assert np.abs(ModalResiduals(own)(ONE, RATIO)).max() > 1.0
+
+
+@pytest.mark.parametrize('size', [1e-3, 0.02, 0.3])
+def test_errors_of_a_known_size_cost_what_their_amounts_do(
+    size: float, windows: ModalWindows, rng: np.random.Generator
+) -> None:
+    nuisances = size * noise(rng, WINDOWS, LINES, CHANNELS, 1)
+    known = replace(windows, nuisances=nuisances, channels=windows.channels + nuisances[..., 0])
+    cost = np.sum(ModalResiduals(known)(ONE, RATIO) ** 2)
+    whole = replace(known, nuisances=nuisances[..., :0])
+    before = np.sum(ModalResiduals(whole)(ONE, RATIO) ** 2)
+    # The least of the misfit and of the square of the amount, which is 1 here.
+    assert cost == pytest.approx(before / (1.0 + before), rel=1e-6)
 
 
 def test_windows_count_by_their_weights(windows: ModalWindows, rng: np.random.Generator) -> None:

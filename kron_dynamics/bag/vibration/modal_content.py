@@ -15,7 +15,7 @@ from kron_dynamics.bag.vibration.modal_results import ModalContent, ModeContent
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, groups_of, predicted_modes
 from kron_dynamics.bag.vibration.record_windows import record_windows
 from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, vibration_record
-from kron_dynamics.identification.modal_fit import INTERVAL, FittedMode, fit_modes
+from kron_dynamics.identification.modal_fit import FittedMode, fit_modes
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
@@ -125,13 +125,13 @@ def _content(
     ratio = float(np.mean([found.ratios[place] for found in there]))
     if not mode.seen:
         return _unseen(name, predicted, ratio, 'not seen', mode.evidence)
-    spread = float(np.exp(INTERVAL * mode.ratio_deviation))
+    spread = float(np.exp(mode.ratio_interval))
     return ModeContent(
         name,
         predicted,
         ratio,
         mode.scale * predicted,
-        INTERVAL * mode.scale_deviation * predicted,
+        mode.scale_interval * predicted,
         mode.ratio,
         (mode.ratio / spread, mode.ratio * spread),
         mode.evidence,

@@ -19,6 +19,7 @@ class PredictedModes:
     """Modes of a robot whose joints are held, named after modal coordinates, m of them.
 
     Attributes:
+        rest: the coordinates at rest, shape (n,).
         omega: natural frequencies without damping, shape (m,), rad/s.
         ratios: damping ratios, shape (m,).
         shapes: columns of modal mass 1, shape (m, m).
@@ -27,6 +28,7 @@ class PredictedModes:
         tip: linear acceleration of a link by that of each mode, shape (m, 3).
     """
 
+    rest: FloatArray
     omega: FloatArray
     ratios: FloatArray
     shapes: FloatArray
@@ -52,6 +54,7 @@ def predicted_modes(robot: Robot, q: FloatArray, frame: str) -> PredictedModes:
     found, _ = found.in_order_of(found.coordinate_shapes())
     jacobian = robot.frame(frame).jacobian(full)
     return PredictedModes(
+        full,
         2.0 * np.pi * found.frequencies,
         found.damping_ratios,
         found.shapes,

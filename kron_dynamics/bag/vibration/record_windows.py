@@ -12,10 +12,11 @@ import numpy as np
 from kron_dynamics.bag.reading.spool import release
 from kron_dynamics.bag.vibration.predicted_modes import PredictedModes, predicted_modes
 from kron_dynamics.bag.vibration.smoothing_kernels import kernel_gain
-from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, VibrationRows
+from kron_dynamics.bag.vibration.vibration_records import VibrationRecord
+from kron_dynamics.bag.vibration.window_spectra import acceleration_gain, window_spectra
 from kron_dynamics.identification.modal_windows import ModalWindows
 from kron_dynamics.robot import Robot
-from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
+from kron_dynamics.typing import BoolArray, FloatArray
 
 # Length of a window in periods of the slowest mode; lines between these shares of frequencies.
 _PERIODS = 8.0
@@ -71,16 +72,15 @@ def record_windows(
         pose = rows.position.mean(axis=0)
         found = predicted_modes(robot, pose, frame)
         modes.append(found)
-        parts.append(_window(robot.rigid, frame, place.record, rows, kept, pose))
-    joints, seen, rigid, nuisances = (np.array(each) for each in zip(*parts, strict=True))
-    seen, rigid, nuisances = seen[..., channels], rigid[:, channels], nuisances[:, :, channels]
+        parts.append(window_spectra(robot, frame, place.record, rows, kept, found, channels))
+    pushes, seen, rigid, nuisances = (np.array(each) for each in zip(*parts, strict=True))
     known = np.isfinite(seen).all(axis=1)
     seen, nuisances = (np.where(np.isfinite(x), x, 0.0) for x in (seen, nuisances))
     drive = np.array([found.drive[group] for found in modes])
     tips = np.array([found.tip[group] for found in modes])
     return ModalWindows(
         lines=lines[kept],
-        joints=joints,
+        pushes=pushes[:, :, group],
         joint_noise=_joint_noise(chosen[0].record, lines[kept], length),
         channels=seen,
         channel_noise=np.sqrt(length) * _channel_noise(chosen)[channels],
@@ -137,49 +137,6 @@ def _scored(
             release()
 
 
-def _window(
-    rigid: Robot,
-    frame: str,
-    record: VibrationRecord,
-    rows: VibrationRows,
-    kept: BoolArray,
-    pose: FloatArray,
-) -> tuple[ComplexArray, ComplexArray, FloatArray, ComplexArray]:
-    """Joints (L, n_j), channels (L, C), rigid (C, n_j), nuisances (L, C, n_j) of a window."""
-    length = len(rows.position)
-    lines = np.asarray(2.0 * np.pi * np.fft.rfftfreq(length, record.period)[kept])
-
-    def spectrum(values: FloatArray) -> ComplexArray:
-        return np.asarray(np.fft.rfft(values, axis=0)[kept])
-
-    gain = kernel_gain(record.kernel, lines, record.period)[:, None]
-    gains = _acceleration_gain(record, lines)
-    q, qdd = rows.position, rows.acceleration
-    tables = np.concatenate([rigid.mass_matrix(q), rigid.frame(frame).jacobian(q)[:, :3]], axis=1)
-    count = qdd.shape[1]
-    # Column by column: what each joint's acceleration does, without the filter of that joint.
-    moved = sum(
-        spectrum(tables[:, :, j] * qdd[:, j, None]) / gains[:, j, None] for j in range(count)
-    )
-    raw = spectrum(np.hstack([rows.efforts, rows.tip])) / gain
-    channels = raw - moved
-    nuisances = np.zeros((len(lines), count + 3, count), dtype=np.complex128)
-    for j in range(count):
-        nuisances[:, j, j] = 1j * lines * raw[:, j]  # of an effort that is stamped late
-    mean = np.concatenate([rigid.mass_matrix(pose), rigid.frame(frame).jacobian(pose)[:3]])
-    return spectrum(qdd) / gains, channels, mean, nuisances
-
-
-def _acceleration_gain(record: VibrationRecord, lines: FloatArray) -> ComplexArray:
-    """What the differentiated signals are of true accelerations, shape (L, n_j)."""
-    slope, curvature = (
-        kernel_gain(kernel, lines, record.period) / (1j * lines) ** power
-        for power, kernel in ((1, record.slope), (2, record.curvature))
-    )
-    share = record.from_rates
-    return np.asarray(share * slope[:, None] + (1.0 - share) * curvature[:, None])
-
-
 def _joint_noise(record: VibrationRecord, lines: FloatArray, length: int) -> FloatArray:
     """Standard deviations of the joints' accelerations in spectra, shape (L, n_j)."""
     slope, curvature = (
@@ -189,7 +146,7 @@ def _joint_noise(record: VibrationRecord, lines: FloatArray, length: int) -> Flo
     rates = np.where(record.from_rates > 0.0, record.rate_noise, 0.0)
     share = record.from_rates
     parts = (share * rates * slope) ** 2 + ((1.0 - share) * record.position_noise * curvature) ** 2
-    return np.asarray(np.sqrt(length * parts) / np.abs(_acceleration_gain(record, lines)))
+    return np.asarray(np.sqrt(length * parts) / np.abs(acceleration_gain(record, lines)))
 
 
 def _channel_noise(places: Sequence[_Place]) -> FloatArray:

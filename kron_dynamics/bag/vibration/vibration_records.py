@@ -38,6 +38,7 @@ class VibrationRows(NamedTuple):
 
     Attributes:
         position: of the joints, shape (N, n_j).
+        velocity: shape (N, n_j).
         acceleration: shape (N, n_j).
         efforts: recorded efforts without what stiff links take apart from inertia, (N, n_j); NaN
             where not recorded, or where friction may hold the joint.
@@ -46,6 +47,7 @@ class VibrationRows(NamedTuple):
     """
 
     position: FloatArray
+    velocity: FloatArray
     acceleration: FloatArray
     efforts: FloatArray
     tip: FloatArray
@@ -158,7 +160,9 @@ class VibrationRecord:
         left[held] = np.nan
         wanted = slice(first - begin, last - begin)
         shown = smoothed(shaken - coasting, self.kernel)
-        return VibrationRows(q_smooth[wanted], qdd[wanted], left[wanted], shown[wanted])
+        return VibrationRows(
+            q_smooth[wanted], qd_smooth[wanted], qdd[wanted], left[wanted], shown[wanted]
+        )
 
 
 def vibration_record(

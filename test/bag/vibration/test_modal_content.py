@@ -114,7 +114,7 @@ def test_wide_motion_of_a_stiff_machine_leaves_nothing_but_noise(model, seed):
 
 @pytest.mark.parametrize('seed', some_of((1, 5), (1,)))
 def test_what_a_wrong_mass_leaves_at_one_frequency_is_no_vibration(model, seed):
-    content = modal_content(model, swung(1.02, seed), TIP, SOURCES)
+    content = modal_content(model, swung(1.1, seed), TIP, SOURCES)
     assert not any(mode.seen for mode in content.modes)
     assert max(mode.evidence for mode in content.modes) > 6.0
 
