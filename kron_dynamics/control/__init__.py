@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control laws, reference trajectories and what keeps commands safe; knows no ROS.
+"""Control laws, reference trajectories and command safety; independent of ROS.
 
 Times are float seconds; vectors have one entry per joint, in the robot's joint order.
 """
@@ -132,7 +132,7 @@ __all__ = [
     'watch_period',
 ]
 
-# Where the names are: each module is imported when one of its names is first asked for.
+# Module of each public name; a module is imported when one of its names is first accessed.
 _MODULES = {
     'assembly': (
         'ControlSettings',
@@ -225,7 +225,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: who damps no vibrations does without that."""
+    """Import a public name on first access, so that unused parts are never imported."""
     for module, names in _MODULES.items():
         if name in names:
             found = import_module(f'{__name__}.{module}')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint accelerations, which no joint state carries."""
+"""Estimation of the joint accelerations, which joint states do not contain."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class AccelerationEstimator:
         Args:
             robot: the machine.
             source: `reference`; `model`, forward dynamics of the measured efforts; or
-                `filtered`, the derivative of the measured velocities behind a first-order low
-                pass.
-            cutoff: of the low pass, Hz, above 0.
+                `filtered`, the derivative of the measured velocities after a first-order low-pass
+                filter.
+            cutoff: cutoff frequency of the low-pass filter, Hz, above 0.
 
         Raises:
             ParameterError: the cutoff is not above 0.
@@ -47,7 +47,7 @@ class AccelerationEstimator:
         effort: FloatArray,
         qdd_ref: FloatArray | None,
     ) -> FloatArray | None:
-        """Return the accelerations, shape (n,), or None where the source has nothing to say.
+        """Return the accelerations, shape (n,), or None if the source has no value for this state.
 
         Args:
             time: stamp of the state, s.
@@ -65,10 +65,10 @@ class AccelerationEstimator:
         return self._filtered(time, qd)
 
     def _filtered(self, time: float, qd: FloatArray) -> FloatArray | None:
-        """Low-passed derivative: the rate at which the low-passed velocity follows."""
+        """Derivative of the low-passed velocity; None at the first state."""
         elapsed = None if self._time is None else time - self._time
         self._time = time
-        # A clock that steps back begins anew.
+        # Restart the filter after the clock stepped back.
         if elapsed is None or elapsed < 0.0:
             self._smooth = np.array(qd)
             return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A controller put together from its settings, for a node or for a simulation without one."""
+"""Construction of a controller from its settings, for a node or a simulation."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Longer stamp gaps mean the clock was changed: s, beyond the time that a machine may be silent.
-_STEP_OF_CLOCK = 1.0
+# A gap between stamps that exceeds `state_timeout` by more than this, s, is a clock change.
+_CLOCK_STEP = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ControlSettings:
-    """What a controller of n joints is made from; arrays of shape (n,).
+    """Settings of a controller of n joints; arrays of shape (n,).
 
     Attributes:
         kp: position gains, 1/s^2.
-        kd: rate gains, 1/s.
+        kd: velocity gains, 1/s.
         effort_limit: N m or N.
-        rate_limit: of the efforts, N m/s or N/s.
-        start_tolerance: rad or m.
-        resolution: of the measured positions, for vibration damping, rad or m.
+        rate_limit: limits of the effort rates, N m/s or N/s.
+        start_tolerance: allowed distance of a new reference from the present one, rad or m.
+        resolution: resolution of the measured positions, for vibration damping, rad or m.
         period: time between states, for vibration damping and the fault action, s.
-        state_timeout: how long the machine may be silent, s.
+        state_timeout: time without joint states that is a fault, s.
         law: 'computed_torque', 'pd', or 'gravity' for hand guiding.
         ki: integral gains, 1/s^3; None for none.
-        terms: which terms of the model commands carry, and which the drives add.
-        effort_lead: how far ahead along references efforts are, s; 0 for not at all.
-        guiding_damping: of the law 'gravity', 1/s; None for the least that is stable.
-        guiding_speed: share of the velocity limits above which that law brakes more.
+        terms: model terms in the commands, and those that the drives add.
+        effort_lead: lead time of the reference efforts, s; 0 for none.
+        guiding_damping: damping of the law 'gravity', 1/s; None for the lowest stable damping.
+        guiding_speed: share of the velocity limits above which that law increases damping.
         guiding_friction: share of the friction that it compensates.
-        fault_action: what is sent while a fault is latched.
-        hold_damping: of the fault action `hold_gravity`, 1/s; None for one in the middle of what
-            is stable.
-        shaping: of the references: 'none', 'zv', 'zvd' or 'ei'.
+        fault_action: action while a fault is latched.
+        hold_damping: damping of the fault action `hold_gravity`, 1/s; None for the geometric mean
+            of the stable range.
+        shaping: shaper of the references: 'none', 'zv', 'zvd' or 'ei'.
         damping: whether the drives damp vibrations.
-        tolerances: tracking errors beyond them are faults; None for no such fault.
-        bounds: of references.
+        tolerances: tolerances of the tracking error, violations are faults; None for no check.
+        bounds: bounds of references.
     """
 
     kp: FloatArray
@@ -89,19 +89,19 @@ def assembled_controller(
 ) -> TrackingController:
     """Return the controller of a machine.
 
-    Shaping and damping need links that bend and the law 'computed_torque'.
+    Shaping and damping need flexible links and the law 'computed_torque'.
 
     Args:
-        settings: gains, limits, times and what it is to do.
-        rigid: the machine with stiff links.
-        flexible: the same with links that bend; the same object where none does.
-        q: the pose that the law 'pd' is tuned at, and vibration damping at first, shape (n,),
-            rad or m.
-        background: where gains for other poses are made.
+        settings: gains, limits, times and options.
+        rigid: the machine with rigid links.
+        flexible: the same with flexible links; the same object if no link is flexible.
+        q: pose of the constant inertia of the law 'pd', and of the first gains of vibration
+            damping, shape (n,), rad or m.
+        background: executor that computes damping gains for other poses.
 
     Raises:
         ParameterError: settings cannot be used.
-        ModelError: links do not carry their weight, or cannot be damped.
+        ModelError: the links have no stable equilibrium under gravity, or cannot be damped.
     """
     check_combinations(settings)
     shaping = None
@@ -125,7 +125,7 @@ def assembled_controller(
         fault_action=settings.fault_action,
         start_tolerance=settings.start_tolerance,
         effort_limit=settings.effort_limit,
-        longest_gap=_STEP_OF_CLOCK + settings.state_timeout,
+        longest_gap=_CLOCK_STEP + settings.state_timeout,
         period=settings.period,
         shaping=shaping,
         terms=settings.terms,
@@ -136,7 +136,7 @@ def assembled_controller(
 
 
 def _lead(settings: ControlSettings, rigid: Robot) -> EffortLead | None:
-    """Efforts ahead, of the law that has the model's."""
+    """Effort lead of computed torque; None for other laws or without a lead."""
     if not settings.effort_lead or settings.law != 'computed_torque':
         return None
     return EffortLead(rigid, settings.effort_lead, terms=settings.terms)
@@ -151,7 +151,7 @@ def _law(
     *,
     vibrating: bool,
 ) -> ControlLaw[Any]:
-    """The control law, links `vibrating` along a shaped reference."""
+    """The control law; `vibrating` if the links vibrate along shaped references."""
     if settings.law not in LAWS:
         raise ParameterError(f'law is {settings.law!r}, expected one of {", ".join(LAWS)}')
     kp, kd, effort_limit, terms = settings.kp, settings.kd, settings.effort_limit, settings.terms
@@ -219,7 +219,7 @@ def check_combinations(settings: ControlSettings) -> None:
     """Refuse settings that contradict each other.
 
     Raises:
-        ParameterError: they do; says which, and why.
+        ParameterError: settings contradict each other; names them and the reason.
     """
     terms = settings.terms
     if settings.damping:
@@ -253,18 +253,18 @@ def fault_hold(
     *,
     carry_weight: bool = True,
 ) -> GravityHold | None:
-    """Return what a fault action sends on fresh states; None where it needs none.
+    """Return the law of the fault action `hold_gravity`; None for other actions.
 
     Args:
         action: the fault action.
-        damping: 1/s; None for one in the middle of what is stable.
+        damping: 1/s; None for the geometric mean of the stable range.
         period: time between states, s.
-        rigid: the machine with stiff links.
-        flexible: the same with links that bend; the same object where none does.
-        carry_weight: whether commands carry the weight; not where the drives do.
+        rigid: the machine with rigid links.
+        flexible: the same with flexible links; the same object if no link is flexible.
+        carry_weight: whether commands compensate gravity; False where the drives do.
 
     Raises:
-        ParameterError: it would not be stable, or no damping is.
+        ParameterError: the damping is outside the stable range, or that range is empty.
     """
     if action is not FaultAction.HOLD_GRAVITY:
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The last step before a command leaves: finite, within effort limits, within rate limits."""
+"""Last check of every command: finite values, effort saturation and rate limiting."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kron_dynamics.typing import ArrayLike, FloatArray, IntArray
 class CommandGuard:
     """Limits the efforts sent to a machine; remembers the last one sent.
 
-    The first command after construction or ``reset()`` is limited in size alone, as nothing is
-    known of what the actuators do. For a start without a jump, reset with the effort they carry
-    already, or the one they must carry first (the gravity vector).
+    The first command after construction or ``reset()`` is limited in magnitude only, because the
+    present effort of the actuators is unknown. For a start without a step, reset with the effort
+    the actuators already apply, or with the one they need first (the gravity vector).
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class CommandGuard:
                 Use the smaller of the model's limit and the parameter's.
             rate_limit: greatest changes, shape (n,), in N m/s or N/s, above 0; inf for none.
             joint_names: the n joints, for messages.
-            longest_step: the most time, in s, one change is granted. After a stall of the loop
-                the command may not make up for it in a jump.
+            longest_step: upper bound, in s, of the time used for the rate limit, so that the
+                command cannot jump after the loop has stalled.
 
         Raises:
             ParameterError: a limit cannot be used; names the joint.
@@ -49,7 +49,7 @@ class CommandGuard:
         rate = positive_per_joint(
             'rate_limit', rate_limit, self._joint_names, infinity_allowed=True
         )
-        # No infinity: a step of zero seconds must allow no change, not NaN.
+        # Finite, because 0 s times inf would give NaN instead of no change.
         self._rate_limit = np.minimum(rate, 1e300)
         limits = self._effort_limit.tolist(), self._rate_limit.tolist()
         self._limits = list(zip(*limits, strict=True))
@@ -86,9 +86,9 @@ class CommandGuard:
         return np.array(self._rate_saturations)
 
     def reset(self, tau0: ArrayLike | None = None) -> None:
-        """Forget the last command, or take tau0, shape (n,), in N m or N, for it.
+        """Set the last command to tau0, shape (n,), in N m or N, or forget it if None.
 
-        The counts go on.
+        The saturation counts are kept.
 
         Raises:
             ShapeError: tau0 has another shape.
@@ -123,8 +123,8 @@ class CommandGuard:
 
         Raises:
             ShapeError: tau has another shape.
-            NonFiniteError: tau is not finite; names the joints. Nothing is to be sent then,
-                and the last command stays the one sent before.
+            NonFiniteError: tau is not finite; names the joints. The caller must send nothing, and
+                the stored last command is unchanged.
             ParameterError: dt is negative or NaN.
         """
         wanted = self._checked(tau)
@@ -140,7 +140,7 @@ class CommandGuard:
         return np.array(safe)
 
     def _passes(self, wanted: FloatArray, dt: float) -> bool:
-        """Whether a command keeps all limits as it is; in plain numbers, as of few joints."""
+        """Whether a command is within all limits; plain floats are faster for few joints."""
         if self._last is None or not dt >= 0.0:
             return False
         step = min(dt, self._longest_step)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Computed torque, and the proportional-derivative law that it is compared with."""
+r"""Computed torque, and the proportional-derivative law as its baseline."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 
 
 class ComputedTorque(StatelessLaw):
-    r"""Computed torque: the model turns the wanted acceleration into efforts.
+    r"""Computed torque: inverse dynamics of the reference acceleration plus feedback.
 
     .. math:: \tau = ID(q, \dot q, \ddot q_{ref} + K_p e + K_d \dot e) + f(\dot q_{ref})
 
-    With a true model every joint's error then obeys :math:`\ddot e + k_d \dot e + k_p e = 0` on
-    its own, whatever the pose: kp is the square of the error's natural frequency, and
-    kd = 2 sqrt(kp) is critical damping.
+    With an exact model the joint errors are decoupled and obey
+    :math:`\ddot e + k_d \dot e + k_p e = 0` in every pose: kp is the square of the error's natural
+    frequency, and kd = 2 sqrt(kp) is critical damping.
 
-    The friction f is that of the *reference* velocity. Coulomb friction changes sign with the
-    velocity, so compensating at the measured one turns each sign flip of its noise into a step
-    of twice the friction: the drive chatters at rest, where an encoder's velocity quantum is
-    larger than the range over which the friction changes sign. The reference has no noise, and
-    in tracking the two velocities agree. The viscous part left at the error adds damping to it.
-    At a resting reference no friction is compensated: the machine may stop off its goal by
-    e = f / (kp m) with f the Coulomb level and m the inertia at the joint.
+    The friction f is evaluated at the *reference* velocity. Coulomb friction changes sign with
+    the velocity, so at the measured velocity each sign change of the noise would become a step
+    of twice the friction: the drive chatters at standstill, where an encoder's velocity quantum
+    is larger than the range over which the friction changes sign. The reference has no noise,
+    and in tracking the two velocities agree. Viscous friction at the velocity error is not
+    compensated and adds damping. At a resting reference no friction is compensated: the machine
+    may stop off its goal by e = f / (kp m) with f the Coulomb friction and m the inertia at the
+    joint.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class ComputedTorque(StatelessLaw):
             robot: the machine.
             kp: position gains, shape (n,), in 1/s^2, above 0.
             kd: velocity gains, shape (n,), in 1/s, 0 or more.
-            terms: which terms of the model the efforts carry; None for all. The feedback
+            terms: model terms that the efforts contain; None for all. The feedback
                 K_p e + K_d ed always acts through M(q).
 
         Raises:
@@ -57,11 +58,11 @@ class ComputedTorque(StatelessLaw):
         self._feedback = _Feedback(robot, kp, kd)
         self._terms = (EffortTerms() if terms is None else terms).commanded - {'flexible'}
         rest = np.zeros(robot.n)
-        self(rest, rest, (rest, rest, rest))  # compiles what the first cycle may not wait for
+        self(rest, rest, (rest, rest, rest))  # compiles the kernels before the first cycle
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of the model that are in its efforts."""
+        """Model terms that the efforts contain."""
         return self._terms
 
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
@@ -80,22 +81,22 @@ class ComputedTorque(StatelessLaw):
 
 
 class ProportionalDerivative(StatelessLaw):
-    r"""Independent joint control without a model: the baseline a plant already has.
+    r"""Independent joint control without a model: the usual controller of a plant, as a baseline.
 
     .. math:: \tau = diag(M(q_{nominal})) \, (K_p e + K_d \dot e)
 
-    The gains are those of :class:`ComputedTorque`, brought to effort units once, at one pose;
-    gravity, coupling, the reference's acceleration and friction are left to the error.
+    The gains of :class:`ComputedTorque` are converted to effort units once, at one pose. Gravity,
+    coupling, reference acceleration and friction are not compensated and cause tracking errors.
     """
 
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike, q_nominal: ArrayLike) -> None:
         """Make the law.
 
         Args:
-            robot: the machine; its model is not used afterwards.
+            robot: the machine; its model is used only here.
             kp: position gains, shape (n,), in 1/s^2, above 0.
             kd: velocity gains, shape (n,), in 1/s, 0 or more.
-            q_nominal: the pose of the tuning, shape (n,), in rad or m.
+            q_nominal: pose of the constant inertia, shape (n,), in rad or m.
 
         Raises:
             ParameterError: a gain or the pose cannot be used.
@@ -111,7 +112,7 @@ class ProportionalDerivative(StatelessLaw):
 
     @property
     def inertia(self) -> FloatArray:
-        """Diagonal of the mass matrix at the pose of the tuning, shape (n,)."""
+        """Diagonal of the mass matrix at `q_nominal`, shape (n,)."""
         return self._inertia
 
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:
@@ -120,7 +121,7 @@ class ProportionalDerivative(StatelessLaw):
 
 
 class _Feedback:
-    """Checked gains of a robot, and the acceleration they answer an error with."""
+    """Feedback acceleration K_p e + K_d ed with checked gains."""
 
     def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike) -> None:
         self._kp = positive_per_joint('kp', kp, robot.joint_names)

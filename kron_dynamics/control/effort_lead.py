@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Efforts of the reference a time ahead: what delay and hold would take from computed torque."""
+r"""Lead of the reference efforts, compensating actuation delay and zero-order hold."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 
 
 class EffortLead:
-    r"""Feed-forward of the efforts' rate, by third-order dynamics.
+    r"""Feed-forward of the time derivative of the efforts, by third-order dynamics.
 
     .. math:: \Delta\tau = \vartheta \, \frac{d\tau}{dt}(q_r, \dot q_r, \ddot q_r, \dddot q_r)
 
-    with the mean jerk over the lead, which leaps of the acceleration are part of.
+    The jerk is the mean over the lead, so it includes steps of the acceleration.
 
-    An effort acts from `delay` after its state for a whole period T: on average it is
-    ``delay + T/2`` late. With that for the lead the effort is right in the middle of its period,
-    to the second order in the lead. Feedback has no part in it: margins stay what they are.
+    An effort takes effect `delay` after its state and is held for a period T: on average it is
+    ``delay + T/2`` late. With this lead the effort is exact in the middle of its hold time, up to
+    an error of second order in the lead. Feedback is not changed, so stability margins stay the
+    same.
     """
 
     def __init__(self, robot: Robot, lead: float, *, terms: EffortTerms | None = None) -> None:
-        """Compile what the first cycle may not wait for.
+        """Make the lead, and compile its kernels before the first control cycle.
 
         Args:
             robot: the machine.
-            lead: time ahead, s, above 0.
-            terms: which terms of the model the efforts carry; None for all.
+            lead: lead time theta, s, above 0.
+            terms: model terms that the efforts contain; None for all.
 
         Raises:
             ParameterError: lead cannot be used, or inertia or Coriolis terms are not commanded.
@@ -45,8 +46,8 @@ class EffortLead:
         commanded = (EffortTerms() if terms is None else terms).commanded
         if not {'inertia', 'coriolis'} <= commanded:
             raise ParameterError(
-                f'effort_lead is {lead:g} s: expected inertia and coriolis in terms, whose rates '
-                f'are one, got [{", ".join(in_order(commanded))}]; 0 is for no lead'
+                f'effort_lead is {lead:g} s: expected inertia and coriolis in terms, because the '
+                f'lead needs both, got [{", ".join(in_order(commanded))}]; 0 is for no lead'
             )
         self._robot, self._lead = robot, lead
         self._carries_weight = 'gravity' in commanded
@@ -55,15 +56,15 @@ class EffortLead:
 
     @property
     def time(self) -> float:
-        """How far ahead, s."""
+        """The lead time, s."""
         return self._lead
 
     def effort(self, reference: JointReference, jerk: FloatArray) -> FloatArray:
-        """Return what to add to the efforts, shape (n,), N m or N.
+        """Return the efforts to add to the command, shape (n,), N m or N.
 
         Args:
-            reference: its position, rate and acceleration, shape (n,) each.
-            jerk: its mean third derivative over the time ahead, shape (n,), rad/s^3 or m/s^3.
+            reference: position, rate and acceleration of the reference, shape (n,) each.
+            jerk: mean jerk of the reference over the lead time, shape (n,), rad/s^3 or m/s^3.
         """
         added: FloatArray = self._lead * self._robot.inverse_dynamics_rate(*reference, jerk)
         if not self._carries_weight:

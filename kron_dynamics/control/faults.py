@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noticing that something is wrong, remembering it, and what to do about it."""
+"""Fault actions, the fault latch and the period of the joint-state watchdog."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kron_dynamics.exceptions import ParameterError
 class FaultAction(str, Enum):
     """What is commanded while a fault is latched.
 
-    There is no harmless choice for every machine: zero effort lets a loaded boom fall, silence
-    leaves the actuators with the last effort they got until their own watchdog acts.
+    No action is harmless on every machine: zero effort lets a loaded boom fall; without commands
+    the actuators keep the last effort until their own watchdog acts.
     """
 
     HOLD_GRAVITY = 'hold_gravity'
@@ -43,16 +43,16 @@ class FaultLatch:
 
     @property
     def reason(self) -> str | None:
-        """Why the fault was latched first; None while healthy."""
+        """Reason of the latched fault, the first one given; None while healthy."""
         return self._reason
 
     @property
     def since(self) -> float | None:
-        """When the fault was latched first, in s of the caller's clock; None while healthy."""
+        """Time at which the fault was latched, in s of the caller's clock; None while healthy."""
         return self._since
 
     def trip(self, reason: str, now: float) -> bool:
-        """Latch a fault; return whether it is a new one, as the first reason stays.
+        """Latch a fault; return False if one is latched already, whose reason is kept.
 
         Raises:
             ParameterError: the reason is empty.
@@ -65,7 +65,7 @@ class FaultLatch:
         return True
 
     def clear(self, still_bad: str | None) -> bool:
-        """Return whether the latch is healthy now.
+        """Clear the fault unless its cause persists; return whether the latch is healthy now.
 
         Args:
             still_bad: what is wrong at this moment; a text keeps the fault, None clears it.
@@ -76,13 +76,13 @@ class FaultLatch:
 
 
 def watch_period(timeout: float, longest_brake: float) -> float:
-    """Return how often to look whether joint states still come, s.
+    """Return the period of the watchdog that checks whether joint states arrive, s.
 
-    Silence is noticed a quarter of the timeout late at most, and a braking effort stays twice
-    `longest_brake` at most; 20 times a second in any case.
+    At most 0.05 s; short enough that a timeout is detected at most a quarter of it late, and that
+    a braking effort is held at most twice `longest_brake`.
 
     Args:
-        timeout: silence that counts as a fault, s.
-        longest_brake: how long an effort that answers a state may stay, s; 0 for any time.
+        timeout: time without joint states that is a fault, s.
+        longest_brake: longest hold time of an effort computed from a state, s; 0 for no limit.
     """
     return min(0.25 * timeout, 0.05, longest_brake or np.inf)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a machine keeps to a reference, and arrives: tolerances of a goal and its outcome."""
+"""Monitoring of a trajectory goal: path and goal tolerances, progress and outcome."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kron_dynamics.control.turns import shorter_way
 from kron_dynamics.exceptions import JointNamesError, TrajectoryError
 from kron_dynamics.typing import FloatArray
 
-# What stands for "none" in a goal, and the rounding allowed of it.
+# Value that disables a tolerance in a goal (control_msgs), and the rounding allowed for it.
 _NONE, _ROUNDING = -1.0, 1e-9
 
 
 class GoalCode(IntEnum):
-    """Why a goal has ended, in the numbers of control_msgs/FollowJointTrajectory."""
+    """Result of a goal, with the error codes of control_msgs/FollowJointTrajectory."""
 
     SUCCESSFUL = 0
     INVALID_GOAL = -1
@@ -32,10 +32,10 @@ class GoalCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JointTolerance:
-    """Tolerance of one joint: above 0, or 0 for the default, or -1 for none.
+    """Tolerance of one joint: above 0, or 0 for the default, or -1 for no tolerance.
 
     Attributes:
-        name: of the joint.
+        name: the joint.
         position: rad or m.
         velocity: rad/s or m/s.
     """
@@ -47,12 +47,12 @@ class JointTolerance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoalTolerances:
-    """How far n joints may be from their reference; inf for any distance.
+    """Allowed distances of n joints from their reference; inf for no limit.
 
     Attributes:
-        path: on the way, shape (2, n): positions, rad or m, and velocities, per s.
-        goal: after the end, shape (2, n).
-        goal_time: how long after the end the joints may take to be there, s; inf for any time.
+        path: during the motion, shape (2, n): positions, rad or m, and velocities, per s.
+        goal: after the end of the reference, shape (2, n).
+        goal_time: time allowed after the end to reach the goal, s; inf for any time.
     """
 
     path: FloatArray
@@ -66,16 +66,16 @@ class GoalTolerances:
         goal: Iterable[JointTolerance],
         goal_time: float,
     ) -> GoalTolerances:
-        """Return what a goal makes of these defaults.
+        """Return these defaults overridden by the tolerances of a goal.
 
         Args:
             joint_names: the n joints.
-            path: for some of the joints.
-            goal: for some of the joints.
+            path: path tolerances of some of the joints.
+            goal: goal tolerances of some of the joints.
             goal_time: s; 0 for the default, -1 for any time.
 
         Raises:
-            JointNamesError: a tolerance names another joint.
+            JointNamesError: a tolerance names an unknown joint.
             TrajectoryError: a tolerance is neither above 0 nor 0 nor -1.
         """
         return GoalTolerances(
@@ -114,11 +114,11 @@ def _chosen(value: float, default: float, label: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoalOutcome:
-    """How a goal has ended.
+    """Result of a goal.
 
     Attributes:
-        code: why.
-        text: the same in words, one line.
+        code: the error code.
+        text: the reason in words, one line.
     """
 
     code: GoalCode
@@ -136,14 +136,14 @@ class GoalMonitor:
         turns: FloatArray,
         chosen: Sequence[bool] | FloatArray,
     ) -> None:
-        """Watch over a goal.
+        """Monitor a goal.
 
         Args:
-            reference: what is followed for it.
-            tolerances: of the n joints.
-            joint_names: their names.
-            turns: a whole turn for joints that turn without end, else 0, shape (n,), rad.
-            chosen: which joints the goal is for, shape (n,).
+            reference: the reference followed for the goal.
+            tolerances: tolerances of the n joints.
+            joint_names: names of the n joints.
+            turns: a whole turn for continuous joints, else 0, shape (n,), rad.
+            chosen: mask of the joints of the goal, shape (n,).
         """
         self._reference, self._tolerances = reference, tolerances
         self._names, self._turns = tuple(joint_names), turns
@@ -151,11 +151,11 @@ class GoalMonitor:
 
     @property
     def reference(self) -> Reference:
-        """What is followed for the goal."""
+        """The reference followed for the goal."""
         return self._reference
 
     def progress(self, time: float) -> float:
-        """Return which share of the reference's time has passed, from 0 to 1."""
+        """Return the share of the reference's duration that has passed, from 0 to 1."""
         duration = self._reference.followed.duration
         passed = time - self._reference.start
         return float(np.clip(passed / duration if duration > 0.0 else passed >= 0.0, 0.0, 1.0))
@@ -163,19 +163,19 @@ class GoalMonitor:
     def errors(
         self, wanted: tuple[FloatArray, FloatArray], q: FloatArray, qd: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return by how much positions and velocities are short of (q, qd) wanted, (n,) each."""
+        """Return the position and velocity errors, wanted minus measured, (n,) each."""
         return shorter_way(wanted[0] - q, self._turns), wanted[1] - qd
 
     def outcome(
         self, wanted: tuple[FloatArray, FloatArray], q: FloatArray, qd: FloatArray, time: float
     ) -> GoalOutcome | None:
-        """Return how the goal has ended, or None while it has not.
+        """Return the result of the goal, or None while it is active.
 
         Args:
             wanted: (q, qd) of the reference at this time, shape (n,) each.
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
-            time: of the state, s.
+            time: stamp of the state, s.
         """
         if time < self._reference.start:
             return None
@@ -198,7 +198,7 @@ class GoalMonitor:
     def _violation(
         self, error: FloatArray, tolerance: FloatArray, code: GoalCode, when: str
     ) -> GoalOutcome | None:
-        # Not "error > tolerance": what is not a number is outside.
+        # Negated, so that NaN counts as a violation.
         bad = ~(error <= np.maximum(tolerance, self._free))
         if not bad.any():
             return None

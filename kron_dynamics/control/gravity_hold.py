@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fault action that carries a robot's weight and takes its kinetic energy out."""
+"""Gravity compensation with damping through the mass matrix: the default fault action."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from kron_dynamics.typing import FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# Damping times period at most: an effort that acts one period late then brings the speed down
-# without overshoot (z^2 - z + k T has real roots).
+# Largest damping times period: with one period of delay the speed then decays without overshoot
+# (z^2 - z + k T has real roots).
 _LARGEST_STEP = 0.25
-# A robot that loses its speed more slowly than this, 1/s, coasts for seconds.
+# Lowest damping, 1/s: with less the robot coasts for seconds.
 _SLOWEST = 0.5
 _PURPOSE = "the fault action 'hold_gravity'"
-# Of the search for efforts within limits, for each joint; it takes about one.
+# Iteration limit per joint of the active-set method; about one iteration per joint is usual.
 _PASSES = 10
 
 
 class DampingRange(NamedTuple):
-    """Between which dampings a sampled `GravityHold` takes energy out.
+    """Range of damping in which a sampled `GravityHold` dissipates energy.
 
     Attributes:
-        lowest: 1/s; below it the weight, which changes while an effort stays, gives more energy
-            than damping takes.
-        highest: 1/s; above it a sampled brake overshoots.
-        inertia_ratio: largest ratio of the inertia that the law brakes to that which moves, 1 for
-            rigid robots.
+        lowest: 1/s; below it, gravity changing during the hold time of an effort adds more energy
+            than damping dissipates.
+        highest: 1/s; above it, sampled damping overshoots.
+        inertia_ratio: largest ratio of the rigid inertia, used by the law, to the inertia that the
+            joints of the flexible robot feel at first; 1 for rigid robots.
     """
 
     lowest: float
@@ -50,28 +50,29 @@ def damping_range(
     carry_weight: bool = True,
     purpose: str = _PURPOSE,
 ) -> DampingRange:
-    r"""Return the dampings k, 1/s, at which `GravityHold` is stable with efforts of one period.
+    r"""Return the range of damping k, 1/s, in which sampled `GravityHold` is stable.
 
-    An effort stays for the period T and may act one period late. Then
+    An effort is held for the period T and may act one period late. This requires
 
     - ``k T r <= 1/4``, r being the largest eigenvalue of :math:`(M_f^{-1})_{jj} M`: 1 for a rigid
-      robot. With flexible links the joints move against less than the rigid inertia M at first;
-      M_f is the mass matrix with modal coordinates, jj its block of the joints.
-    - ``k >= T max |eig(M^-1 dg/dq)|``: the weight at the position that is expected half-way is
-      wrong by at most half a period of motion, and damping takes twice what that gives.
+      robot. The joints of flexible links feel less than the rigid inertia M at first; M_f is the
+      mass matrix with modal coordinates, jj its block of the joints.
+    - ``k >= T max |eig(M^-1 dg/dq)|``: the gravity vector is evaluated at the predicted middle of
+      the hold time, so its position error is at most half a period of motion; damping dissipates
+      twice the energy that this error adds.
 
-    Both are looked at in poses drawn from the position limits.
+    Both are evaluated at random poses within the position limits.
 
     Args:
         robot: the robot with rigid links.
         period: time between two efforts, s.
-        flexible: the same with links that bend, or None.
-        carry_weight: whether the commands carry the weight; not where the drives do.
-        purpose: what asks, for messages.
+        flexible: the same robot with flexible links, or None.
+        carry_weight: whether the commands compensate gravity; False where the drives do.
+        purpose: name used in error messages.
 
     Raises:
-        ParameterError: the period is no time, or no damping fulfils both; the message says which
-            period would do.
+        ParameterError: the period is not positive and finite, or no damping fulfils both
+            conditions; the message says which period would.
     """
     period = real_number(period, 'period of the states')
     if not 0.0 < period < np.inf:
@@ -97,28 +98,28 @@ def damping_range(
         # Three digits may be rounded up by half a percent.
         raise ParameterError(
             f"{purpose} cannot brake '{robot.model.name}' with states "
-            f'{period:g} s apart: its weight changes at {fastest:.4g} 1/s^2, expected states at '
-            f'most {0.995 * longest:.3g} s apart'
+            f'{period:g} s apart: its gravity stiffness per inertia is {fastest:.4g} 1/s^2, '
+            f'expected states at most {0.995 * longest:.3g} s apart'
         )
     return DampingRange(lowest, highest, ratio)
 
 
 class GravityHold:
-    r"""Carry the machine's weight and brake it: the way out of a fault.
+    r"""Gravity compensation with damping through the mass matrix: the default reaction to a fault.
 
     .. math:: \tau = g(q + T \dot q) - k M(q) \dot q
 
-    Zero effort would let a loaded boom fall, and holding the last position would fight whatever
-    stopped it. With the full mass matrix the power of the brake is -2 k times the kinetic energy,
-    in any pose of any robot: Coriolis forces do no work, so the energy falls by exp(-2 k t)
-    however the joints are coupled. Damping each joint by its own inertia does not do that:
-    sampled, it drives coupled arms unstable. The weight is that of the position in the middle of
-    the time in which the effort acts, if it acts between at once and one period T late; see
-    `damping_range`.
+    Zero effort would let a loaded boom fall, and holding the last position would push against
+    whatever stopped the machine. With the full mass matrix the damping power is -2 k times the
+    kinetic energy in any pose of any robot. Coriolis forces do no work, so the energy decays as
+    exp(-2 k t) however the joints are coupled. Damping each joint by its own inertia does not
+    achieve that: sampled, it makes coupled arms unstable. Gravity is evaluated at the predicted
+    position in the middle of the time in which the effort acts, for a delay between 0 and one
+    period T; see `damping_range`.
 
-    An effort must not stay longer than `longest_brake`: a brake by an old velocity is a constant
-    push that sets the machine moving backwards. Without fresh states the weight alone is to be
-    carried; that leaves the brake to the machine's own friction and brakes.
+    An effort must not be held longer than `longest_brake`: damping computed from an old velocity
+    is a constant force that accelerates the machine backwards. Without fresh states, command
+    gravity compensation only; the machine's own friction and brakes then stop it.
     """
 
     def __init__(
@@ -135,15 +136,15 @@ class GravityHold:
 
         Args:
             robot: the machine with rigid links.
-            damping: k, 1/s; None takes the geometric mean of the range that is stable.
+            damping: k, 1/s; None for the geometric mean of the stable range.
             period: time between two states, s.
-            flexible: the machine with links that bend, or None.
-            carry_weight: whether its efforts carry the weight; not where the drives do.
-            purpose: what it is for, in messages.
+            flexible: the machine with flexible links, or None.
+            carry_weight: whether the efforts compensate gravity; False where the drives do.
+            purpose: name used in error messages.
 
         Raises:
-            ParameterError: the damping is outside the range that is stable, or no damping is
-                stable at this period.
+            ParameterError: the damping is outside the stable range, or no damping is stable at
+                this period.
         """
         self._robot = robot
         self._carry_weight = carry_weight
@@ -162,7 +163,9 @@ class GravityHold:
         self.damping = damping
 
     def weight(self, q: FloatArray, qd: FloatArray, period: float) -> FloatArray:
-        """Return what a command must hold in the middle of its time to act, shape (n,), N m or N.
+        """Return gravity efforts at the position predicted one period ahead, (n,), N m or N.
+
+        Zero where the drives compensate gravity.
 
         Args:
             q: measured positions, shape (n,), rad or m.
@@ -174,19 +177,19 @@ class GravityHold:
         return self._robot.gravity_vector(q + period * qd)
 
     def largest_damping(self, period: float) -> float:
-        """Return the greatest damping, 1/s, that is stable with states of a period, s."""
+        """Return the largest damping, 1/s, that is stable with a period between states, s."""
         return _LARGEST_STEP / (period * self.range.inertia_ratio)
 
     @property
     def longest_brake(self) -> float:
-        """How long one braking effort may stay, s: half the time in which it stops the machine."""
+        """Longest hold time of a damping effort, s: half of the time in which it stops motion."""
         return 0.5 / (self.damping * self.range.inertia_ratio)
 
     def adopt(self, other: GravityHold) -> None:
-        """Take over the range of another machine, and its damping where the own is outside.
+        """Adopt another law's range of damping, and its damping if the own is outside that range.
 
         Args:
-            other: made for the same machine with another payload.
+            other: law of the same machine with another payload.
         """
         self.range = other.range
         if not other.range.lowest <= self.damping <= other.range.highest:
@@ -200,20 +203,20 @@ class GravityHold:
         lower: FloatArray,
         upper: FloatArray,
     ) -> FloatArray:
-        """Return the efforts tau, shape (n,), N m or N; not finite where the state is not.
+        """Return the efforts tau, shape (n,), N m or N; not finite if the state is not.
 
-        Where a limit is met, these are the efforts within the limits whose accelerations are
-        nearest to the wanted ones in the metric of kinetic energy (Gauss's principle). They take
-        energy out like those without limits as long as the limits allow for the weight: the
-        weight alone is nearer to the wanted effort than anything that speeds the machine up.
+        If a limit is active, these are the efforts within the limits whose accelerations are
+        nearest to the wanted ones in the metric of kinetic energy (Gauss's principle). They still
+        dissipate energy as long as gravity compensation is within the limits: it is nearer to the
+        wanted effort than any effort that accelerates the machine.
 
         Args:
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
-            period: time between two states as they come, s; where it is longer than planned,
-                damping is reduced.
-            lower: least efforts allowed, shape (n,).
-            upper: greatest efforts allowed, shape (n,).
+            period: measured time between two states, s; if it is longer than planned, the damping
+                is reduced.
+            lower: smallest efforts allowed, shape (n,).
+            upper: largest efforts allowed, shape (n,).
         """
         damping = min(self.damping, self.largest_damping(period))
         M = self._robot.mass_matrix(q)
@@ -222,23 +225,23 @@ class GravityHold:
         wanted = weight + brake
         if not np.isfinite(wanted).all() or ((wanted >= lower) & (wanted <= upper)).all():
             return wanted
-        if not (lower < upper).all():  # no time has passed: nothing may change
+        if not (lower < upper).all():  # no time has passed: the rate limit allows no change
             return np.clip(wanted, lower, upper)
         nearest = weight + _nearest(M, brake, lower - weight, upper - weight)
-        return np.clip(nearest, lower, upper)  # but for rounding they are
+        return np.clip(nearest, lower, upper)  # outside by rounding at most
 
 
 def _nearest(
     M: FloatArray, wanted: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
-    """The x within limits that minimises ``(x - wanted)^T M^-1 (x - wanted)``.
+    """The x within bounds that minimises ``(x - wanted)^T M^-1 (x - wanted)``.
 
-    An active-set method: some components are at a limit, the others minimise, which with y the
-    solution of ``M_aa y = (x - wanted)_a`` for those at a limit is ``x = wanted + M_fa y``; y is
-    the gradient there. Every pass makes the sum smaller, or ends.
+    Active-set method. The active components a are at a bound; for the free components f the
+    minimum is ``x_f = wanted_f + M_fa y`` with ``M_aa y = (x - wanted)_a``, and y is the gradient
+    of the active components. Every iteration reduces the cost or ends the search.
     """
     x = np.clip(wanted, lower, upper)
-    side = np.sign(wanted - x)  # of the limit that a component is at: 1, -1, or 0 where it is free
+    side = np.sign(wanted - x)  # 1 at the upper bound, -1 at the lower bound, 0 if free
     for _ in range(_PASSES * x.size):
         held, free = side != 0.0, side == 0.0
         gradient = np.zeros_like(x)
@@ -254,7 +257,7 @@ def _nearest(
             x = np.where(met, np.where(side > 0.0, upper, lower), x)
             continue
         x = x + change
-        inward = gradient * side  # above 0 where the sum falls away from the limit
+        inward = gradient * side  # above 0 where the cost decreases away from the bound
         worst = int(inward.argmax())
         if inward[worst] <= 0.0:
             break
@@ -273,6 +276,6 @@ def _cholesky(robot: Robot, q: FloatArray, purpose: str) -> FloatArray:
 
 
 def _in_metric(L: FloatArray, G: FloatArray) -> FloatArray:
-    """L^-1 G L^-T, whose eigenvalues are those of M^-1 G."""
+    """L^-1 G L^-T with M = L L^T: symmetric, with the eigenvalues of M^-1 G."""
     half = np.linalg.solve(L, G)
     return np.asarray(np.linalg.solve(L, np.swapaxes(half, 1, 2)))

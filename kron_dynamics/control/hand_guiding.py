@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hand guiding: the drives carry the weight, a hand moves the robot."""
+"""Hand guiding: gravity compensation with damping, while a person moves the robot by hand."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _PURPOSE = "control law 'gravity'"
-# Times the speed limit at which nobody guides the robot any more.
+# Multiple of the speed limit above which the robot is regarded as running away: the law raises.
 _RUNAWAY = 2.0
 
 
 class HandGuiding(ControlLaw[LawState]):
-    r"""Carry the weight, brake a little, and brake more above a speed.
+    r"""Gravity compensation with light damping, and stronger damping above a speed limit.
 
     .. math:: \tau = g(q + T \dot q) - k(s) M(q) \dot q + \alpha f(\dot q)
 
-    s is the largest of the joint speeds as shares of their limits. Up to s = 1 the damping k is
-    the one given; above it grows towards the greatest that is stable, and from s = 2 on the law
-    refuses: a weight or a payload that the model does not know drives the robot. No position is
-    held. See `GravityHold` for the weight, the brake and the range of k: less than its least
-    damping would not take out what the sampled weight puts in.
+    s is the largest ratio of a joint speed to its limit. Up to s = 1, k is the given damping;
+    above, it grows towards the largest stable damping. Above s = 2 the law raises: a payload or a
+    weight missing in the model accelerates the robot. No position is held. See `GravityHold` for
+    the gravity term, the damping and the range of k: damping below its lower end would not
+    dissipate the energy that sampling the gravity term adds.
     """
 
     follows_references = False
@@ -52,18 +52,18 @@ class HandGuiding(ControlLaw[LawState]):
 
         Args:
             robot: the machine with rigid links.
-            speed_limit: speeds above which it brakes more, shape (n,), rad/s or m/s, above 0.
+            speed_limit: speeds above which damping increases, shape (n,), rad/s or m/s, above 0.
             period: time between states, s.
-            damping: k, 1/s; None for the least that is stable.
+            damping: k, 1/s; None for the lowest stable damping.
             friction_share: alpha, share of the modelled friction that is compensated at the
-                measured velocity, 0 to 0.9. Friction that is overestimated drives the robot, and
-                noise of the velocity makes the drives chatter.
-            flexible: the machine with links that bend, or None.
-            terms: who carries the weight and the friction; None for the commands.
+                measured velocity, 0 to 0.9. Overestimated friction accelerates the robot, and
+                velocity noise makes the drives chatter.
+            flexible: the machine with flexible links, or None.
+            terms: whether commands or drives compensate gravity and friction; None for commands.
 
         Raises:
-            ParameterError: an argument cannot be used, nobody carries the weight, friction would
-                be compensated twice or is left out, or no damping is stable at this period.
+            ParameterError: an argument cannot be used, gravity is not compensated at all, friction
+                would be compensated twice or is left out, or no damping is stable at this period.
         """
         terms = EffortTerms() if terms is None else terms
         _check_terms(terms, friction_share)
@@ -90,7 +90,7 @@ class HandGuiding(ControlLaw[LawState]):
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of the model that are in its efforts."""
+        """Model terms that the efforts contain."""
         return self._terms
 
     @property
@@ -99,7 +99,7 @@ class HandGuiding(ControlLaw[LawState]):
         return self._hold.damping
 
     def start(self, q: FloatArray) -> LawState:
-        """Return a state that holds nothing."""
+        """Return an empty state."""
         return LawState()
 
     def __call__(
@@ -110,7 +110,7 @@ class HandGuiding(ControlLaw[LawState]):
         state: LawState,
         elapsed: float,
     ) -> FloatArray:
-        """Return the efforts: see `ControlLaw`. The reference plays no part."""
+        """Return the efforts: see `ControlLaw`. The reference is not used."""
         shares = np.abs(qd) / self._speed_limit
         speed = float(shares.max())
         if speed > _RUNAWAY:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integral action beside a control law, with anti-windup by the efforts that were applied."""
+"""Integral action added to a control law, with anti-windup by back-calculation."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# The most time that one error is taken to have lasted, s: a gap between states is no error.
+# Longest integration step, s: a gap between states must not wind up the integral.
 _LONGEST_STEP = 0.1
 
 
 @dataclass(slots=True, eq=False)
 class IntegralState(LawState):
-    """What a run of `IntegralAction` remembers; arrays of shape (m,), one a joint with ki > 0.
+    """State of a run of `IntegralAction`; arrays of shape (m,) for the m joints with ki > 0.
 
     Attributes:
-        inner: state of the law beside it.
+        inner: state of the inner law.
         z: integral of ki e, an acceleration, rad/s^2 or m/s^2.
-        next_z: the same after the call that has no answer yet.
-        wanted: efforts of that call, shape (n,), N m or N.
-        inertia: what turns z into efforts, shape (m, m).
-        elapsed: time of that call since the one before, s.
-        active: places of the m joints among the n.
-        release: rates of back-calculation, 1/s.
+        next_z: z after the last call, whose applied effort has not been reported yet.
+        wanted: efforts returned by that call, shape (n,), N m or N.
+        inertia: inertia that converts z to efforts, shape (m, m).
+        elapsed: time step of that call, s.
+        active: indices of the m joints among the n.
+        release: rates 1 / T_t of back-calculation, 1/s.
     """
 
     inner: LawState
@@ -49,7 +49,7 @@ class IntegralState(LawState):
     release: FloatArray
 
     def set_applied_effort(self, effort: FloatArray) -> None:
-        """Tell the efforts that were sent: what was cut off is taken back from the integral."""
+        """Report the efforts that were sent; saturation is fed back to the integral."""
         self.inner.set_applied_effort(effort)
         missing = (effort - self.wanted)[self.active]
         share = -np.expm1(-self.elapsed * self.release)
@@ -59,26 +59,26 @@ class IntegralState(LawState):
 
     @property
     def deflection(self) -> tuple[FloatArray, FloatArray] | None:
-        """Modal coordinates and rates of the law beside it, shape (n_m,) each, or None."""
+        """Modal coordinates and rates estimated by the inner law, shape (n_m,) each, or None."""
         return self.inner.deflection
 
     @property
     def problem(self) -> str | None:
-        """Of the law beside it."""
+        """Problem of the inner law, or None."""
         return self.inner.problem
 
 
 class IntegralAction(ControlLaw[IntegralState]):
-    r"""A law and the integral of the position error.
+    r"""An inner control law plus the integral of the position error.
 
     .. math:: \tau = \tau_{law} + M z, \quad \dot z = K_i e + M^{-1} (\tau_{applied} - \tau) / T_t
 
-    M is the mass matrix beside computed torque, whose errors then obey
-    :math:`\dddot e + k_d \ddot e + k_p \dot e + k_i e = 0` on their own, and the inertia of the
-    tuning beside the proportional-derivative law. Where efforts were cut off by a limit, the
-    integral is taken back to what was applied (back-calculation) within
-    :math:`T_t = \sqrt{k_d / k_i}`, between the derivative and the integral time. The efforts M z
-    are bounded: see `integral_limit`.
+    With computed torque, M is the mass matrix and the joint errors obey the decoupled equations
+    :math:`\dddot e + k_d \ddot e + k_p \dot e + k_i e = 0`. With the proportional-derivative law,
+    M is its constant diagonal inertia. While efforts saturate, back-calculation drives the
+    integral towards the applied efforts with the time constant :math:`T_t = \sqrt{k_d / k_i}`,
+    between the derivative and the integral time. The efforts M z are bounded: see
+    `integral_limit`.
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class IntegralAction(ControlLaw[IntegralState]):
         """Make the law.
 
         Args:
-            law: what the integral acts beside.
+            law: the inner law.
             robot: the machine.
-            ki: integral gains, shape (n,), 1/s^3, 0 or more; one above 0.
-            kd: velocity gains of the law, shape (n,), 1/s, above 0.
-            limit: greatest efforts of the integral, shape (n,), N m or N.
+            ki: integral gains, shape (n,), 1/s^3, 0 or more; at least one above 0.
+            kd: velocity gains of the inner law, shape (n,), 1/s, above 0.
+            limit: largest efforts of the integral, shape (n,), N m or N.
             inertia: constant inertias in place of the mass matrix, shape (n,); None for M(q).
 
         Raises:
@@ -118,21 +118,21 @@ class IntegralAction(ControlLaw[IntegralState]):
 
     @property
     def terms(self) -> frozenset[str]:
-        """Of the law beside it."""
+        """Model terms that the efforts of the inner law contain."""
         return self._law.terms
 
     @property
     def law(self) -> ControlLaw[Any]:
-        """The law beside it."""
+        """The inner law."""
         return self._law
 
     @property
     def limit(self) -> FloatArray:
-        """Greatest efforts of the integral, shape (n,), N m or N."""
+        """Largest efforts of the integral, shape (n,), N m or N."""
         return self._limit
 
     def start(self, q: FloatArray) -> IntegralState:
-        """Return the state of a run from rest: the integral is empty."""
+        """Return the state of a run from rest; the integral is 0."""
         m, n = len(self._ki), len(q)
         zero = np.zeros(m)
         return IntegralState(
@@ -172,19 +172,19 @@ class IntegralAction(ControlLaw[IntegralState]):
 
 
 def integral_limit(robot: Robot, effort_limit: FloatArray, *, carries_weight: bool) -> FloatArray:
-    """Return the greatest efforts that an integral is given, shape (n,), N m or N.
+    """Return the largest efforts of the integral, shape (n,), N m or N.
 
-    Beside a law whose model carries the weight, what the effort limits leave beside the greatest
-    weight within the position limits: an integral that is full cannot let the machine down. Where
-    the integral is what carries the weight, the effort limits.
+    If gravity is compensated by the model, this is the effort limit minus the largest gravity
+    effort within the position limits, so that a saturated integral cannot cancel it. Otherwise
+    the integral has to compensate gravity, and this is the effort limit.
 
     Args:
         robot: the machine.
         effort_limit: shape (n,), N m or N.
-        carries_weight: whether the efforts beside the integral carry the weight.
+        carries_weight: whether the efforts besides the integral compensate gravity.
 
     Raises:
-        ParameterError: a joint's weight takes all of its effort limit; names it.
+        ParameterError: gravity uses all of a joint's effort limit; names the joint.
     """
     if not carries_weight:
         return effort_limit

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One state of the whole machine out of partial, unordered samples from several publishers."""
+"""State of the whole machine, assembled from partial, unordered samples of several publishers."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray, IndexArray
 
 _QUANTITIES = ('position', 'velocity', 'effort')
-# Publishers remembered by the names they send; one that never repeats itself must not fill memory.
+# Size of the cache of name lists; bounded, because a publisher may send ever new ones.
 _REMEMBERED_LAYOUTS = 32
 
-# One for each name of a sample, or none.
+# One number for each name of a sample, or none.
 _Numbers = Sequence[float] | FloatArray
 _Columns = tuple[IndexArray, IndexArray]
 
 
 class SampleOutcome(Enum):
-    """What became of a sample."""
+    """Result of merging a sample."""
 
     ACCEPTED = 'accepted'
-    """At least one value was new and taken."""
+    """At least one value was new and stored."""
     REJECTED = 'rejected'
-    """No value was taken."""
+    """No value was stored."""
     RESTARTED = 'restarted'
-    """The publisher's clock stepped back: all that was known was forgotten, the sample taken."""
+    """The publisher's clock stepped back: all older values were dropped, the sample was stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssembledState:
-    """The joints' state as far as it is fresh; NaN stands where it is not, never a guess.
+    """The joint state; values that are not fresh are NaN, never guessed.
 
     Attributes:
         joint_names: the n joints.
@@ -46,9 +46,9 @@ class AssembledState:
         qd: velocities, shape (n,), in rad/s or m/s.
         effort: efforts, shape (n,), in N m or N.
         ages: age of the last value of each quantity (rows position, velocity, effort) and joint,
-            shape (3, n), in s; inf if there never was one.
+            shape (3, n), in s; inf if none was ever received.
         timeout: age, in s, above which a value is not fresh.
-        is_new: whether all of it has come in one sample, just now.
+        is_new: whether all positions and velocities were received just now, in one sample.
     """
 
     joint_names: tuple[str, ...]
@@ -65,7 +65,7 @@ class AssembledState:
         return self.is_new or bool((self.ages[:2] <= self.timeout).all())
 
     def problem(self) -> str | None:
-        """Return in words which joints lack a fresh position or velocity; None if ready."""
+        """Return a message naming joints without fresh position or velocity; None if ready."""
         lacking: dict[str, list[str]] = {}
         for quantity, ages in zip(_QUANTITIES[:2], self.ages, strict=False):
             for name, age in zip(self.joint_names, ages, strict=True):
@@ -83,10 +83,10 @@ class JointStateAssembler:
     """Merges joint-state samples by name.
 
     Each quantity of each joint has its own age and its own order of stamps, so publishers may
-    split the joints, or the quantities, between them. A value that is absent or not finite is no
-    news: the last one ages until it is not fresh. Names of other joints are ignored. Velocities
-    are never made from positions. A publisher that repeats one stamp goes stale: its sensor may
-    be dead behind it.
+    split the joints, or the quantities, between them. A value that is absent or not finite is
+    ignored; the previous value is kept until it times out. Names of other joints are ignored.
+    Velocities are never derived from positions. Samples that repeat a stamp are ignored, so the
+    values time out: the sensor may be dead while its publisher still runs.
 
     Times ``now`` are readings of one steady clock, in s; stamps are of the publishers' clock.
     """
@@ -94,13 +94,13 @@ class JointStateAssembler:
     def __init__(
         self, joint_names: Sequence[str], *, timeout: float, restart_after: float = 1.0
     ) -> None:
-        """Make an assembler that knows nothing yet.
+        """Make an assembler without any values.
 
         Args:
             joint_names: the n joints of the machine, in its order.
             timeout: age, in s, above which a value is not fresh; above 0.
-            restart_after: a stamp older than the joint's last by more than this, in s, is the
-                clock of a restarted simulation or replay; by less, it is a sample that is late.
+            restart_after: a stamp older than the joint's last by more than this, in s, is treated
+                as a restarted simulation or replay; one older by less as a late sample.
 
         Raises:
             ParameterError: a name is repeated or a time is not a positive number.
@@ -122,29 +122,29 @@ class JointStateAssembler:
         self._stamps = np.full(shape, -np.inf)
         self._times = np.full(shape, -np.inf)
         self._latest = -np.inf
-        # Names of a sample of all joints, a tuple that stays, and where they belong; what the last
-        # such sample made.
+        # Names of a sample of all joints (the tuple is compared by identity) and the order that
+        # sorts them; then the state made from the last such sample.
         self._whole: tuple[Sequence[str], Sequence[int]] | None = None
         self._newest: AssembledState | None = None
         self._newest_at = -np.inf
         self._no_age = read_only(np.zeros(shape))
-        # Of a machine that has never told an effort.
+        # For machines that have not published efforts.
         self._no_effort = read_only(np.full(shape[1], np.nan))
         self._no_age_but_effort = read_only(np.repeat([[0.0], [0.0], [np.inf]], shape[1], axis=1))
 
     @property
     def rejections(self) -> Mapping[str, int]:
-        """How many samples were refused, wholly or in part, for each reason."""
+        """Number of samples refused, wholly or in part, for each reason."""
         return dict(self._rejections)
 
     @property
     def last_position(self) -> FloatArray:
-        """Last known positions, shape (n,), however old; NaN where none ever came."""
-        self._settle()
+        """Last known positions, shape (n,), of any age; NaN where none was ever received."""
+        self._store_newest()
         return np.array(self._values[0])
 
     def reset(self) -> None:
-        """Forget every value; the counts of rejections go on."""
+        """Forget every value; the rejection counts are kept."""
         self._values.fill(np.nan)
         self._stamps.fill(-np.inf)
         self._times.fill(-np.inf)
@@ -161,21 +161,22 @@ class JointStateAssembler:
         stamp: float | None,
         now: float,
     ) -> SampleOutcome:
-        """Return what became of a sample, after merging what is usable of it.
+        """Merge the usable values of a sample; return the outcome.
 
         Args:
             names: joints of the sample, in any order.
             positions: one for each name, or empty; in rad or m.
             velocities: one for each name, or empty; in rad/s or m/s.
             efforts: one for each name, or empty; in N m or N.
-            stamp: of the measurement, publisher's clock, in s; None for none: no order is checked.
+            stamp: time of the measurement, publisher's clock, in s; None if unknown, which skips
+                the check of the order.
             now: steady time of arrival, in s.
         """
         given = (positions, velocities, efforts)
         if self._whole is not None and names is self._whole[0]:
-            if self._all_taken(given, self._whole[1], stamp, now):
+            if self._take_whole(given, self._whole[1], stamp, now):
                 return SampleOutcome.ACCEPTED
-        self._settle()
+        self._store_newest()
         columns = self._columns(names, given)
         if isinstance(columns, str):
             return self._reject(columns)
@@ -211,26 +212,26 @@ class JointStateAssembler:
             self._latest = max(stamp, self._latest)
         return SampleOutcome.RESTARTED if restarted else SampleOutcome.ACCEPTED
 
-    def _all_taken(
+    def _take_whole(
         self,
         given: tuple[_Numbers, ...],
         order: Sequence[int],
         stamp: float | None,
         now: float,
     ) -> bool:
-        """Take a sample of all there is to know, newer than all before, if it is without a flaw.
+        """Take a valid sample of all joints that is newer than all before; return whether it was.
 
-        Nearly every sample is, and none of its numbers has to be looked at alone then. Efforts are
-        part of all there is to know once there was one.
+        Fast path of nearly every sample, without checks per joint. The sample must contain efforts
+        once an effort has been received.
         """
         if stamp is None or not self._latest < stamp < np.inf or not isfinite(now):
             return False
         without_effort = not (len(given[2]) or self._knows_efforts())
-        told = given[:2] if without_effort else given
-        for values in told:
+        received = given[:2] if without_effort else given
+        for values in received:
             if len(values) != len(order) or not all(map(isfinite, values)):
                 return False
-        rows = np.array([[values[k] for k in order] for values in told], np.float64)
+        rows = np.array([[values[k] for k in order] for values in received], np.float64)
         if without_effort:
             effort, ages = self._no_effort, self._no_age_but_effort
         else:
@@ -246,26 +247,26 @@ class JointStateAssembler:
             return self._newest.effort is not self._no_effort
         return bool(self._times[2].max() > -np.inf)
 
-    def _settle(self) -> None:
-        """Put what came last in one sample where the values of single joints are."""
+    def _store_newest(self) -> None:
+        """Copy the state of the last whole sample to the arrays of values per joint."""
         if self._newest is not None:
-            told = len(_QUANTITIES) if self._knows_efforts() else 2
+            known = len(_QUANTITIES) if self._knows_efforts() else 2
             self._values[:] = self._newest.q, self._newest.qd, self._newest.effort
-            self._times[:told] = self._newest_at
-            self._stamps[:told] = self._latest
+            self._times[:known] = self._newest_at
+            self._stamps[:known] = self._latest
             self._newest = None
 
     def state(self, now: float) -> AssembledState:
-        """Return the state at steady time ``now``, with NaN for what is not fresh."""
+        """Return the state at steady time ``now``, with NaN for values that are not fresh."""
         if self._newest is not None and now == self._newest_at:
             return self._newest
-        self._settle()
+        self._store_newest()
         ages = now - self._times
         q, qd, effort = np.where(ages <= self._timeout, self._values, np.nan)
         return AssembledState(self.joint_names, q, qd, effort, ages, self._timeout)
 
     def _columns(self, names: Sequence[str], given: tuple[_Numbers, ...]) -> _Columns | str:
-        """Return where the sample's values are and belong, or why it is refused."""
+        """Return source and target indices of the sample's values, or why it is refused."""
         lengths = {len(values) for values in given} - {0}
         if lengths != {len(names)}:
             return 'wrong length' if lengths else 'no values'

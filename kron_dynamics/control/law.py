@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every control law can be called as: measured state and reference in, efforts out."""
+"""Common interface of the control laws: measured state and reference in, efforts out."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Generic, TypeVar
 
 from kron_dynamics.typing import FloatArray
 
-# What a controller can be made with.
+# Names of the control laws a controller can be configured with.
 LAWS = ('computed_torque', 'pd', 'gravity')
 # Position, rate and acceleration of a reference, shape (n,) each: rad or m, per s, per s^2.
 JointReference = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class LawState:
-    """What a run of a control law remembers: nothing, for most laws."""
+    """Internal state of one run of a control law; empty for most laws."""
 
     def set_applied_effort(self, effort: FloatArray) -> None:
-        """Tell the efforts that were sent in this period, shape (n,), N m or N."""
+        """Report the efforts that were sent in this period, shape (n,), N m or N."""
 
     @property
     def deflection(self) -> tuple[FloatArray, FloatArray] | None:
@@ -28,7 +28,7 @@ class LawState:
 
     @property
     def problem(self) -> str | None:
-        """What keeps the law from being what it should, or None."""
+        """Why the law works in a degraded mode, or None."""
         return None
 
 
@@ -38,18 +38,17 @@ S = TypeVar('S', bound=LawState)
 class ControlLaw(ABC, Generic[S]):
     """A control law of n joints, in the robot's joint order.
 
-    What a run of it remembers is in the state that `start` returns and every call takes. So one
+    The internal state of a run is the object that `start` returns and every call takes, so one
     law may serve several machines and threads. Laws do not check their input: a NaN position
     gives a NaN effort, which `CommandGuard` refuses to pass on.
     """
 
-    # Whether the law moves the machine along references; without it, the reference is where the
-    # machine is.
+    # Whether the law tracks references; otherwise the measured position is its reference.
     follows_references = True
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of the model that are in its efforts, some of `terms.TERMS`."""
+        """Model terms that the efforts contain, a subset of `terms.TERMS`."""
         return frozenset()
 
     @abstractmethod
@@ -57,7 +56,7 @@ class ControlLaw(ABC, Generic[S]):
         """Return the state of a run that begins with the machine at rest at q, shape (n,).
 
         Raises:
-            ModelError: flexible links do not carry their weight there.
+            ModelError: the flexible links have no stable equilibrium under gravity at q.
         """
 
     @abstractmethod
@@ -74,22 +73,22 @@ class ControlLaw(ABC, Generic[S]):
         Args:
             q: measured positions, shape (n,), rad or m.
             qd: measured rates, shape (n,).
-            reference: its position, rate and acceleration, shape (n,) each.
-            state: of this run, which moves on.
+            reference: position, rate and acceleration of the reference, shape (n,) each.
+            state: internal state of this run; updated in place.
             elapsed: time since the last call, s; 0 at the first.
 
         Raises:
-            ModelError: flexible links give way in this motion.
-            NonFiniteError: a law that remembers was given a state that is not finite.
+            ModelError: the flexible links lose stability in this motion.
+            NonFiniteError: a law with internal state was given a non-finite measured state.
             SpeedLimitError: the machine moves faster than the law allows.
         """
 
 
 class StatelessLaw(ControlLaw[LawState]):
-    """A law that remembers nothing: it may be called with measured state and reference alone."""
+    """A law without internal state: measured state and reference are its only inputs."""
 
     def start(self, q: FloatArray) -> LawState:
-        """Return a state that holds nothing."""
+        """Return an empty state."""
         return LawState()
 
     def __call__(

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors with one entry per joint: matched by name, checked, and reported by name."""
+"""Vectors with one entry per joint: reordered by joint name and checked, with named errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> IndexArr
     ``positions[:, reorder(message_names, robot.joint_names)]`` has the robot's columns.
 
     Args:
-        names_given: joint names as they came, one per column.
-        names_wanted: joint names in the order wanted.
+        names_given: joint names of the columns.
+        names_wanted: joint names in the wanted order.
 
     Returns:
         Indices, shape (len(names_wanted),), with names_given[index[i]] == names_wanted[i].
@@ -44,7 +44,7 @@ def reorder(names_given: Sequence[str], names_wanted: Sequence[str]) -> IndexArr
 
 
 def repeated_names(names: Sequence[str]) -> list[str]:
-    """Return the names that occur more than once, each once, in order of appearance."""
+    """Return the names that occur more than once, without repetition, in order of appearance."""
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
@@ -62,8 +62,8 @@ def positive_per_joint(
         label: the parameter's name, for the message.
         values: the numbers, shape (n,), in the order of joint_names.
         joint_names: the n joint names.
-        zero_allowed: whether 0 is a value that can be used.
-        infinity_allowed: whether +inf (no limit) is a value that can be used.
+        zero_allowed: whether 0 is valid.
+        infinity_allowed: whether +inf (no limit) is valid.
 
     Returns:
         A copy, shape (n,).

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of a robot at which bounds on its dynamics are looked for."""
+"""Sample poses of a robot, for bounds on its dynamics over the workspace."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _POSES = 500
-# Step of the central differences of the weight, rad or m.
+# Step of the central differences of the gravity vector, rad or m.
 _DIFFERENCE = 1e-5
 
 
 def poses_within_limits(robot: Robot, count: int = _POSES) -> FloatArray:
     """Return random positions within the limits, shape (count, n), the same in every call.
 
-    A turn or a metre about 0 where there is no limit.
+    A missing limit is replaced by -pi or pi for joints that turn, by -1 m or 1 m for others.
     """
     model = robot.model
     reach = np.where([joint_kind(kind).motion.turns for kind in model.joint_types], np.pi, 1.0)
     lower = np.where(np.isfinite(model.position_lower), model.position_lower, -reach)
     upper = np.where(np.isfinite(model.position_upper), model.position_upper, reach)
-    # Not NumPy's generators, which are imported when one first asks for them: a node does here.
+    # Not numpy.random, which is imported lazily: its import would delay the start of a node.
     generator = random.Random(0)
     shares = [[generator.random() for _ in range(robot.n)] for _ in range(count)]
     return np.asarray(lower + np.array(shares) * (np.maximum(lower, upper) - lower))

@@ -1,16 +1,16 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Whether gains are stable when states come once a period and efforts act a period late.
+r"""Stability of the gains in a sampled loop with one period of delay.
 
-An effort computed at the state k acts from k + 1 to k + 2. With errors e, the integral z and the
-feedback u = kp e + kd ed + z that is under way,
+An effort computed from state k acts from k + 1 to k + 2. With the error e, the integral z and the
+delayed feedback u = kp e + kd ed + z,
 
 .. math:: \ddot e = -A u_{k-1}
 
-A is 1 under computed torque, where errors are decoupled whatever the pose, and
-:math:`M^{-1} diag(M_{nominal})` under the proportional-derivative law. A loop is stable where no
-eigenvalue of its transition over one period is outside the unit circle. What else moves the error,
-such as the slope of a weight that no model carries, is not sampling and not counted.
+A is 1 under computed torque, where errors are decoupled in every pose, and
+:math:`M^{-1} diag(M_{nominal})` under the proportional-derivative law. A loop is stable if no
+eigenvalue of its transition matrix over one period is outside the unit circle. Effects other than
+sampling, such as the gradient of an uncompensated weight, are not modelled.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _POSES = 100
-# Times the gain: a loop with less margin on either side is said to be near instability.
+# Gain margin, as a factor up and down, below which a loop is reported to be near instability.
 _MARGIN = 2.0
-# Rounding of eigenvalues on the unit circle.
+# Rounding tolerance for eigenvalues on the unit circle.
 _ROUNDED = 1e-9
-_SHORTEST = 1e-5  # s
+_SHORTEST = 1e-5  # lower end of the search for a stable period, s
 
 
 def check_decoupled(
     kp: FloatArray, kd: FloatArray, ki: FloatArray, period: float, names: tuple[str, ...]
 ) -> list[str]:
-    """Check the gains of computed torque; return a sentence for each joint with little margin.
+    """Check the gains of computed torque; return a warning for each joint with little margin.
 
     Args:
         kp: position gains, shape (n,), 1/s^2.
         kd: velocity gains, shape (n,), 1/s.
         ki: integral gains, shape (n,), 1/s^3.
         period: time between states, s.
-        names: of the n joints.
+        names: names of the n joints.
 
     Raises:
-        ParameterError: a joint's loop is unstable; says for which period it would be stable.
+        ParameterError: a joint's loop is unstable; reports the longest stable period.
     """
     near = []
     for name, *gains in zip(names, kp.tolist(), kd.tolist(), ki.tolist(), strict=True):
@@ -86,14 +86,15 @@ def check_coupled(
 
     Args:
         robot: the machine.
-        inertia: of the tuning, shape (n,).
+        inertia: constant diagonal inertia of the law, shape (n,).
         kp: position gains, shape (n,), 1/s^2.
         kd: velocity gains, shape (n,), 1/s.
         ki: integral gains, shape (n,), 1/s^3.
         period: time between states, s.
 
     Raises:
-        ParameterError: the loop is unstable in a pose; names it, and the period that would do.
+        ParameterError: the loop is unstable in a pose; reports the pose and the longest stable
+            period.
     """
     poses = poses_within_limits(robot, _POSES)
     M = robot.mass_matrix(poses)
@@ -115,7 +116,7 @@ def _radius(kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatAr
     """Spectral radius of the transition of (e, T ed, z, u) over one period."""
     n = len(kp)
     eye, zero = np.eye(n), np.zeros((n, n))
-    # Rates are taken per period, so that the numbers are alike.
+    # Rates are scaled by the period, for good conditioning.
     position = np.hstack((eye, eye, zero, -(T**2) / 2.0 * A))
     rate = np.hstack((zero, eye, zero, -(T**2) * A))
     integral = np.hstack((T * np.diag(ki), zero, eye, zero))
@@ -125,7 +126,7 @@ def _radius(kp: FloatArray, kd: FloatArray, ki: FloatArray, T: float, A: FloatAr
 
 
 def _longest_period(radius: Callable[[float], float], longest: float) -> float | None:
-    """The longest period that is stable, s; None where the shortest is not."""
+    """The longest stable period, s, by bisection; None if even the shortest is unstable."""
     shorter, longer = _SHORTEST, longest
     if radius(shorter) > 1.0 + _ROUNDED:
         return None

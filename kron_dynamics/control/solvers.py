@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What flexible links need of SciPy: imported in one place, before a machine moves.
+"""SciPy modules that the control of flexible links needs, imported before the machine moves.
 
-Stiff links need none of it: neither laws, nor references without shaping, nor fault actions.
+Rigid links need no SciPy: neither control laws, nor unshaped references, nor fault actions.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 def load_solvers() -> None:
     """Import shaping, vibration damping and their solvers; it takes some tenths of a second.
 
-    A program that controls a machine with links that bend calls this before the machine may move:
-    no reference then waits for an import.
+    A program that controls a machine with flexible links calls this before the machine may move,
+    so that no reference waits for an import.
     """
-    # Modules of this package first: their own imports of SciPy are in functions.
+    # SciPy explicitly: this package's modules import it inside functions only.
     import scipy.interpolate
     import scipy.linalg
     import scipy.optimize  # noqa: F401

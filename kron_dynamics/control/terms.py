@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which terms of the model are in the commanded efforts, and which the drives add themselves."""
+"""Model terms in the commanded efforts, and model terms that the drives add themselves."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'flexible')
-# What a drive can compensate by itself: it knows the measured state, not the reference.
+# Terms a drive can compensate by itself: it knows the measured state, not the reference.
 DRIVE_TERMS = ('coriolis', 'gravity', 'friction')
 
 
 @dataclass(frozen=True, slots=True)
 class EffortTerms:
-    """Who compensates what: the efforts at the joints are those commanded and the drives' own.
+    """Division of the model terms: the joint efforts are the commanded ones plus the drives' own.
 
     Attributes:
-        commanded: terms of the model that commands carry, some of `TERMS`: inertia is
-            M(q) qdd_ref, coriolis c(q, qd), gravity g(q), friction f(qd_ref), flexible the
-            reaction of links that bend. Feedback is no term: it is always there.
-        drive: terms that the drives add to every command at the measured state, some of
+        commanded: model terms in the commands, a subset of `TERMS`: inertia is M(q) qdd_ref,
+            coriolis c(q, qd), gravity g(q), friction f(qd_ref), flexible the reaction of flexible
+            links. Feedback is always commanded and not listed here.
+        drive: terms that the drives add to every command at the measured state, a subset of
             `DRIVE_TERMS`.
     """
 
@@ -58,14 +58,14 @@ class EffortTerms:
         return 'gravity' in self.commanded | self.drive
 
     def weight(self, robot: Robot, q: FloatArray) -> FloatArray:
-        """Return what a command must hold to carry the weight, shape (n,), N m or N.
+        """Return the gravity efforts that commands must contain, shape (n,), N m or N.
 
-        Nothing where the drives carry it.
+        Zero where the drives compensate gravity.
         """
         return np.zeros(robot.n) if 'gravity' in self.drive else robot.gravity_vector(q)
 
     def drive_effort(self, robot: Robot, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Return what the drives add to a command in a state, shape (n,), N m or N."""
+        """Return the efforts that the drives add to a command in a state, shape (n,), N m or N."""
         effort = np.zeros(robot.n)
         if 'gravity' in self.drive:
             effort += robot.gravity_vector(q)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller a node runs: reference and state in, one safe command out, faults latched."""
+"""Controller of a node: tracks references, checks each command and latches faults."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """Efforts to send, and the reference they follow; arrays of shape (n,).
+    """Efforts to send and the reference they track; arrays of shape (n,).
 
-    Deflection: modal coordinates and their rates, shape (n_m,) each, where a law estimates them.
+    Deflection: estimated modal coordinates and their rates, shape (n_m,) each; None without an
+    estimate.
     """
 
     effort: FloatArray
@@ -43,9 +44,9 @@ class Command:
 
 
 class TrackingController:
-    """Follows references with a control law, within limits, and falls back on a fault.
+    """Tracks references with a control law, within limits; a fault triggers the fault action.
 
-    Two clocks: `time` is that of the states' stamps and of references, `now` is steady.
+    Two clocks: `time` is the clock of state stamps and references, `now` is a steady clock.
     """
 
     def __init__(
@@ -70,21 +71,21 @@ class TrackingController:
 
         Args:
             robot: the machine.
-            law: turns state and reference into efforts.
-            hold: what `FaultAction.HOLD_GRAVITY` sends; None for another fault action.
+            law: the control law.
+            hold: law of `FaultAction.HOLD_GRAVITY`; None for another fault action.
             guard: limits every command.
-            fault_action: what is sent while a fault is latched.
-            start_tolerance: distance allowed between the reference followed and a new one that
+            fault_action: action while a fault is latched.
+            start_tolerance: allowed distance between the present reference and a new one that
                 begins at once, shape (n,), rad or m, and per s.
-            effort_limit: what references may ask for, shape (n,), N m or N.
-            longest_gap: time, in s, that the stamps of two states may be apart. The reference
-                goes by the stamps: a clock that is set forward would make it leap.
-            period: time between states until it has been measured, s.
-            shaping: of all references; None to follow them as they are.
-            tolerances: tracking errors beyond them are faults; None for no such fault.
-            terms: what the drives add to commands; None for nothing.
-            bounds: of their start and duration, and how hard to brake.
-            lead: added to what the law gives, where efforts act late; None for nothing.
+            effort_limit: largest efforts of references, shape (n,), N m or N.
+            longest_gap: largest allowed difference, in s, between the stamps of two states. The
+                reference is sampled at the stamps, so it would jump with a clock set forward.
+            period: nominal time between states, used until it has been measured, s.
+            shaping: shaping of all references; None to follow them unshaped.
+            tolerances: tolerances of the tracking error, violations are faults; None for no check.
+            terms: model terms that the drives add to commands; None for none.
+            bounds: bounds of the start and duration of references, and of braking.
+            lead: effort lead, added to the efforts of the law; None for none.
         """
         self._robot = robot
         self._terms = EffortTerms() if terms is None else terms
@@ -113,7 +114,7 @@ class TrackingController:
 
     @property
     def errors(self) -> TrackingErrors | None:
-        """The distance from the reference; None where it is not looked at."""
+        """The monitor of the tracking error; None if it is not checked."""
         return self._errors
 
     @property
@@ -123,17 +124,17 @@ class TrackingController:
 
     @property
     def hold(self) -> GravityHold | None:
-        """What the fault action `hold_gravity` sends; None where the fault action is another."""
+        """The law of the fault action `hold_gravity`; None for another fault action."""
         return self._hold
 
     @property
     def longest_brake(self) -> float:
-        """How long a fault action that answers a state may stay without another state, s."""
+        """Longest hold time of a fault effort computed from a state, s; 0 for no limit."""
         return 0.0 if self._hold is None else self._hold.longest_brake
 
     @property
     def period(self) -> float:
-        """Time between states as they come, s."""
+        """Measured time between states, s."""
         return self._period.value
 
     @property
@@ -143,24 +144,24 @@ class TrackingController:
 
     @property
     def law_state(self) -> LawState:
-        """What the control law remembers of this run."""
+        """The internal state of the control law in this run."""
         return self._law_state
 
     @property
     def references(self) -> ReferenceFollower:
-        """What is followed and what waits, for a caller that cannot wait for `set_reference`."""
+        """Present and waiting references, for callers that cannot wait for `set_reference`."""
         return self._references
 
     def start(self, q: FloatArray, effort: FloatArray) -> None:
-        """Hold the measured position from now on, and continue the present efforts.
+        """Hold the measured position from now on, starting with the present efforts.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
-            effort: measured efforts, shape (n,), N m or N, those of the drives' own terms
-                included; where not finite, the effort that carries the weight is taken for it.
+            effort: measured efforts, shape (n,), N m or N, including the drives' own terms; values
+                that are not finite are replaced by the gravity effort.
 
         Raises:
-            ModelError: flexible links do not carry their weight there.
+            ModelError: the flexible links have no stable equilibrium under gravity at q.
         """
         self._law_state = self._law.start(q)
         gravity = self._robot.gravity_vector(q)
@@ -188,13 +189,13 @@ class TrackingController:
         *,
         start_time: float,
     ) -> Trajectory:
-        """Take a new reference, if the machine can follow it; return what will be followed.
+        """Accept a new reference if the machine can follow it; return the trajectory followed.
 
-        It goes on from the reference followed so far at its start: a first point at time 0 must
-        be near that, a later one is reached from it. A reference that starts in the future
-        replaces one that waits for its start; until then the present one is followed. Where
-        references are shaped, near is what was asked for, not what is followed at that time.
-        Shaping takes tens of milliseconds: a control loop plans with `references` instead.
+        The new reference continues the present one: a first point at time 0 must be near it, a
+        later first point is approached from it. A reference that starts in the future replaces
+        one that waits for its start; until then the present one is followed. With shaping, the
+        first point must be near the requested, not near the shaped present reference. Shaping
+        takes tens of milliseconds: a control loop plans with `references` instead.
 
         Args:
             times: of the points after start_time, shape (K,), s.
@@ -204,8 +205,8 @@ class TrackingController:
             start_time: on the states' clock, s.
 
         Raises:
-            TrajectoryError: malformed, outside the limits, not where the present reference is,
-                in the past, or there is a fault; the reference followed so far stays.
+            TrajectoryError: the reference is malformed, outside the limits, away from the present
+                reference or in the past, or a fault is latched. The present reference is kept.
         """
         if self.latch.faulted:
             raise TrajectoryError(f'a fault is latched: {self.latch.reason}')
@@ -217,7 +218,7 @@ class TrackingController:
         return reference.followed
 
     def update(self, q: FloatArray, qd: FloatArray, time: float, now: float) -> Command | None:
-        """Return the command for a measured state, or None if a fault was latched by it.
+        """Return the command for a measured state, or None if the state caused a fault.
 
         Args:
             q: measured positions, shape (n,), rad or m.
@@ -251,13 +252,13 @@ class TrackingController:
         try:
             with np.errstate(
                 over='ignore', invalid='ignore'
-            ):  # the guard refuses what comes of it
+            ):  # the guard rejects efforts that are not finite
                 effort = self._law(q, qd, reference, state, elapsed)
                 ahead = self._ahead(reference, time)
             effort = self._guard.apply(effort if ahead is None else effort + ahead, elapsed)
-            # A law that took what it did not ask for as a limit would add or undo it.
+            # Without the lead: the law would take it for saturation.
             state.set_applied_effort(effort if ahead is None else effort - ahead)
-        except KronDynamicsError as error:  # whatever a law has to say
+        except KronDynamicsError as error:  # any error of the law is a fault
             self.latch.trip(str(error), now)
             return None
         self._references.answered(time)
@@ -265,7 +266,7 @@ class TrackingController:
         return Command(effort, *reference, state.deflection)
 
     def _ahead(self, reference: JointReference, time: float) -> FloatArray | None:
-        """Efforts beside the law's that make up for acting late, shape (n,); None without."""
+        """Efforts of the lead, shape (n,); None without a lead."""
         if self._lead is None:
             return None
         return self._lead.effort(reference, self._references.jerk(time, self._lead.time))
@@ -273,14 +274,14 @@ class TrackingController:
     def fault_effort(
         self, q: FloatArray, qd: FloatArray, time: float, elapsed: float, age: float = 0.0
     ) -> FloatArray | None:
-        """Return the efforts that answer a state while a fault is latched, or None for silence.
+        """Return the efforts for a state while a fault is latched, or None to send no command.
 
         Args:
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
             time: stamp of the state, s.
             elapsed: steady time since the last command, s.
-            age: of its oldest value, s: publishers may share the joints between them.
+            age: age of the oldest value of the state, s; publishers may split the joints.
 
         Returns:
             shape (n,), N m or N.
@@ -289,7 +290,7 @@ class TrackingController:
         if self._hold is None or self._last_q is None or not self._is_plausible(q, qd):
             return self.fault_effort_without_state(elapsed)
         allowed = self._guard.allowed(elapsed)
-        with np.errstate(over='ignore', invalid='ignore'):  # joints without limits: told below
+        with np.errstate(over='ignore', invalid='ignore'):  # the result is checked below
             effort = self._hold.effort(q, qd, self.period + age, *allowed)
         if not np.isfinite(effort).all():
             return self.fault_effort_without_state(elapsed)
@@ -297,26 +298,26 @@ class TrackingController:
         return self._guard.apply(effort, elapsed)
 
     def _is_plausible(self, q: FloatArray, qd: FloatArray) -> bool:
-        """Whether a machine could be there: a state may be the fault itself."""
+        """Whether a state is physically possible: a wrong state may be the cause of the fault."""
         far, absurd = impossible(self._robot.model, q, qd)
         return bool(np.isfinite(q).all() and np.isfinite(qd).all() and not (far | absurd).any())
 
     def fault_effort_without_state(self, elapsed: float) -> FloatArray | None:
-        """Return the efforts to send while a fault is latched and no fresh state is there.
+        """Return the efforts to send while a fault is latched and no fresh state is available.
 
-        Velocities of the past are not used: a brake that stays drives the machine backwards.
+        Old velocities are not used: damping held too long accelerates the machine backwards.
 
         Args:
             elapsed: steady time since the last command, s.
 
         Returns:
-            shape (n,), N m or N; None for silence.
+            shape (n,), N m or N; None to send no command.
         """
         effort = self._resting_effort(self._last_q)
         return None if effort is None else self._guard.apply(effort, elapsed)
 
     def _resting_effort(self, q: FloatArray | None) -> FloatArray | None:
-        """The fault action of a machine at rest at q, shape (n,); None for silence."""
+        """Efforts of the fault action at rest at q, shape (n,); None to send no command."""
         if self._fault_action is FaultAction.STOP_PUBLISHING or q is None:
             return None
         if self._fault_action is FaultAction.ZERO:
@@ -324,10 +325,10 @@ class TrackingController:
         return self._terms.weight(self._robot, q)
 
     def last_effort(self, q: FloatArray) -> FloatArray | None:
-        """Return the efforts to leave the machine with, shape (n,), or None for silence.
+        """Return the final efforts before shutdown, shape (n,), or None to send no command.
 
-        They stand until somebody else takes over. So they are those of the fault action at rest:
-        neither on the way there under the rate limit nor with a braking that would not end.
+        They are held until another controller takes over. So they are the efforts of the fault
+        action at rest, without rate limit and without damping, which would never end.
 
         Args:
             q: measured positions, shape (n,), rad or m; NaN where not fresh.
@@ -342,7 +343,7 @@ class TrackingController:
         return self._guard.apply(effort, 0.0)
 
     def clear(self, still_bad: str | None, q: FloatArray, effort: FloatArray) -> bool:
-        """Return whether the fault is cleared; then the measured position is held.
+        """Clear the fault and hold the measured position; return False if its cause persists.
 
         Args:
             still_bad: what is wrong at this moment, or None.

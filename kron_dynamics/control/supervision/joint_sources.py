@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noticing that two publishers give the same joint."""
+"""Detection of two publishers that publish the same joint."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from math import isfinite
 
 from kron_dynamics.typing import FloatArray
 
-# Messages of one publisher alone after which the other one is taken to be gone.
+# After this number of consecutive messages of one publisher, the other one is regarded as gone.
 _GONE = 50
 
 
 @dataclass(slots=True)
 class _Joint:
-    """Who gave a joint's position last, who before, and how often since."""
+    """Publishers of a joint's position: the last one, the one before, and messages since."""
 
     source: bytes
     before: bytes | None = None
@@ -24,31 +24,31 @@ class _Joint:
     doubled: bool = False
 
     def count_alone(self, messages: int) -> None:
-        """Note messages of the same publisher, after which the other one may be gone."""
+        """Count consecutive messages of the last publisher; the other one may be gone."""
         self.alone += messages
         if self.alone >= _GONE:
             self.before, self.doubled = None, False
 
 
 class JointSources:
-    """Notices that several publishers give the position of one joint in turn.
+    """Detects several publishers that alternate in publishing the position of one joint.
 
-    A publisher that takes over from another, as after a restart, is no problem, nor are those that
-    share joints or quantities between them.
+    A publisher that replaces another, as after a restart, is allowed; so are publishers that split
+    the joints or quantities between them.
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
-        """Watch over these joints."""
+        """Monitor these joints."""
         self._known = frozenset(joint_names)
         self._joints: dict[str, _Joint] = {}
-        # What one publisher repeats is counted, and told to its joints when something changes.
+        # Repeated messages of one publisher are only counted; the joints are updated at a change.
         self._last: tuple[Sequence[str], bytes] | None = None
         self._repeated = 0
         self._doubled: str | None = None
 
     @property
     def doubled(self) -> str | None:
-        """A joint that two publishers give now; None where each has one."""
+        """A joint that two publishers publish now; None if there is none."""
         return self._doubled
 
     def note(
@@ -57,7 +57,7 @@ class JointSources:
         positions: Sequence[float] | FloatArray,
         source: bytes | None,
     ) -> None:
-        """Take a message: its joints, their positions, and who sent it, None where not known."""
+        """Register a message: its joints, their positions and its publisher, None if unknown."""
         if source is None or len(positions) != len(names):
             return
         last = self._last

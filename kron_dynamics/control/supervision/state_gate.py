@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a measured state can be true, and whether a machine may be there."""
+"""Plausibility checks of measured states, and checks of position and velocity limits."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from kron_dynamics.model import RobotModel
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# Times the velocity limit: no machine is as quick, even one that runs away.
+# Multiple of the velocity limit that not even a runaway machine exceeds.
 _ABSURD = 10.0
-# rad or m: what a float64 tells to a micrometre and better.
+# Largest plausible position, rad or m: up to here a float64 resolves a micrometre.
 _LARGEST = 1e9
-# Times the velocity limit: the way between two states that a machine out of control may make.
+# Largest plausible speed between two states, as a multiple of the velocity limit.
 _QUICKEST = 2.0
-# Seconds at the velocity limit that a position may be off: noise, and stamps that jitter.
+# Allowed position error from noise and stamp jitter: the motion in this time, s, at the velocity
+# limit.
 _SLACK = 0.05
-# Of the range of a drive: how far it may be outside, with closed loops.
-_OF_LOOPS = 0.001
-# States in a row beyond the velocity limit that are no noise.
+# Default position margin with closed loops, as a share of the range of a drive.
+_LOOP_MARGIN = 0.001
+# Consecutive states above the velocity limit that are not explained by noise.
 _IN_A_ROW = 3
 
 
 class Verdict(NamedTuple):
-    """What is to be thought of a measured state.
+    """Result of the plausibility check of a state.
 
     Attributes:
-        believed: whether it can be true.
-        problem: why not; or what is wrong with a machine that is there; None if nothing is.
+        believed: whether the state is plausible.
+        problem: why it is not plausible, or which limit a plausible state violates, or None.
     """
 
     believed: bool
@@ -43,16 +44,16 @@ _ORDINARY = Verdict(True, None)
 
 
 class StateGate:
-    """Judges one measured state after the other, by the limits of the joints and by the last.
+    """Checks each measured state against the joint limits and the last plausible state.
 
-    A state is not believed whose position has moved further than the joint can in the time, whose
-    velocity is far beyond the limit, or rather large while the position stands, or that is
-    further outside its range than that is long. The last state that was believed is what the next
-    one is compared with: a sensor that was set anew is believed again after a while, and that
-    is a problem: what follows a measured position would leap with it.
+    A state is implausible if a position changed by more than the joint can move in the elapsed
+    time, if a velocity is far beyond its limit, or high while the position does not change, or if
+    a position is outside its range by more than the range's width. States are compared with the
+    last plausible one. So a re-zeroed encoder becomes plausible again after a while, which is
+    reported as a problem, because whatever follows the measured position would jump with it.
 
-    A state that is believed is a problem all the same where a joint is outside its range by more
-    than a margin, or quicker than its limit allows in three states one after the other.
+    A plausible state has a problem if a joint is outside its range by more than a margin, or
+    exceeds its velocity limit in three consecutive states.
     """
 
     def __init__(
@@ -63,17 +64,15 @@ class StateGate:
         position_jump: FloatArray,
         velocity_factor: float,
     ) -> None:
-        """Make a gate that has seen no state.
+        """Make a gate without a previous state.
 
         Args:
-            model: has the limits.
-            position_margin: how far joints may be outside their range, shape (n,), rad or m;
-                inf for any position.
-            position_jump: how far positions may be off from one state to the next, beside what
-                the joint can move at twice its velocity limit, shape (n,), rad or m; inf for any
-                way.
-            velocity_factor: times the velocity limit that joints may move, 1 or more; inf for
-                any velocity.
+            model: model with the limits.
+            position_margin: allowed distance of joints outside their range, shape (n,), rad or m;
+                inf for no check.
+            position_jump: allowed change of positions between two states, beyond the motion at
+                twice the velocity limit, shape (n,), rad or m; inf for no check.
+            velocity_factor: allowed multiple of the velocity limit, 1 or more; inf for no check.
         """
         self._model = model
         self._names = model.joint_names
@@ -85,11 +84,11 @@ class StateGate:
         self._turns = whole_turns(endless(model.joint_types))
         self._last: tuple[list[float], float] | None = None
         self._quick: IntArray = np.zeros(len(self._names), dtype=np.int64)
-        self._quick_ones = False
+        self._too_fast_before = False
         self._jumped = False
         quickest = np.minimum(_QUICKEST * self._velocity_limit, 1e300)
         lower, upper = (np.clip(v, -_LARGEST, _LARGEST) for v in (self._lower, self._upper))
-        # Per joint: what a state is ordinary by.
+        # Bounds per joint for the fast check.
         bounds = (
             (lower + upper) / 2,
             (upper - lower) / 2,
@@ -100,41 +99,41 @@ class StateGate:
         self._bounds = list(zip(*(row.tolist() for row in bounds), strict=True))
 
     def reset(self) -> None:
-        """Forget the states seen so far: the next one stands for itself."""
+        """Forget the previous states: the next one is not compared with them."""
         self._last = None
         self._quick[:] = 0
-        self._quick_ones = self._jumped = False
+        self._too_fast_before = self._jumped = False
 
     def judge(self, q: FloatArray, qd: FloatArray, stamp: float) -> Verdict:
-        """Return what is to be thought of a state.
+        """Return whether a state is plausible, and its problem.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
             qd: measured velocities, shape (n,), finite.
-            stamp: of the state, s.
+            stamp: stamp of the state, s.
         """
         if not self._jumped and self._is_ordinary(q, qd, stamp):
             self._last = q.tolist(), stamp
             return _ORDINARY
         with np.errstate(over='ignore', invalid='ignore'):
-            doubt = self._doubt(q, qd, stamp)
-            if doubt is not None:
-                return Verdict(False, doubt)
-            problem = self._stayed(q) if self._jumped else None
+            reason = self._implausibility(q, qd, stamp)
+            if reason is not None:
+                return Verdict(False, reason)
+            problem = self._lasting_jump(q) if self._jumped else None
             self._last, self._jumped = (q.tolist(), stamp), False
             return Verdict(True, problem or self._counted_violation(q, qd))
 
     def _is_ordinary(self, q: FloatArray, qd: FloatArray, stamp: float) -> bool:
-        """Whether a state keeps all limits, and has come there without a turn: nearly every one.
+        """Whether a state is within all limits, without wrap-around of a continuous joint.
 
-        Nothing has to be looked at more closely then.
+        Fast check: nearly every state passes it and needs no other.
         """
-        if self._last is None or self._quick_ones:
+        if self._last is None or self._too_fast_before:
             return False
         before, last_stamp = self._last
         elapsed = max(stamp - last_stamp, 0.0)
-        # Plain numbers: a robot has few joints, and after a pause each of NumPy's functions takes
-        # longer to be fetched into the processor's cache than all this.
+        # Plain floats: for few joints they are faster than NumPy, whose functions first have to
+        # be loaded into the processor's cache after a pause.
         for x, v, was, (middle, half, limit, quickest, jump) in zip(
             q.tolist(), qd.tolist(), before, self._bounds, strict=True
         ):
@@ -143,7 +142,7 @@ class StateGate:
                 return False
         return True
 
-    def _doubt(self, q: FloatArray, qd: FloatArray, stamp: float) -> str | None:
+    def _implausibility(self, q: FloatArray, qd: FloatArray, stamp: float) -> str | None:
         limit = self._velocity_limit
         speed = np.abs(qd)
         far, absurd = impossible(self._model, q, qd)
@@ -151,7 +150,7 @@ class StateGate:
         if far.any():
             return self._position(q, far, 'is far outside')
         if absurd.any():
-            return self._velocity(qd, absurd, f'no joint is {_ABSURD:g} times as quick')
+            return self._velocity(qd, absurd, f'more than {_ABSURD:g} times its limit')
         if self._last is None:
             return None
         before, last_stamp = np.array(self._last[0]), self._last[1]
@@ -163,16 +162,16 @@ class StateGate:
                 f"position of joint '{self._names[k]}' jumped from {before[k]:.6g} to {q[k]:.6g} "
                 f'in {elapsed:.3g} s, its velocity limit is {limit[k]:.4g}'
             )
-        # A little more than noise, and nothing moves: a velocity that is not that of the position.
+        # The position changed by less than a tenth of the velocity's integral.
         standing = step < 0.1 * speed * elapsed
         odd = (speed > _QUICKEST * limit) & standing & (elapsed > 0.0)
         if np.isfinite(self._factor) and odd.any():
             return self._velocity(qd, odd, 'its position hardly moves')
         return None
 
-    def _stayed(self, q: FloatArray) -> str | None:
-        """What is wrong with a position that has jumped and did not come back."""
-        assert self._last is not None  # it has jumped from there
+    def _lasting_jump(self, q: FloatArray) -> str | None:
+        """Problem of a position that jumped and did not return; None if it returned."""
+        assert self._last is not None  # the state before the jump
         before = np.array(self._last[0])
         moved = np.abs(shorter_way(q - before, self._turns)) > self._jump
         if not moved.any():
@@ -180,13 +179,13 @@ class StateGate:
         k = int(np.argmax(moved))
         return (
             f"position of joint '{self._names[k]}' jumped from {before[k]:.6g} and stayed at "
-            f'{q[k]:.6g}: it was set anew, or the joint moved unseen'
+            f'{q[k]:.6g}: the encoder was re-zeroed, or the joint moved undetected'
         )
 
     def violation(self, q: FloatArray, qd: FloatArray) -> str | None:
-        """Return what forbids that commands begin in a believed state; None if nothing does.
+        """Return why commands must not start from a plausible state; None if they may.
 
-        A joint outside its range by more than the margin, or quicker than its limit allows.
+        The reason is a joint outside its range by more than the margin or above its velocity limit.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.
@@ -197,7 +196,7 @@ class StateGate:
     def _counted_violation(self, q: FloatArray, qd: FloatArray) -> str | None:
         quick = self._too_quick(qd)
         self._quick = np.where(quick, self._quick + 1, 0)
-        self._quick_ones = bool(quick.any())
+        self._too_fast_before = bool(quick.any())
         return self._violation(q, qd, self._quick >= _IN_A_ROW)
 
     def _too_quick(self, qd: FloatArray) -> BoolArray:
@@ -227,13 +226,13 @@ class StateGate:
 
 
 def impossible(model: RobotModel, q: FloatArray, qd: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Return which positions and which velocities no joint can have, shape (n,) each.
+    """Return masks of physically impossible positions and velocities, shape (n,) each.
 
-    Positions further outside the range than that is long or beyond 1e9, and ten times the
-    velocity limit.
+    Impossible are positions outside the range by more than its width or beyond 1e9, and velocities
+    above ten times the limit.
 
     Args:
-        model: has the limits.
+        model: model with the limits.
         q: positions, shape (n,), rad or m.
         qd: velocities, shape (n,).
     """
@@ -244,24 +243,24 @@ def impossible(model: RobotModel, q: FloatArray, qd: FloatArray) -> tuple[BoolAr
 
 
 def position_margins(model: RobotModel) -> FloatArray:
-    """Return how far joints may be outside their range by default, shape (n,), rad or m.
+    """Return the default margin of positions outside the range, shape (n,), rad or m.
 
-    2 % of the range, and 50 ms at the velocity limit at least: where sensors were set with care,
-    no joint rests further outside. With closed loops 0.1 % of the range: not far beyond it they
-    cannot be closed, and the equations have no meaning.
+    2 % of the range, but at least the motion in 50 ms at the velocity limit: with calibrated
+    sensors, no joint rests further outside. With closed loops 0.1 % of the range, because the
+    loops cannot be closed far outside it and the equations have no meaning there.
     """
     way = model.position_upper - model.position_lower
     if model.has_closed_loops:
-        return np.maximum(np.where(np.isfinite(way), _OF_LOOPS * np.abs(way), 1.0), 1e-6)
+        return np.maximum(np.where(np.isfinite(way), _LOOP_MARGIN * np.abs(way), 1.0), 1e-6)
     share = np.where(np.isfinite(way), 0.02 * np.abs(way), 0.0)
     jump = position_jumps(model)
     return np.maximum(np.maximum(share, np.where(np.isfinite(jump), jump, 0.0)), 1e-6)
 
 
 def position_jumps(model: RobotModel) -> FloatArray:
-    """Return how far positions may be off between states by default, shape (n,), rad or m.
+    """Return the default allowed position jump between two states, shape (n,), rad or m.
 
-    What a joint moves in 50 ms at its velocity limit; inf where it has none.
+    The motion in 50 ms at the velocity limit; inf for joints without a velocity limit.
     """
     jump = _SLACK * model.velocity_limit
     return np.where(jump > 0.0, jump, np.inf)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a machine may be off its reference, from its gains and limits."""
+"""Tolerances of the tracking error, derived from gains and limits."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ import numpy as np
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Share of the effort limit that the position gain may ask for before an error is a fault.
+# A position error is a fault if the position gain requests more than this share of the effort
+# limit.
 _SHARE = 0.5
-# Time constants of the position loop at the velocity limit: what a reference and a model that is
-# not exact, a payload for instance, may make of an error.
+# With a model: allowed error as the motion at the velocity limit in this number of time constants
+# of the position loop; leaves room for model errors such as a payload.
 _LAG = 3.0
-# Friction stops a joint that far off its goal, times this.
+# Multiple of the position error at which friction stops a joint that is always allowed.
 _FRICTION = 3.0
-# Time constants of the slowest joint after which a goal is reached or missed, and seconds.
+# Time allowed to reach the goal: time constants of the slowest joint, and a minimum in s.
 _TIME_CONSTANTS, _SHORTEST = 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackingTolerances:
-    """When a tracking error is a fault; arrays of shape (n,), inf for never.
+    """Tolerances beyond which a tracking error is a fault; arrays of shape (n,), inf for no check.
 
     Attributes:
-        position: distance from the reference, rad or m.
-        velocity: the same of the velocity, rad/s or m/s.
-        goal: distance from the end of a reference, rad or m.
-        time: how long position or velocity may be further off, s.
-        goal_time: time after the end of a reference until its goal is reached, s.
+        position: position error, rad or m.
+        velocity: velocity error, rad/s or m/s.
+        goal: position error at the end of a reference, rad or m.
+        time: time for which a position or velocity error may exceed its tolerance, s.
+        goal_time: time after the end of a reference from which `goal` is checked, s.
     """
 
     position: FloatArray
@@ -43,7 +44,7 @@ class TrackingTolerances:
     def with_given(
         self, position: FloatArray, velocity: FloatArray, goal: FloatArray, goal_time: float
     ) -> TrackingTolerances:
-        """Return these with others where they are above 0."""
+        """Return a copy in which given values above 0 replace the present ones."""
 
         def chosen(given: FloatArray, derived: FloatArray) -> FloatArray:
             return np.where(given > 0.0, given, derived)
@@ -60,19 +61,20 @@ class TrackingTolerances:
 def tracking_tolerances(
     robot: Robot, q: FloatArray, kp: FloatArray, effort_limit: FloatArray, *, with_model: bool
 ) -> TrackingTolerances:
-    """Return tolerances that follow from what a machine is told to do.
+    """Return default tolerances, derived from the gains and limits.
 
-    With m the inertia at a joint: an error of effort_limit / (2 kp m) asks for half of the effort
-    that there is. Where the law has a model, an error is small beside what the joint makes in
-    three time constants 1 / sqrt(kp) at its velocity limit, which is often less. Friction f stops
-    a joint f / (kp m) off its goal: three times that is allowed in any case.
+    With m the inertia at a joint, the position gain requests half of the effort limit at an error
+    of effort_limit / (2 kp m), which is the tolerance. If the law compensates gravity and inertia
+    by a model, the tolerance is at most the motion in three time constants 1 / sqrt(kp) at the
+    velocity limit. Friction f stops a joint f / (kp m) off its goal: three times this distance is
+    always allowed.
 
     Args:
         robot: the machine.
-        q: pose that they are for, shape (n,), rad or m.
+        q: pose at which the inertia is evaluated, shape (n,), rad or m.
         kp: position gains, shape (n,), 1/s^2.
         effort_limit: shape (n,), N m or N.
-        with_model: whether the law carries weight and inertia by its model.
+        with_model: whether the law compensates gravity and inertia by a model.
     """
     model = robot.model
     inertia = np.diagonal(robot.mass_matrix(q))
@@ -93,10 +95,10 @@ def tracking_tolerances(
 
 
 def default_rate_limit(kp: FloatArray, effort_limit: FloatArray) -> FloatArray:
-    """Return how quickly efforts may change by default, shape (n,), N m/s or N/s.
+    """Return the default limits of the effort rates, shape (n,), N m/s or N/s.
 
-    All of the effort in a tenth of the time constant 1 / sqrt(kp): feedback is not held up, and
-    no step leaves at once.
+    The effort limit per tenth of the time constant 1 / sqrt(kp): fast enough not to delay the
+    feedback, but steps of the effort become ramps.
 
     Args:
         kp: position gains, shape (n,), 1/s^2; 0 for none, which counts as 1.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noticing that a machine does not follow its reference, or misses its goal."""
+"""Detection of tracking errors above their tolerances and of missed goals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.typing import FloatArray
 
 
 class TrackingErrors:
-    """The distance between a machine and its reference, and whether it is too large."""
+    """Tracking errors of a machine and their comparison with the tolerances."""
 
     def __init__(
         self,
@@ -23,12 +23,12 @@ class TrackingErrors:
         continuous: Sequence[bool],
         tolerances: TrackingTolerances,
     ) -> None:
-        """Watch over these joints.
+        """Monitor these joints.
 
         Args:
             joint_names: the n joints.
-            continuous: whether each turns without end: its error is the shorter way.
-            tolerances: what is too large.
+            continuous: mask of the continuous joints, whose errors are wrapped to [-pi, pi].
+            tolerances: tolerances of the errors.
         """
         self._names = tuple(joint_names)
         self._turns = whole_turns(continuous)
@@ -38,7 +38,7 @@ class TrackingErrors:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen: the machine is to hold where it is."""
+        """Forget previous errors: the machine now holds its present position."""
         n = len(self._names)
         none = np.zeros(n)
         self._state = none, none, none, none
@@ -47,18 +47,18 @@ class TrackingErrors:
 
     @property
     def tolerances(self) -> TrackingTolerances:
-        """What is too large."""
+        """Tolerances of the errors."""
         return self._tolerances
 
     @property
     def position(self) -> FloatArray:
-        """Last error of the positions, shape (n,), rad or m."""
+        """Last position errors, reference minus measured, shape (n,), rad or m."""
         q, _, wanted, _ = self._state
         return shorter_way(wanted - q, self._turns)
 
     @property
     def velocity(self) -> FloatArray:
-        """Last error of the velocities, shape (n,), rad/s or m/s."""
+        """Last velocity errors, reference minus measured, shape (n,), rad/s or m/s."""
         _, qd, _, wanted = self._state
         return wanted - qd
 
@@ -70,19 +70,19 @@ class TrackingErrors:
         stamp: float,
         after_end: float,
     ) -> str | None:
-        """Return what is too large, for too long; None while all is well.
+        """Return a message if an error exceeds its tolerance for too long; None otherwise.
 
         Args:
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
             reference: position, rate and acceleration at the same time, (n,) each.
-            stamp: of the state, s.
+            stamp: stamp of the state, s.
             after_end: time since the end of the reference, s; negative before it.
         """
         allowed = self._tolerances
         self._state = q, qd, *reference[:2]
         if not self._pending and after_end <= allowed.goal_time and self._is_small():
-            return None  # nearly always
+            return None  # the usual case
         position, velocity = self.position, self.velocity
         for row, (what, error, most) in enumerate(
             (
@@ -111,7 +111,7 @@ class TrackingErrors:
         return None
 
     def _is_small(self) -> bool:
-        """Whether no error is too large; in plain numbers, as of few joints."""
+        """Whether no error exceeds its tolerance; plain floats are faster for few joints."""
         rows = (row.tolist() for row in self._state)
         for q, qd, wanted, rate, (turn, far, quick) in zip(*rows, self._allowed, strict=True):
             error = wanted - q
