@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Everything is set up in .venv, from PyPI, on first use: no ROS, CMake or package manager is needed,
-# only Python 3.10 to 3.13, a C and C++ compiler and make. `make` alone lists the commands.
+# Everything is installed into .venv from PyPI on first use: ROS, CMake and package managers are not
+# needed, only Python 3.10 to 3.13, a C and C++ compiler and make. `make` alone lists the targets.
 
-# The interpreter .venv is made with. Unset: the first of python3.13 ... python3.10, python3 that can serve.
+# The interpreter that creates .venv. Unset: the first suitable of python3.13 ... python3.10, python3.
 PYTHON ?=
 # Further arguments, for instance: make test ARGS='-k coriolis'
 ARGS ?=
@@ -12,26 +12,26 @@ ARGS ?=
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 
-# A sourced ROS or an active environment must not mix with the pinned packages of .venv.
+# A sourced ROS or an active virtual environment must not mix with the pinned packages of .venv.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH \
   RMW_IMPLEMENTATION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .PHONY: help setup demo test test-long fuzz faults soak mutants bench lint colcon lock clean
 
 help:
-	@echo 'make setup      Python environment and messages in .venv; demo, test, lint and colcon do it themselves'
-	@echo 'make demo       simulated stacker-reclaimer under computed torque, with table, plot and bag'
-	@echo 'make test       lint, then all tests; ARGS goes to pytest'
-	@echo 'make test-long  lint, then these and many more: every robot, more examples (tens of minutes)'
-	@echo 'make fuzz       random descriptions and calls by the thousand (30 minutes); ARGS: --seed 2 --only urdf'
-	@echo 'make faults     hostile joint states and killed processes against dynamics_node (5 minutes); ARGS: --only ur5'
-	@echo 'make soak       dynamics_node through 1000 transitions, then for half an hour with service calls, on three machines; ARGS: --only ur5'
-	@echo 'make mutants    small errors in the code, each held against its tests (hours); ARGS: --seed 2 --count 50'
-	@echo 'make bench      times in turn with Pinocchio, CasADi, MuJoCo, exudyn: docs/benchmarks.md'
-	@echo 'make lint       format, style and types'
-	@echo 'make colcon     the workspace built by colcon into install/'
-	@echo 'make lock       requirements.lock made again from requirements.in (needs uv)'
-	@echo 'make clean      all made files removed, .venv too'
+	@echo 'make setup      Python environment and ROS messages in .venv; every target but lock and clean runs it first'
+	@echo 'make demo       simulated stacker-reclaimer under computed torque: table, plots and a bag'
+	@echo 'make test       lint, then the tests; ARGS goes to pytest'
+	@echo 'make test-long  lint, then these tests and many more: every robot, more examples (tens of minutes)'
+	@echo 'make fuzz       thousands of random descriptions and calls (30 minutes); ARGS: --seed 2 --only urdf'
+	@echo 'make faults     dynamics_node with corrupted joint states and killed processes (5 minutes); ARGS: --only ur5'
+	@echo 'make soak       dynamics_node on three machines: 1000 transitions, then half an hour of service calls; ARGS: --only ur5'
+	@echo 'make mutants    mutation testing: small errors in the code, each run against its tests (hours); ARGS: --seed 2 --count 50'
+	@echo 'make bench      timings against Pinocchio, CasADi, MuJoCo, exudyn: writes docs/benchmarks.md'
+	@echo 'make lint       check format, style and types'
+	@echo 'make colcon     build the workspace by colcon into install/'
+	@echo 'make lock       regenerate requirements.lock from requirements.in (needs uv)'
+	@echo 'make clean      remove all generated files and .venv'
 
 setup:
 	@PYTHON='$(PYTHON)' tools/setup.sh
@@ -42,11 +42,11 @@ demo: setup
 test: lint
 	@PYTHON=$(BIN)/python tools/test.sh $(ARGS)
 
-# What `make test` proves of one robot of each kind, of every robot that can be had.
+# The checks that `make test` runs on one robot of each kind, on every available robot.
 test-long: lint
 	@PYTHON=$(BIN)/python tools/test.sh --long $(ARGS)
 
-# Prints the seed, and for everything found the command that repeats it.
+# Prints the seed, and for each finding the command that reproduces it.
 fuzz: setup
 	@$(BIN)/python test/fuzz/campaign.py $(ARGS)
 
@@ -56,12 +56,11 @@ faults: setup
 soak: setup
 	@$(BIN)/python test/faults/soak.py $(ARGS)
 
-# The same seed gives the same errors; those that change nothing that matters are in
-# test/mutation/reviewed.yaml.
+# The same seed gives the same mutants; equivalent ones are listed in test/mutation/reviewed.yaml.
 mutants: setup
 	@$(BIN)/python test/mutation/campaign.py $(ARGS)
 
-# The peers are large and only measured here; what cannot be installed is reported as not measured.
+# The peers are large and needed only here; those that cannot be installed are reported as not measured.
 bench: setup
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  --requirement benchmarks/requirements.txt || echo 'bench: not every peer could be installed'
@@ -78,7 +77,7 @@ lint: setup
 	  echo 'lint: mypy' && $(BIN)/python -m mypy --no-error-summary; \
 	fi
 
-# CMake finds the ROS packages of .venv through the two prefix paths; the included file cures a
+# CMake finds the ROS packages of .venv through the two prefix paths; the included file works around a
 # defect of their exported targets.
 colcon: setup
 	@AMENT_PREFIX_PATH=$(VENV) CMAKE_PREFIX_PATH=$(VENV) PATH="$(BIN):$$PATH" \
