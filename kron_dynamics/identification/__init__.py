@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A better model from recorded motion: inertial parameters and friction, physically consistent."""
+"""Identification of physically consistent inertial parameters and friction from recordings."""
 
 from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.identification.motion import Motion

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Base parameters: the fewest combinations that the efforts of a robot depend on."""
+"""Base parameters: the minimal set of combinations that the efforts of a robot depend on."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from scipy.linalg import qr, solve_triangular
 
 from kron_dynamics.typing import FloatArray
 
+# Diagonal elements of R below this share of the largest count as zero.
 RANK_TOLERANCE = 1e-9
-# Combinations of parameters below this factor are rounding.
+# Coefficients of combinations below this magnitude are rounding errors.
 NEGLIGIBLE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Which combinations of p parameters a regressor depends on.
+    """The r combinations of p parameters that a regressor depends on.
 
     Attributes:
-        columns: the r parameters that stand for them, increasing, shape (r,).
+        columns: indices of the parameter that leads each combination, increasing, shape (r,).
         combination: shape (r, p): base parameters are ``combination @ parameters``, and the
             regressor is ``regressor[:, columns] @ combination``.
     """
@@ -36,17 +37,17 @@ class BaseParameters:
         return len(self.columns)
 
     def names(self, parameter_names: Sequence[str]) -> tuple[str, ...]:
-        """Return the base parameters as sums of the names of parameters, shape (r,)."""
+        """Return each base parameter as a sum of parameter names, shape (r,)."""
         return tuple(_sum_of(row, parameter_names) for row in self.combination)
 
 
 def base_parameters(matrix: FloatArray) -> BaseParameters:
-    """Return the base parameters of a regressor, by QR with pivoting.
+    """Return the base parameters of a regressor, by QR with column pivoting.
 
-    Parameters that come first are kept where several would do.
+    Among equally good pivots the first column is kept.
 
     Args:
-        matrix: rows of a regressor at states that excite all there is, shape (..., p).
+        matrix: regressor rows at states that excite all base parameters, shape (..., p).
     """
     A = matrix.reshape(-1, matrix.shape[-1])
     triangle = np.linalg.qr(A, mode='r')
@@ -57,7 +58,7 @@ def base_parameters(matrix: FloatArray) -> BaseParameters:
     sizes = np.abs(np.diag(pivoted))
     rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0])) if len(sizes) else 0
     kept = np.sort(order[:rank])
-    # Those kept in their own order, and how the others follow from them.
+    # Express all columns by the kept ones, in increasing order.
     Q, R = np.linalg.qr(scaled[:, kept])
     combination = solve_triangular(R, Q.T @ scaled)
     combination *= np.where(np.isfinite(scale), scale, 0.0) / scale[kept, None]

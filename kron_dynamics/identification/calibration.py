@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The structure of a model together with the gains and loads that it is found with."""
+"""Selection of the model structure together with unknown effort gains and load inertias."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from kron_dynamics.typing import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How recorded efforts become those of a model.
+    """Model structure, and gains and loads that make recorded efforts comparable with the model.
 
     Attributes:
-        structure: of the model.
-        choices: a line for each choice of the structure that paid.
-        gains: what efforts are multiplied by, and loads; None where nothing of them is unknown.
+        structure: structure of the model.
+        choices: a line for each extension of the structure that improved the prediction.
+        gains: gains of the efforts, and loads with their inertias; None if all are known.
     """
 
     structure: Structure
@@ -38,7 +38,7 @@ class Calibration:
     gains: GainFit | None
 
     def applied(self, motions: Sequence[Motion]) -> list[Motion]:
-        """Return motions with efforts in N m or N, and with loads whose inertia is known."""
+        """Return the motions with efforts in N m or N, and with loads whose inertia is known."""
         return list(motions) if self.gains is None else self.gains.applied(motions)
 
     def told(self, robot: Robot) -> tuple[Gain, ...]:
@@ -53,23 +53,23 @@ def calibrate(
     terms: Sequence[str] | None = None,
     estimate_gains: Sequence[str] = (),
 ) -> Calibration:
-    """Return the structure that explains recorded efforts, with gains and loads.
+    """Return the structure that predicts recorded efforts best, with gains and loads.
 
     Args:
         robot: the robot as described.
         motions: the training data.
-        terms: friction terms; None for those that pay.
-        estimate_gains: joints whose efforts are no N m or N.
+        terms: friction terms; None selects those that improve the prediction.
+        estimate_gains: joints whose efforts are recorded in another unit than N m or N.
 
     Raises:
-        ParameterError: there is no such joint, or nothing that could tell the gains.
+        ParameterError: a joint does not exist, or the gains are not identifiable.
     """
     joints = _unknown_gains(robot, motions, estimate_gains)
     if not len(joints) and all(load.has_inertia for each in motions for load in each.loads):
         first = Structure(average_width(motions))
         structure, choices = choose_structure(robot, motions, first, terms=terms)
         return Calibration(structure, tuple(choices), None)
-    # By turns: structures are compared on efforts in the right units, and gains need a structure.
+    # Alternate: structures are compared on efforts in N m or N, and gains need a structure.
     rough = Structure(average_width(motions))
     factors = rough_gains(robot, motions, rough, joints)
     rough = Structure(average_width(_times(motions, factors)))
@@ -82,13 +82,13 @@ def calibrate(
 def rough_gains(
     robot: Robot, motions: Sequence[Motion], structure: Structure, joints: IntArray
 ) -> FloatArray:
-    """Return gains by which joints have the described efforts, shape (n,), 1 of all others.
+    """Return gains that scale efforts of some joints to the described ones, (n,), else 1.
 
     Args:
         robot: the robot as described.
         motions: the training data, efforts as recorded.
-        structure: of the model.
-        joints: whose gains are unknown, shape (u,).
+        structure: structure of the model.
+        joints: indices of the joints with unknown gains, shape (u,).
     """
     factors = np.ones(robot.n)
     rows = structure.rows(robot, motions)
@@ -103,26 +103,26 @@ def estimated_gains(
     joints: IntArray,
     factors: FloatArray,
 ) -> GainFit:
-    """Return the gains of joints and what else is unknown of loads, in one structure.
+    """Return the gains of joints and unknown inertias of loads, for a given structure.
 
     Args:
         robot: the robot as described.
         motions: the training data, efforts as recorded.
-        structure: of the model.
-        joints: whose gains are unknown, shape (u,).
-        factors: gains to begin with, 1 where known, shape (n,).
+        structure: structure of the model.
+        joints: indices of the joints with unknown gains, shape (u,).
+        factors: initial guess of the gains, 1 where known, shape (n,).
     """
     prior = prior_for(robot, _times(motions, factors), structure)
     return fit_gains(robot, structure.rows(robot, motions), motions, prior, joints, factors)
 
 
 def prior_for(robot: Robot, motions: Sequence[Motion], structure: Structure) -> Prior:
-    """Return the prior of a model's parameters, with the scales of recorded motion.
+    """Return the prior of a model's parameters, scaled by the recorded efforts and speeds.
 
     Args:
         robot: the robot as described.
         motions: the training data, efforts in N m or N.
-        structure: of the model.
+        structure: structure of the model.
     """
     usual = usual_values(robot, motions)
     return prior_of(robot, structure.terms, usual.effort, usual.speed, structure.tilt)
@@ -133,7 +133,7 @@ def _times(motions: Sequence[Motion], factors: FloatArray) -> list[Motion]:
 
 
 def _unknown_gains(robot: Robot, motions: Sequence[Motion], names: Sequence[str]) -> IntArray:
-    """Return the joints whose gains are unknown and that have efforts, shape (u,)."""
+    """Return the indices of the joints with unknown gains and recorded efforts, shape (u,)."""
     for name in names:
         if name not in robot.joint_names:
             raise ParameterError(
@@ -144,7 +144,7 @@ def _unknown_gains(robot: Robot, motions: Sequence[Motion], names: Sequence[str]
     wanted = np.array([name in names for name in robot.joint_names]) & recorded
     if (wanted == recorded).all() and wanted.any() and len({each.loads for each in motions}) < 2:
         raise ParameterError(
-            'gains of all joints cannot be told from motion with one load alone, since all masses '
-            'may be larger by the same factor: record the robot with a known load and without'
+            'gains of all joints cannot be identified from motion with one load alone, since all '
+            'masses may be scaled alike: record the robot with a known load and without'
         )
     return np.flatnonzero(wanted)

@@ -1,11 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The physically consistent parameters that fit the data, near those of the description.
+"""Physically consistent parameters that fit the data, regularised towards the description.
 
-Minimised is half the weighted squares of remainders, plus `strength` times the entropic
-divergence of every body's pseudo-inertia from that of the description, plus what keeps friction
-and rotors from becoming negative. All of it is convex in the parameters, so there is one minimum
-and Newton's method with a line search finds it; the divergence is its own barrier.
+The cost is half the weighted sum of squared residuals, plus `strength` times the entropic
+divergence of every body's pseudo-inertia from the described one, plus a prior with barrier that
+keeps friction and armatures positive. The cost is convex in the parameters: Newton's method with a
+line search finds its only minimum. The divergence is a barrier itself: it is infinite on the
+boundary of the consistent parameters.
 """
 
 from __future__ import annotations
@@ -20,27 +21,29 @@ from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.pseudo_inertia import BASIS, ten_parameters
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# From each minimum to that of a prior a tenth as heavy: from afar Newton's method would creep
-# along the edge of what is possible.
+# Continuation in the weight of the prior, a factor of 10 per step, each from the last minimum:
+# from far away, Newton's method would crawl along the boundary of the feasible set.
 PATH = tuple(10.0**k for k in range(6, -1, -1))
 NEWTON_STEPS = 25
-# Newton's decrement, in units of half squared remainders, at which the minimum is found.
+# Newton decrement, relative to the cost (or absolute below 1), at which the minimum is found.
 DECREMENT = 1e-9
 BACKTRACKINGS = 40
-# Root of the least moment of a body relative to the description that numbers can hold.
+# Smallest allowed diagonal element of the Cholesky factor of a pseudo-inertia that is whitened by
+# the description: thinner bodies are lost to rounding.
 THINNEST = 1e-4
+# Share of the predicted decrease that the line search requires.
 ARMIJO = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Gram:
-    """Weighted squares of remainders as a quadratic form: x^T matrix x - 2 vector^T x + square.
+    """Weighted sum of squared residuals, x^T matrix x - 2 vector^T x + square.
 
     Attributes:
         matrix: shape (p, p).
         vector: shape (p,).
-        square: of the efforts alone.
-        count: number of equations, by their weights.
+        square: weighted sum of squared efforts.
+        count: number of equations with weight above zero.
     """
 
     matrix: FloatArray
@@ -49,7 +52,7 @@ class Gram:
     count: float
 
     def __add__(self, other: Gram) -> Gram:
-        """Return that of both sets of equations."""
+        """Return the quadratic form of both sets of equations."""
         return Gram(
             self.matrix + other.matrix,
             self.vector + other.vector,
@@ -58,7 +61,7 @@ class Gram:
         )
 
     def __sub__(self, other: Gram) -> Gram:
-        """Return that without some of the equations."""
+        """Return the quadratic form without the equations of `other`, which it contains."""
         return Gram(
             self.matrix - other.matrix,
             self.vector - other.vector,
@@ -67,11 +70,11 @@ class Gram:
         )
 
     def squares(self, x: FloatArray) -> float:
-        """Return the weighted sum of squared remainders of parameters, shape (p,)."""
+        """Return the weighted sum of squared residuals of parameters `x`, shape (p,)."""
         return float(x @ self.matrix @ x - 2.0 * self.vector @ x + self.square)
 
     def of(self, columns: IntArray) -> Gram:
-        """Return that of some of the parameters, the others being zero."""
+        """Return the quadratic form in some of the parameters, the others being zero."""
         return Gram(
             self.matrix[np.ix_(columns, columns)], self.vector[columns], self.square, self.count
         )
@@ -82,8 +85,8 @@ def gram(matrix: FloatArray, effort: FloatArray, weights: FloatArray) -> Gram:
 
     Args:
         matrix: shape (R, n, p).
-        effort: shape (R, n); NaN where none is known.
-        weights: of the squares of remainders, shape (R, n); 0 where no effort is known.
+        effort: shape (R, n); NaN where unknown.
+        weights: weights of the squared residuals, shape (R, n); 0 where no effort is known.
     """
     root = np.sqrt(weights)
     A = (matrix * root[..., None]).reshape(-1, matrix.shape[2])
@@ -93,15 +96,18 @@ def gram(matrix: FloatArray, effort: FloatArray, weights: FloatArray) -> Gram:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is known of the parameters before any data: 10 of each of b bodies, then others.
+    """Prior of the parameters: 10 of each of b bodies, then k others.
+
+    The others are armatures, friction coefficients, gravity components and inertias of loads.
 
     Attributes:
         bodies: pseudo-inertias of the description, positive definite, shape (b, 4, 4).
-        positive: which of the others must be above zero, shape (k,).
-        location: where the others are expected; above zero where they must be, shape (k,).
-        scale: how far from there those are that may have either sign, shape (k,).
-        weight: how much each of the others counts, shape (k,).
-        follows: which of the others count `strength` times more, as bodies do, shape (k,).
+        positive: which of the others must be positive, shape (k,).
+        location: expected values of the others, positive where they must be, shape (k,).
+        scale: standard deviations of the others that may have either sign, shape (k,).
+        weight: weights of the others' prior terms, shape (k,).
+        follows: which of these weights are multiplied by the prior's `strength`, as the terms of
+            bodies are, shape (k,).
     """
 
     bodies: FloatArray
@@ -112,12 +118,12 @@ class Prior:
     follows: BoolArray
 
     def weights(self, strength: float) -> FloatArray:
-        """Return how much the others count beside bodies of a strength, shape (k,)."""
+        """Return the weights of the others' prior terms at a strength of the prior, shape (k,)."""
         return np.where(self.follows, strength, 1.0) * self.weight
 
     @cached_property
     def whitening(self) -> FloatArray:
-        """W of each body with ``W P0 W^T = 1``, shape (b, 4, 4)."""
+        """W of each body with ``W P0 W^T = E``, the identity, shape (b, 4, 4)."""
         return np.asarray(np.linalg.inv(np.linalg.cholesky(self.bodies)))
 
     @cached_property
@@ -127,11 +133,11 @@ class Prior:
 
     @property
     def expected(self) -> FloatArray:
-        """The parameters that need no data, shape (p,)."""
+        """The prior's parameters, shape (p,)."""
         return np.concatenate([*map(ten_parameters, self.bodies), self.location])
 
     def of(self, others: IntArray) -> Prior:
-        """Return that of the bodies and some of the others, by their index."""
+        """Return the prior of the bodies and some of the others, by index."""
         return Prior(
             self.bodies,
             self.positive[others],
@@ -144,11 +150,11 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class ConsistentFit:
-    """The minimum.
+    """Minimum of the cost.
 
     Attributes:
         parameters: shape (p,).
-        covariance: inverse of the curvature there, shape (p, p).
+        covariance: inverse of the Hessian at the minimum, shape (p, p).
     """
 
     parameters: FloatArray
@@ -158,13 +164,13 @@ class ConsistentFit:
 def consistent_fit(
     data: Gram, prior: Prior, strength: float, start: FloatArray | None = None
 ) -> ConsistentFit:
-    """Return the physically consistent parameters that fit best; see the module.
+    """Return the physically consistent parameters that minimise the cost of this module.
 
     Args:
         data: weighted equations; weights are inverse variances.
-        prior: the description.
-        strength: how much the description counts, above zero.
-        start: consistent parameters to begin with, shape (p,); None for the prior's.
+        prior: prior from the description.
+        strength: weight of the prior, above zero.
+        start: consistent initial guess, shape (p,); None for the prior's parameters.
     """
     if start is not None:
         x, covariance, found = _newton(data, prior, strength, np.array(start, dtype=float))
@@ -180,7 +186,7 @@ def consistent_fit(
 def _newton(
     data: Gram, prior: Prior, strength: float, x: FloatArray
 ) -> tuple[FloatArray, FloatArray, bool]:
-    """Return parameters, inverse of the curvature there, and whether it is the minimum."""
+    """Return the parameters, the inverse of their Hessian, and whether they are the minimum."""
     value = _value(data, prior, strength, x)
     for _ in range(NEWTON_STEPS):
         slope, curvature = _derivatives(data, prior, strength, x)
@@ -197,14 +203,14 @@ def _newton(
                 break
             share *= 0.5
         else:
-            found = True  # the rounding of the sums is reached
+            found = True  # the decrease is below rounding
             break
         x, value = x + share * step, trial
     return x, _solve(factor, np.eye(len(x))), found
 
 
 def _factor(curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a Cholesky factor of a matrix with its diagonal scaled to one, and the scale."""
+    """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scale."""
     scale: FloatArray = 1.0 / np.sqrt(np.diag(curvature))
     scaled = curvature * np.outer(scale, scale)
     jitter = 0.0
@@ -251,7 +257,7 @@ def _value(data: Gram, prior: Prior, strength: float, x: FloatArray) -> float:
 def _derivatives(
     data: Gram, prior: Prior, strength: float, x: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return gradient, shape (p,), and curvature, (p, p), of what is minimised."""
+    """Return the gradient, shape (p,), and the Hessian, shape (p, p), of the cost."""
     P, others = _split(prior, x)
     slope = data.matrix @ x - data.vector
     curvature = data.matrix.copy()

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Choices by what each part of the training data says of a fit to the others.
+"""Model selection by K-fold cross-validation on the training data.
 
-Parts are whole motions where there are several, else stretches of time. A choice that is more
-elaborate, or trusts the description less, is taken only where it is better by more than the
-standard error of the difference: what validates on other motions is usually simpler.
+Folds are whole motions if there are three or more, else stretches of time. A choice that is more
+complex, or that trusts the description less, is accepted only if it is better by more than the
+standard error of the difference: simpler models usually generalise better to other motions.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from kron_dynamics.identification.rows import Rows
 from kron_dynamics.typing import FloatArray, IntArray
 
 FOLDS = 5
+# Candidate strengths of the prior, the strongest first.
 STRENGTHS = tuple(10.0**k for k in range(4, -2, -1))
-# A choice has to be better by this share at least.
+# Least relative improvement of the score that justifies a choice.
 LEAST_GAIN = 0.01
-# Strengths whose scores are nearer than this share are as good as each other.
+# Strengths whose scores differ by less than this share count as equally good.
 FLAT = 0.02
-# Shares are of mean squares of about one, of remainders as large as the noise. Efforts without
-# noise leave much less, and shares of next to nothing say nothing.
+# Lower bound of the score that these shares refer to. Mean squares of residuals in units of the
+# noise are about 1; efforts without noise have much smaller ones, whose changes are meaningless.
 LEAST_SCORE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Equations in parts.
+    """Folds of the equations.
 
     Attributes:
-        parts: quadratic forms of each part.
-        prior: of their parameters.
+        parts: the quadratic form of each fold.
+        prior: prior of the parameters.
     """
 
     parts: tuple[Gram, ...]
@@ -43,24 +44,24 @@ class Folds:
 
     @property
     def whole(self) -> Gram:
-        """All equations."""
+        """Quadratic form of all equations."""
         total = self.parts[0]
         for part in self.parts[1:]:
             total = total + part
         return total
 
     def of(self, others: IntArray) -> Folds:
-        """Return those with some of the parameters that are not of bodies, by their index."""
+        """Return the folds with the bodies' parameters and some of the others, by index."""
         bodies = 10 * len(self.prior.bodies)
         columns = np.concatenate([np.arange(bodies), bodies + others])
         return Folds(tuple(part.of(columns) for part in self.parts), self.prior.of(others))
 
     def scores(self, strength: float, starts: Sequence[FloatArray] | None = None) -> FloatArray:
-        """Return weighted mean squares of each part by a fit to the others, shape (K,).
+        """Return the weighted mean square of each fold's residuals by a fit to the others, (K,).
 
         Args:
-            strength: of the prior.
-            starts: parameters of each fit to begin with; they are replaced by those found.
+            strength: weight of the prior.
+            starts: initial guess of each fit; overwritten in place with the solutions.
         """
         whole = self.whole
         found = []
@@ -74,12 +75,12 @@ class Folds:
 
 
 def folds_of(rows: Rows, weights: FloatArray, prior: Prior) -> Folds:
-    """Return rows in parts: whole motions where there are three or more, else stretches.
+    """Return the folds of rows: whole motions if there are three or more, else stretches.
 
     Args:
         rows: the training rows.
-        weights: of the squares of remainders, shape (R, n).
-        prior: of the parameters.
+        weights: weights of the squared residuals, shape (R, n).
+        prior: prior of the parameters.
     """
     groups = np.unique(rows.group)
     order = np.arange(len(rows))
@@ -96,13 +97,13 @@ def folds_of(rows: Rows, weights: FloatArray, prior: Prior) -> Folds:
 def is_better(
     scores: FloatArray, than: FloatArray, errors: float = 1.0, gain: float = LEAST_GAIN
 ) -> bool:
-    """Return whether scores are lower by more than chance and a least share.
+    """Return whether scores are lower by more than chance and by a least share.
 
     Args:
-        scores: mean squares of each part in units of the noise, shape (K,).
-        than: those of the other choice.
-        errors: how many standard errors of the difference are chance.
-        gain: the least share.
+        scores: mean squared residual of each fold in variances of the noise, shape (K,).
+        than: scores of the other choice, shape (K,).
+        errors: number of standard errors of the mean difference that may be chance.
+        gain: least relative improvement.
     """
     gains = than - scores
     error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
@@ -111,9 +112,9 @@ def is_better(
 
 
 def choose_strength(folds: Folds) -> tuple[float, dict[float, float]]:
-    """Return the strength of the prior, and the mean score of each that was tried.
+    """Return the strength of the prior, and the mean score of each candidate.
 
-    The strongest within one standard error of the best, or as good.
+    The choice is the strongest one within one standard error, or a share of `FLAT`, of the best.
 
     Args:
         folds: the training data.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Coulomb and viscous friction that explain most where nothing else can be said."""
+"""Best Coulomb and viscous friction for a URDF, which has no other friction terms."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kron_dynamics.typing import FloatArray
 def described_friction(
     robot: Robot, rows: Rows, inertial: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Return Coulomb and viscous friction beside inertial parameters, not negative, shape (n, 2).
+    """Return nonnegative Coulomb and viscous friction for given inertial parameters, shape (n, 2).
 
-    Joints without efforts keep what the description says. An offset is fitted along and left out.
+    Joints without efforts keep the described values. An offset is fitted, too, and discarded.
 
     Args:
         robot: the robot as described.
-        rows: with the friction terms `BASIC_TERMS`.
-        inertial: inertial parameters with the rotors that a description has, shape (10 b + n,).
-        weights: of the equations, shape (R, n).
+        rows: rows with the friction terms `BASIC_TERMS`.
+        inertial: identified inertial parameters with the described armatures, shape (10 b + n,).
+        weights: weights of the equations, shape (R, n).
     """
     from scipy.optimize import nnls  # takes long to import
 

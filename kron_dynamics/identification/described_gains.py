@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What known loads take of recorded efforts, and how these compare with the description's."""
+"""Efforts of known loads, and gains that scale recorded efforts to the described ones."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from kron_dynamics.identification.rows import Rows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Below this correlation with the described efforts, those recorded do not tell their own sign.
+# Magnitude of the correlation with the described efforts from which a negative one means that
+# efforts are recorded with the opposite sign.
 LEAST_CORRELATION = 0.1
-# Described efforts that are this many times those recorded, or the other way round, and correlated
-# with them by this much at least, are in another unit.
+# Recorded efforts count as being in another unit if they differ from the described ones by more
+# than this factor either way, and are correlated with them by more than `ALIKE`.
 OTHER_UNIT = 2.0
 ALIKE = 0.7
 
 
 def load_efforts(robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
-    """Return what known loads take of the efforts of rows, shape (R, n), N m or N.
+    """Return the efforts that known loads cause in each row, shape (R, n), N m or N.
 
     Args:
         robot: the robot.
-        rows: of the motions, in their order.
-        motions: what they are from.
+        rows: regressor rows of the motions, in their order.
+        motions: the motions, with their known loads.
     """
     carried = np.array([carried_parameters(robot, motion.loads) for motion in motions])
     count = carried.shape[1]
@@ -40,17 +41,17 @@ def load_efforts(robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatAr
 def described_gains(
     robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str] = BASIC_TERMS
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the factors that make recorded efforts those of the description, friction aside.
+    """Return the gains that scale recorded efforts to the described ones, friction projected out.
 
     Args:
         robot: the robot as described.
-        rows: of the motions.
-        motions: what they are from.
+        rows: regressor rows of the motions.
+        motions: the motions, with their known loads.
         terms: friction terms of the rows.
 
     Returns:
-        The factors, shape (n,), 1 where nothing is recorded; and how well they fit: the
-        correlation of recorded and described efforts, shape (n,).
+        The gains, shape (n,), 1 where nothing is recorded; and the correlation of recorded and
+        described efforts, shape (n,).
     """
     inertial = robot.inertial_parameters()
     count = len(inertial)
@@ -77,12 +78,12 @@ def described_gains(
 def unit_notes(
     robot: Robot, rows: Rows, motions: Sequence[Motion], terms: Sequence[str]
 ) -> list[str]:
-    """Return a line for each joint whose efforts look like described ones in another unit.
+    """Return a line for each joint whose efforts seem to be recorded in another unit.
 
     Args:
         robot: the robot as described.
-        rows: of the motions.
-        motions: what they are from.
+        rows: regressor rows of the motions.
+        motions: the motions, with their known loads.
         terms: friction terms of the rows.
     """
     factors, correlation = described_gains(robot, rows, motions, terms)
@@ -93,6 +94,6 @@ def unit_notes(
             notes.append(
                 f"joint '{name}': the description's efforts are {factors[joint]:.3g} times those "
                 f'recorded: currents or another unit (--scale), or other masses? Motion with a '
-                f'known load tells gains: --estimate-gains, --loaded, --load'
+                f'known load determines gains: --estimate-gains, --loaded, --load'
             )
     return notes

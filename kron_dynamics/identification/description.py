@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes identified parameters into a URDF, and beside it what a URDF cannot say."""
+"""Writes identified parameters into a URDF, and those without a URDF element into a side file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from kron_dynamics.identification.results import Identification
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# Left for the moving link when links fixed to it keep theirs: this share of the body's mass.
+# Least share of a body's mass that must remain for the moving link where the links fixed to it
+# keep their inertias.
 LEAST_SHARE = 0.01
 
 
@@ -24,16 +25,16 @@ def identified_urdf(
     """Return a URDF with identified masses, inertias and friction, and notes about it.
 
     Only <inertial> and <dynamics> change. A body of several links fixed to each other is written
-    into the link that its joint moves: the others keep theirs where what is left for it is
-    something that matter can have, else theirs go into it.
+    into the link that its joint moves. The other links keep their inertias if the remainder for
+    the moving link is physically consistent; else theirs are merged into it.
 
     Args:
         text: the URDF that the model was loaded from.
         model: the robot as described.
-        found: what was identified.
+        found: result of the identification.
 
     Raises:
-        ModelError: the text is no URDF with the joints of the model.
+        ModelError: the text is not a URDF with the joints of the model.
     """
     try:
         root = etree.fromstring(text.encode(), etree.XMLParser(remove_blank_text=False))
@@ -58,7 +59,9 @@ def identified_urdf(
             names = [name for part in others for name in part.links]
             for name in names:
                 links[name].remove(links[name].find('inertial'))
-            notes.append(f"link '{moving}' has what was fixed to it: {', '.join(names)}")
+            notes.append(
+                f"link '{moving}' includes the inertia of links fixed to it: {', '.join(names)}"
+            )
             left = own
         _set_inertial(links[moving], left)
     for place, name in enumerate(model.joint_names):
@@ -69,10 +72,10 @@ def identified_urdf(
 
 
 def beside_the_urdf(found: Identification) -> dict[str, object]:
-    """Return what a URDF has no element for, as plain numbers by joint: to be written as YAML.
+    """Return the identified parameters without a URDF element, as a dictionary to write as YAML.
 
     Args:
-        found: what was identified.
+        found: result of the identification.
     """
     structure = found.structure
     rotors = found.inertial[-len(found.joint_names) :]
@@ -94,7 +97,7 @@ def beside_the_urdf(found: Identification) -> dict[str, object]:
 
 
 def _set_inertial(link: etree._Element, ten: FloatArray) -> None:
-    """Write ten parameters about the link's origin as mass, centre and inertia about it."""
+    """Write ten parameters, about the link's origin, as mass, centre and central inertia."""
     P = pseudo_inertia(ten)
     mass = P[3, 3]
     center = P[:3, 3] / mass
@@ -117,7 +120,7 @@ def _set_dynamics(joint: etree._Element, coulomb: float, viscous: float) -> None
 
 
 def _child(parent: etree._Element, name: str, **values: str) -> None:
-    """Set attributes of a child, made where there is none; its other attributes stay."""
+    """Set attributes of a child element, created if missing; its other attributes stay."""
     child = parent.find(name)
     if child is None:
         child = etree.SubElement(parent, name)

@@ -13,7 +13,7 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# What each term multiplies, and whether its coefficient must not be negative.
+# Friction terms (see `friction_regressor`), and whether their coefficients must be nonnegative.
 TERMS = {
     'coulomb': True,
     'viscous': True,
@@ -23,10 +23,10 @@ TERMS = {
     'cubic': False,
     'load': True,
 }
-# Those that the <dynamics> of a URDF can say.
+# Terms that the <dynamics> element of a URDF can represent.
 URDF_TERMS = ('coulomb', 'viscous')
 BASIC_TERMS = ('coulomb', 'viscous', 'offset')
-# The Stribeck velocity as a multiple of that over which Coulomb friction passes through zero.
+# Stribeck velocity v_t as a multiple of the transition velocity v_s of Coulomb friction.
 STRIBECK_SHARE = 5.0
 
 
@@ -38,22 +38,22 @@ def friction_regressor(
     state: FloatArray | None = None,
     passage: float = 1.0,
 ) -> FloatArray:
-    """Return what friction coefficients multiply, shape (N, n, n k), by joint, then by term.
+    """Return the regressor of friction coefficients, shape (N, n, n k), by joint, then by term.
 
-    Of joint j with s = tanh(qd / v_s), v_s a multiple of that of `joint_friction`: coulomb s,
-    viscous qd, offset 1, asymmetry |s|, stribeck s exp(-(qd / v_t)^2) with v_t = 5 v_s, cubic
-    qd^3, load s times the magnitude of the load.
+    With s = tanh(qd / v_s) and v_s `passage` times the transition velocity of `joint_friction`,
+    the columns of each joint are: coulomb s, viscous qd, offset 1, asymmetry |s|, stribeck
+    s exp(-(qd / v_t)^2) with v_t = 5 v_s, cubic qd^3, load s times the magnitude of the load.
 
     Args:
         model: the robot.
         qd: rates, shape (N, n), rad/s or m/s.
         terms: k names of `TERMS`.
         load: efforts that the joints transmit, shape (N, n), N m or N, for the term 'load'.
-        state: what stands for s, as of `presliding_state`, shape (N, n).
-        passage: the multiple: friction passes through zero over slower or faster motion.
+        state: replaces s, from `presliding_state`, shape (N, n); None for tanh.
+        passage: factor of the transition velocity.
 
     Raises:
-        ParameterError: there is no such term, or 'load' is without a load.
+        ParameterError: a term does not exist, or the term 'load' is used without a load.
     """
     count, n = qd.shape
     slow = passage * friction_coefficients(model)[:, 2]
@@ -87,12 +87,13 @@ def friction_regressor(
 def presliding_state(model: RobotModel, q: FloatArray, time: float) -> FloatArray:
     """Return the share of Coulomb friction that acts, between -1 and 1, shape (N, n).
 
-    Dahl's model: after a reversal it builds up over the displacement v_s `time`. It begins at 0.
+    Dahl's model: after a reversal the share builds up over the displacement v_s `time`. It starts
+    at 0.
 
     Args:
-        model: the robot, whose v_s are those of `joint_friction`.
+        model: the robot, with the transition velocities v_s of `joint_friction`.
         q: positions in the order of time, shape (N, n), rad or m.
-        time: s, above zero.
+        time: presliding displacement over v_s, s, above zero.
     """
     displacement = time * friction_coefficients(model)[:, 2]
     moves = np.diff(q, axis=0)
@@ -108,7 +109,7 @@ def friction_names(joint_names: Sequence[str], terms: Sequence[str]) -> tuple[st
     """Return the names of the coefficients, in the order of the columns.
 
     Args:
-        joint_names: of the robot.
+        joint_names: names of the robot's joints.
         terms: names of `TERMS`.
     """
     return tuple(f'{joint} {term}' for joint in joint_names for term in terms)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Covariances of parameters with the uncertainty of the gains that they were found with."""
+"""Propagation of the uncertainty of estimated gains into the covariance of the parameters."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def widened_fit(
     prior: Prior,
     strength: float,
 ) -> WeightedFit:
-    """Return a fit whose covariance has the uncertainty of the gains.
+    """Return the fit with the uncertainty of the gains added to its covariance.
 
     Args:
-        gains: estimated ones; None if there are none.
+        gains: estimated gains; None if there are none.
         robot: the robot.
         weighted: the fit.
-        rows: what it is of.
-        motions: what these are of, with gains applied.
-        prior: of the parameters.
-        strength: of the prior.
+        rows: the rows of the fit.
+        motions: the motions of the rows, with gains applied.
+        prior: prior of the parameters.
+        strength: weight of the prior.
     """
     if gains is None or not len(gains.joints):
         return weighted
@@ -59,7 +59,7 @@ def widened(
     rows: Rows,
     motions: Sequence[Motion],
 ) -> LeastSquares | None:
-    """Return least squares likewise, if there are any; see `widened_fit`."""
+    """Return the least-squares solution, if any, with its covariance enlarged likewise."""
     if found is None or gains is None or not len(gains.joints):
         return found
     noise = np.where(np.isfinite(found.noise), found.noise, 1.0)
@@ -73,7 +73,7 @@ def widened(
 
 
 def _targets(gains: GainFit, robot: Robot, rows: Rows, motions: Sequence[Motion]) -> FloatArray:
-    """Return the slopes of the rows' efforts by the logarithms of gains, shape (R, n, u)."""
+    """Return the derivatives of the rows' efforts by the log gains, shape (R, n, u)."""
     efforts = np.nan_to_num(rows.effort + load_efforts(robot, rows, motions))
     targets = np.zeros((*efforts.shape, len(gains.joints)))
     for place, joint in enumerate(gains.joints):
@@ -82,5 +82,5 @@ def _targets(gains: GainFit, robot: Robot, rows: Rows, motions: Sequence[Motion]
 
 
 def _scaled(columns: FloatArray, root: FloatArray) -> FloatArray:
-    """Return columns of all equations, shape (R, n, k), times something, as (R n, k)."""
+    """Return columns, shape (R, n, k), times `root`, shape (R, n), flattened to (R n, k)."""
     return (columns * root[..., None]).reshape(-1, columns.shape[2])

@@ -1,13 +1,13 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains of motors whose recorded efforts are currents, by motion with loads that are known.
+"""Effort gains of motors that record currents, from motion with known loads.
 
-With y the recorded efforts of a joint, k its gain, w what known loads take and x the unknown
-parameters, ``k y = Y x + w``. Where w is zero everywhere, k and x have a common factor unknown.
-The remainders that count are those of y, ``y - (Y x + w) / k``, so the noise of y biases no gain.
-All gains and x are found together: by turns the consistent x of the gains so far (`weighted_fit`,
-hardly held by the description, whose masses must not decide), and a Gauss-Newton step of log k
-along which x moves.
+With y the recorded efforts of a joint, k its gain, w the efforts of known loads and x the unknown
+parameters, ``k y = Y x + w``. If w is zero everywhere, k and x are known up to a common factor.
+The residuals are ``y - (Y x + w) / k``, in units of y, so that the noise of y does not bias the
+gains. All gains and x are estimated together, alternating between the consistent x for the current
+gains (`weighted_fit`, with a weak prior, since described masses must not decide the gains) and a
+Gauss-Newton step of log k with x eliminated.
 """
 
 from __future__ import annotations
@@ -35,27 +35,30 @@ from kron_dynamics.model.magnitudes import reach_of
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray, IntArray
 
-# Standard deviation of the logarithm of a gain about what the description makes of it: a factor of
-# three either way, so that what nothing tells has an interval.
+# Prior standard deviation of the logarithm of a gain about its initial guess: a factor of three
+# either way, so that the interval of an unidentifiable gain is finite.
 UNKNOWN = 1.0
-# A gain cannot be told where its standard deviation is above this share of it.
+# A gain is identifiable if its relative standard deviation is below this.
 NOT_TOLD = 0.05
 ITERATIONS = 40
+# Largest step of a log gain: a factor of two.
 LONGEST_STEP = 0.7
-# Steps below this share of the standard deviation are those of weights that change, for nothing.
+# The iteration ends at steps below this share of the standard deviation: smaller ones are caused
+# by changes of the robust weights.
 CONVERGED = 0.02
+# Half of a 95 % interval in standard deviations.
 NORMAL_95 = 1.959964
 
 
 @dataclass(frozen=True, eq=False)
 class GainFit:
-    """What recorded efforts are multiplied by, and loads with what was unknown of them.
+    """Estimated gains of efforts and inertias of loads.
 
     Attributes:
-        joints: those whose gain was estimated, shape (u,).
-        factors: gains, 1 where known, shape (n,).
-        covariance: of the logarithms of the estimated ones, shape (u, u).
-        loads: loads with their inertia, by the loads that have none.
+        joints: indices of the joints whose gain was estimated, shape (u,).
+        factors: gains that multiply the recorded efforts, 1 where known, shape (n,).
+        covariance: covariance of the logarithms of the estimated gains, shape (u, u).
+        loads: maps each load without inertia to the same load with its estimated inertia.
     """
 
     joints: IntArray
@@ -64,7 +67,7 @@ class GainFit:
     loads: dict[KnownLoad, KnownLoad]
 
     def applied(self, motions: Sequence[Motion]) -> list[Motion]:
-        """Return motions with efforts in N m or N, and with loads whose inertia is known."""
+        """Return the motions with efforts in N m or N, and with loads whose inertia is known."""
         return [
             replace(
                 motion,
@@ -75,7 +78,7 @@ class GainFit:
         ]
 
     def told(self, robot: Robot) -> tuple[Gain, ...]:
-        """Return the estimated gains with their intervals."""
+        """Return the estimated gains with their 95 % intervals."""
         found = []
         for place, joint in enumerate(self.joints):
             deviation = float(np.sqrt(self.covariance[place, place]))
@@ -95,15 +98,18 @@ def fit_gains(
     joints: IntArray,
     factors: FloatArray,
 ) -> GainFit:
-    """Return the gains of joints, by rows of recorded efforts.
+    """Return the gains of joints and the unknown inertias of loads.
 
     Args:
         robot: the robot as described.
-        rows: of the motions, their efforts as recorded.
+        rows: regressor rows of the motions, with efforts as recorded.
         motions: some with known loads, some without or with others.
-        prior: of the parameters of the rows.
-        joints: whose gains are unknown, shape (u,).
-        factors: gains to begin with, 1 where known, shape (n,).
+        prior: prior of the parameters of the rows.
+        joints: indices of the joints with unknown gains, shape (u,).
+        factors: initial guess of the gains, 1 where known, shape (n,).
+
+    Raises:
+        ParameterError: the iteration does not converge.
     """
     loads = load_efforts(robot, rows, motions)
     recorded = rows.effort + loads
@@ -123,7 +129,9 @@ def fit_gains(
         if np.all(np.abs(step) <= CONVERGED * np.sqrt(np.diag(covariance))):
             break
     else:
-        raise ParameterError('the gains do not settle: record longer motion with and without load')
+        raise ParameterError(
+            'the gains do not converge: record longer motion with and without load'
+        )
     found = x[len(x) - 6 * len(unknown) :].reshape(-1, 6)
     inertias = {load: load.with_inertia(six) for load, six in zip(unknown, found, strict=True)}
     return GainFit(joints, factors, covariance, inertias)
@@ -136,7 +144,7 @@ def _with_inertias(
     prior: Prior,
     unknown: Sequence[KnownLoad],
 ) -> tuple[FloatArray, Prior]:
-    """Return the matrix and the prior with six unknown moments of inertia for some loads."""
+    """Return matrix and prior, extended by the six moments of inertia of each unknown load."""
     columns, scales = [rows.matrix], [prior.scale]
     for load in unknown:
         carried = np.array([load in motion.loads for motion in motions])
@@ -164,19 +172,19 @@ def _step(
     joints: IntArray,
     away: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a Gauss-Newton step of log k, shape (u,), and its covariance, (u, u).
+    """Return a Gauss-Newton step of log k, shape (u,), and its covariance, shape (u, u).
 
     Args:
-        rows: efforts by the gains so far.
-        loads: what known loads take of them, shape (R, n), N m or N.
-        weighted: the parameters at these gains, p of them.
-        prior: of these.
-        joints: whose gains are unknown, shape (u,).
-        away: how far log k is from where it began, shape (u,).
+        rows: rows with efforts scaled by the current gains.
+        loads: efforts of known loads, shape (R, n), N m or N.
+        weighted: the fit of the p parameters at these gains.
+        prior: prior of these parameters.
+        joints: indices of the joints with unknown gains, shape (u,).
+        away: log k minus its initial guess, shape (u,).
     """
     x = weighted.fit.parameters
     count, modelled = len(x), rows.matrix @ x + loads
-    # Minus the slopes of the remainders of y, times k: by x, then by log k.
+    # Negative derivatives of the residuals of y, times k: by x, then by log k.
     slopes = np.zeros((*modelled.shape, len(joints)))
     slopes[:, joints, range(len(joints))] = -modelled[:, joints]
     columns = np.concatenate([rows.matrix, slopes], axis=2)
@@ -187,7 +195,7 @@ def _step(
     information = 0.5 * (information + information.T) + np.eye(len(joints)) / UNKNOWN**2
     covariance = np.linalg.inv(information)
     step = covariance @ (data.vector[count:] - away / UNKNOWN**2)
-    # Remainders that are correlated in time count as fewer, as in `weighted_fit`.
+    # Residuals that are correlated in time carry less information, as in `weighted_fit`.
     further = gram(columns, rows.effort, weighted.weights * (weighted.correlation - 1.0)).matrix
     spread = np.concatenate([-covariance @ across, covariance], axis=1)
     return step, covariance + spread @ further @ spread.T

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A base that does not stand level: efforts by gravity that points a little elsewhere."""
+"""A base that is not level: regressor of small components of gravity across the described one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TILT_NAMES = ('gravity across, first', 'gravity across, second')
 
 
 def tilt_axes(gravity: FloatArray) -> FloatArray:
-    """Return two unit vectors across gravity, those of the base's axes as far as they are, (2, 3).
+    """Return two unit vectors perpendicular to gravity, near axes of the base, shape (2, 3).
 
     Args:
-        gravity: of the description, in base axes, shape (3,), m/s^2, not zero.
+        gravity: described gravity in base axes, shape (3,), m/s^2, not zero.
     """
     down = gravity / np.linalg.norm(gravity)
     first = np.eye(3)[int(np.argmin(np.abs(down)))]
@@ -31,11 +31,11 @@ def tilt_axes(gravity: FloatArray) -> FloatArray:
 
 
 def tilted_gravity(gravity: FloatArray, across: FloatArray) -> FloatArray:
-    """Return gravity as strong as described that has given components across it, shape (3,).
+    """Return gravity of the described magnitude with given perpendicular components, shape (3,).
 
     Args:
-        gravity: of the description, shape (3,), m/s^2.
-        across: along `tilt_axes`, shape (2,), m/s^2.
+        gravity: described gravity, shape (3,), m/s^2.
+        across: components along `tilt_axes`, shape (2,), m/s^2.
     """
     if not across.any():
         return gravity
@@ -45,10 +45,10 @@ def tilted_gravity(gravity: FloatArray, across: FloatArray) -> FloatArray:
 
 
 def tilt_regressor(robot: Robot, q: FloatArray) -> FloatArray:
-    """Return efforts of the described weight per m/s^2 of gravity across it, shape (N, n, 2).
+    """Return the efforts of the described masses per m/s^2 along `tilt_axes`, shape (N, n, 2).
 
-    Masses that are described a tenth too light make the tilt a tenth too large: a matter of
-    second order.
+    The described masses keep the problem linear; if they are 10 % too light, the estimated tilt
+    is 10 % too large, an error of second order.
 
     Args:
         robot: the robot as described, with gravity.
@@ -59,5 +59,5 @@ def tilt_regressor(robot: Robot, q: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def _lying(model: RobotModel) -> tuple[Robot, ...]:
-    """Return the robot with gravity of 1 m/s^2 along either axis instead."""
+    """Return two copies of the robot with gravity of 1 m/s^2 along each of `tilt_axes`."""
     return tuple(Robot(replace(model, gravity=axis)) for axis in tilt_axes(model.gravity))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads that are known: what a link carried in a recording is no part of the robot."""
+"""Known loads that links carried in a recording and that are not part of the robot."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class KnownLoad:
-    """What a link carried, by its scales and its drawing.
+    """A load of known mass and centre of mass.
 
     Attributes:
-        link: what carried it.
-        payload: mass, above zero, and centre of mass in the link's frame; inertia about it.
-        has_inertia: whether the inertia is known; else it is estimated along.
+        link: name of the link that carried it.
+        payload: mass, above zero, centre of mass in the link's frame, and inertia about it.
+        has_inertia: whether the inertia is known; else it is estimated with the gains.
 
     Raises:
-        InvalidInertiaError: there is no mass.
+        InvalidInertiaError: the mass is not positive.
     """
 
     link: str
@@ -38,7 +38,7 @@ class KnownLoad:
     has_inertia: bool = True
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the mass."""
         if not self.payload.mass > 0.0:
             raise InvalidInertiaError(
                 f"the load of link '{clipped(self.link)}' has a mass of {self.payload.mass:g} kg, "
@@ -54,7 +54,7 @@ class KnownLoad:
         return np.array([own.mass, *moments, *turning[np.triu_indices(3)]])
 
     def with_inertia(self, six: FloatArray) -> KnownLoad:
-        """Return it with an inertia about its centre of mass, xx, xy, xz, yy, yz, zz, (6,)."""
+        """Return the load with an inertia about its centre, xx, xy, xz, yy, yz, zz, kg m^2."""
         inertia = np.zeros((3, 3))
         inertia[np.triu_indices(3)] = six
         inertia = inertia + np.triu(inertia, 1).T
@@ -63,10 +63,10 @@ class KnownLoad:
 
 
 def placing(robot: Robot, link: str) -> FloatArray:
-    """Return what makes parameters of a link's body of those about the link, shape (10, 10).
+    """Return the matrix from parameters about a link's frame to those of its body, shape (10, 10).
 
     Raises:
-        ModelError: the link does not move, or bends.
+        ModelError: the link does not move, or is flexible.
         UnknownFrameError: the robot has no such link.
     """
     carrier_of(robot.model, link)
@@ -77,17 +77,17 @@ def placing(robot: Robot, link: str) -> FloatArray:
 
 
 def body_columns(robot: Robot, link: str) -> slice:
-    """Return which inertial parameters of the robot are those of the body of a link."""
+    """Return the slice of the robot's inertial parameters that belongs to the body of a link."""
     first = PARAMETERS_PER_BODY * tree_of(robot.model).frame(link).body
     return slice(first, first + PARAMETERS_PER_BODY)
 
 
 def carried_parameters(robot: Robot, loads: Sequence[KnownLoad]) -> FloatArray:
-    """Return what loads add to the inertial parameters of a robot, shape (10 b + n,).
+    """Return the inertial parameters that loads add to those of a robot, shape (10 b + n,).
 
     Args:
-        robot: the robot without them.
-        loads: what its links carry.
+        robot: the robot without the loads.
+        loads: the loads on its links.
 
     Raises:
         ModelError: a link does not move.

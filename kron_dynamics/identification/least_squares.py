@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted least squares with each joint's own noise, outliers weighted down, and covariance."""
+"""Robust weighted least squares with a separate noise level per joint, and its covariance."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ from scipy.linalg import svd
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Singular values below this share of the largest, columns scaled to length one, are zero.
+# Singular values below this share of the largest, columns scaled to length one, count as zero.
 RANK_TOLERANCE = 1e-7
 ITERATIONS = 30
+# Relative change of the joint noise at which the iteration ends.
 CONVERGED = 1e-6
-# Tukey's biweight keeps 95 % of the efficiency with this many standard deviations.
+# Cut-off of Tukey's biweight in standard deviations: 95 % efficiency for normal residuals.
 TUKEY = 4.685
-# Weighted so, the standard deviation of normal remainders is this share of what it was.
+# Standard deviation of normal residuals under these weights, relative to the unweighted one.
 BIWEIGHT_SHARE = ((1 - 6 / TUKEY**2 + 15 / TUKEY**4) / (1 - 2 / TUKEY**2 + 3 / TUKEY**4)) ** 0.5
+# Standard deviation of a normal distribution over its median absolute deviation.
 NORMAL_MAD = 1.4826
-# Noise below this share of a joint's efforts counts as that: no model is better, and the squares
-# of remainders, which are differences of such efforts, have no more digits.
+# Lower bound of the noise, as a share of a joint's efforts: no model is more exact, and sums of
+# squared residuals, which are differences of squared efforts, have no more digits.
 LEAST_NOISE = 1e-3
-# Remainders are taken to be correlated over at most this share of the rows.
+# Longest lag of the autocorrelation of residuals, as a share of the rows.
 LONGEST_CORRELATION = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """Parameters that fit n joints' efforts best.
+    """Least-squares parameters for the efforts of n joints.
 
     Attributes:
-        parameters: shape (p,); of those that the data do not tell apart, the shortest.
-        covariance: shape (p, p), with each joint's noise and its correlation in time; of what the
-            data do not show, 0.
-        noise: standard deviation of each joint's remainders, shape (n,), N m or N; NaN where no
+        parameters: minimum-norm solution in scaled columns, shape (p,).
+        covariance: shape (p, p), with each joint's noise and its correlation in time; 0 in
+            unidentifiable directions.
+        noise: standard deviation of each joint's residuals, shape (n,), N m or N; NaN where no
             effort is known.
-        correlation: rows over which the remainders of each joint are correlated, at least 1,
-            shape (n,).
-        weights: of each equation by its remainder, 1 for usual ones and 0 for outliers, (R, n).
-        rank: number of combinations of parameters that the data show.
-        condition: largest over smallest singular value that counts, columns scaled.
+        correlation: number of rows over which the residuals of each joint are correlated, at
+            least 1, shape (n,).
+        weights: robust weights of the equations, from 1 to 0 for outliers, shape (R, n).
+        rank: number of identifiable combinations of parameters.
+        condition: largest over smallest nonzero singular value, columns scaled.
     """
 
     parameters: FloatArray
@@ -57,15 +59,15 @@ class LeastSquares:
 def weighted_least_squares(
     matrix: FloatArray, effort: FloatArray, *, robust: bool = True
 ) -> LeastSquares:
-    """Return the parameters that minimise the squares of remainders over each joint's noise.
+    """Return the parameters that minimise the squared residuals, weighted by each joint's noise.
 
     Args:
         matrix: shape (R, n, p).
-        effort: shape (R, n), N m or N; NaN where none is known.
-        robust: whether outliers lose weight, by Tukey's biweight.
+        effort: shape (R, n), N m or N; NaN where unknown.
+        robust: whether outliers are down-weighted by Tukey's biweight.
 
     Raises:
-        ParameterError: there are fewer equations than parameters that they tell apart.
+        ParameterError: no effort is known, or the equations are not more than their rank.
     """
     known = np.isfinite(effort)
     values = np.where(known, effort, 0.0)
@@ -86,7 +88,8 @@ def weighted_least_squares(
             )
         share = equations / (equations - rank)
         rest = values - matrix @ solution[0]
-        # Remainders of a fit are smaller than the noise: without `share` few rows lose more.
+        # Residuals of a fit are smaller than the noise: without `share`, a fit to few rows would
+        # lose more and more of them as outliers.
         weights = known * (outlier_weights(rest, known, share, least) if robust else 1.0)
         noise = joint_noise(rest, weights, robust)
         if np.all(np.abs(noise - before) <= CONVERGED * noise):
@@ -96,7 +99,7 @@ def weighted_least_squares(
     parameters, spread, rank, condition = solution
     correlation = correlation_times(values - matrix @ parameters, weights)
     root = np.sqrt(weights) / noise
-    # Correlated remainders count as fewer: each joint's information shrinks by its own factor.
+    # Correlation in time reduces each joint's information by its own factor.
     scaled = (matrix * root[..., None]).reshape(-1, matrix.shape[2]) @ spread
     middle = (scaled * np.tile(correlation, len(matrix))[:, None]).T @ scaled
     covariance = share * (spread @ middle @ spread.T)
@@ -112,9 +115,9 @@ def _solve(
     b = (effort * root).ravel()
     scale = np.linalg.norm(A, axis=0)
     scale[scale <= 1e-12 * scale.max(initial=0.0)] = np.inf
-    # The triangle has the singular values of the tall matrix.
+    # R has the singular values of the tall matrix.
     Q, R = np.linalg.qr(A / scale)
-    # That of NumPy does not converge on some triangles of less than full rank.
+    # NumPy's SVD (gesdd) does not converge on some rank-deficient triangles.
     U, sizes, Vt = svd(R, lapack_driver='gesvd')
     rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
     spread = (Vt[:rank].T / sizes[:rank]) / scale[:, None]
@@ -125,14 +128,14 @@ def _solve(
 def outlier_weights(
     rest: FloatArray, known: BoolArray, share: float = 1.0, least: FloatArray | float = 0.0
 ) -> FloatArray:
-    """Return Tukey's biweights of remainders by each joint's robust spread, shape (R, n).
+    """Return Tukey's biweights of residuals, scaled by each joint's robust spread, shape (R, n).
 
     Args:
-        rest: remainders, shape (R, n).
-        known: where they count, shape (R, n).
-        share: variance of the noise over that of the remainders, which a fit has made smaller.
-        least: the spread that each joint has at least, shape (n,), N m or N. Of a machine that
-            rests most of the time the median remainder is next to nothing, and all motion far off.
+        rest: residuals, shape (R, n).
+        known: whether each residual is valid, shape (R, n).
+        share: variance of the noise over the variance of the residuals, which a fit reduces.
+        least: lower bound of each joint's spread, shape (n,), N m or N. If a machine stands still
+            most of the time, the median residual is almost zero and all motion would be outliers.
     """
     filled = np.where(known | ~known.any(axis=0), np.where(known, np.abs(rest), 0.0), np.nan)
     spread = share**0.5 * NORMAL_MAD * np.nanmedian(filled, axis=0)
@@ -142,12 +145,12 @@ def outlier_weights(
 
 
 def joint_noise(rest: FloatArray, weights: FloatArray, robust: bool = True) -> FloatArray:
-    """Return the weighted standard deviation of each joint's remainders, shape (n,); 1 if none.
+    """Return the weighted standard deviation of each joint's residuals, shape (n,); 1 if none.
 
     Args:
-        rest: remainders, shape (R, n).
+        rest: residuals, shape (R, n).
         weights: shape (R, n).
-        robust: whether the weights are those of `outlier_weights`, which make it smaller.
+        robust: whether the weights are from `outlier_weights`; their bias is then corrected.
     """
     total = weights.sum(axis=0)
     noise = np.sqrt((weights * rest * rest).sum(axis=0) / np.where(total > 0.0, total, 1.0))
@@ -156,12 +159,12 @@ def joint_noise(rest: FloatArray, weights: FloatArray, robust: bool = True) -> F
 
 
 def correlation_times(rest: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return over how many rows each joint's remainders are correlated, at least 1, shape (n,).
+    """Return each joint's integrated autocorrelation time in rows, at least 1, shape (n,).
 
-    1 + 2 (rho_1 + rho_2 + ...) up to the first correlation below zero.
+    1 + 2 (rho_1 + rho_2 + ...), truncated at the first correlation that is not positive.
 
     Args:
-        rest: remainders at evenly spaced times, shape (R, n).
+        rest: residuals at evenly spaced times, shape (R, n).
         weights: shape (R, n).
     """
     values = rest * np.sqrt(weights)

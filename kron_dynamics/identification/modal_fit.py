@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frequencies and damping of modes that windows of a record show, with their uncertainty."""
+"""Estimation of modal frequencies and damping from windows of a record, with uncertainty."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ import numpy as np
 from kron_dynamics.identification.modal_windows import ModalResiduals, ModalWindows
 from kron_dynamics.typing import FloatArray
 
-# Frequencies are sought within these shares of the predicted ones.
+# Bounds of the frequencies, as multiples of the predicted ones, and number of grid points between.
 SEARCHED = (0.65, 1.5)
 _TRIALS = 48
-# Damping ratios: where the search begins, and within what it stays.
+# Damping ratios: initial guess and bounds.
 _USUAL_RATIO, _RATIOS = 0.03, (5e-4, 0.4)
+# Number of least-squares solutions, with windows and channels reweighted between them.
 _ROUNDS = 4
-# A window that is worse than the usual one by this factor was disturbed: it counts less.
+# A window whose mean squared residual exceeds this multiple of the median counts as disturbed and
+# is down-weighted.
 _DISTURBED = 2.0
-# Evidence: what a mode explains beyond what as many amplitudes explain of noise, in standard
-# deviations of that; and how narrow its frequency must be.
+# A mode is detected above this evidence (improvement over amplitudes fitted to noise, in standard
+# deviations) and below this half interval of its frequency, as a share.
 _LEAST_EVIDENCE, _WIDEST = 6.0, 0.05
-# Standard deviations of a 95 % interval of normal errors, and the share below its upper end.
+# Half of a 95 % interval in normal standard deviations, and the corresponding quantile.
 _NORMAL, _BELOW = 1.96, 0.975
-# Freedoms that one window leaves, or several of which but one tells anything: next to none.
+# Lower bound of the degrees of freedom of the scatter, with a single effective window.
 _LEAST_FREEDOM = 0.1
 
 
 @dataclass(frozen=True)
 class FittedMode:
-    """A mode as a record shows it.
+    """A mode estimated from a record.
 
     Attributes:
-        scale: of its frequency to the predicted one.
-        scale_interval: half of its 95 % interval.
+        scale: frequency relative to the predicted one.
+        scale_interval: half of the 95 % interval of the scale.
         ratio: damping ratio.
-        ratio_interval: half of the 95 % interval of its logarithm.
-        evidence: how much better the record is explained with this mode than without, in standard
-            deviations of what noise would do.
-        channel_evidence: the same by channel, shape (C,).
-        seen: whether that is enough to believe the numbers.
+        ratio_interval: half of the 95 % interval of the logarithm of the damping ratio.
+        evidence: decrease of the squared residuals by this mode beyond the decrease expected from
+            noise, in standard deviations of the latter.
+        channel_evidence: the decrease by channel in the same unit, shape (C,).
+        seen: whether the mode is detected, so that its estimates are valid.
     """
 
     scale: float
@@ -54,13 +56,13 @@ class FittedMode:
 
 @dataclass(frozen=True)
 class ModalFit:
-    """Modes of some windows.
+    """Modes estimated from windows.
 
     Attributes:
-        modes: in the order of the windows'.
-        misfit: mean square of the residuals in variances of the sensors' noise; 1 where nothing
-            but noise is left.
-        disturbed: windows that count less than half, as something else moved the machine.
+        modes: in the order of the windows' modes.
+        misfit: mean square of the residuals in variances of the sensors' noise; 1 if only noise
+            is left.
+        disturbed: number of windows with a weight below 0.5, because of other excitation.
     """
 
     modes: tuple[FittedMode, ...]
@@ -69,10 +71,10 @@ class ModalFit:
 
 
 def fit_modes(windows: ModalWindows) -> ModalFit:
-    """Return the modes that windows show: maximum likelihood with noise in joints and channels.
+    """Return the maximum-likelihood modes, with noise in joint accelerations and channels.
 
     Args:
-        windows: at least one, with a channel that is known.
+        windows: at least one, with at least one known channel.
     """
     from scipy.optimize import least_squares  # takes long to import
 
@@ -114,7 +116,7 @@ def fit_modes(windows: ModalWindows) -> ModalFit:
 
 
 def _weigh(residuals: ModalResiduals, rows: FloatArray) -> None:
-    """Let channels and windows count by what is left of them."""
+    """Update the noise of channels and the weights of windows by their residuals."""
     windows = residuals.windows
     plain = rows / np.sqrt(residuals.weights)[:, None, None, None]
     each = np.einsum('spli->si', plain**2) / (2.0 * rows.shape[2])
@@ -132,7 +134,7 @@ def _weigh(residuals: ModalResiduals, rows: FloatArray) -> None:
 
 
 def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> ModalFit:
-    """The modes at the logarithms of scales and ratios, shape (2 m,)."""
+    """Return the modes at the logarithms of scales and ratios `x`, shape (2 m,)."""
     windows, m = residuals.windows, residuals.windows.modes
     scale, ratio = np.exp(x[:m]), np.exp(x[m:])
     rest = residuals(scale, ratio)
@@ -146,8 +148,8 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
         gained = gained / max(misfit, 1.0)
         evidence = float((gained.sum() - extra) / np.sqrt(2.0 * extra))
         inside = SEARCHED[0] * 1.01 < scale[k] < SEARCHED[1] / 1.01
-        # What never dies out is an oscillation of something else, and so is what the joints'
-        # motion explains no better than chance.
+        # Undamped oscillations have another cause, and so have those that are not explained better
+        # with the joints' motion as excitation.
         inside &= _RATIOS[0] * 1.5 < ratio[k] < _RATIOS[1] / 1.5
         driven = np.sum(residuals(scale, ratio, undriven=k) ** 2 - rest**2) > 0.0
         narrow = half[k] < _WIDEST
@@ -166,31 +168,31 @@ def _result(residuals: ModalResiduals, x: FloatArray, jacobian: FloatArray) -> M
 
 
 def half_intervals(rest: FloatArray, jacobian: FloatArray, misfit: float) -> FloatArray:
-    """Return halves of the 95 % intervals of logarithms of scales and ratios, shape (2 m,).
+    """Return half of the 95 % intervals of the logarithms of scales and ratios, shape (2 m,).
 
-    By the noise, and by how much windows disagree: the wider one. How much they do is told by
-    leaving out each of them in turn (the jackknife). Few windows tell of their own scatter with
-    little certainty, and those that hardly see a mode do not count as windows, so that quantiles
-    are Student's, with the freedoms of as many equal windows as would tell as much.
+    The wider one of two intervals: from the noise, and from the scatter between windows by the
+    jackknife, which leaves out one window at a time. The scatter of few windows is uncertain, and
+    windows with little information on a mode hardly count. Its quantiles are therefore Student's,
+    with the effective number of equally informative windows minus 1 as degrees of freedom.
 
     Args:
         rest: residuals, shape (S, 2, L, C).
-        jacobian: their derivatives, shape (S 2 L C, 2 m).
+        jacobian: derivatives of the residuals, shape (S 2 L C, 2 m).
         misfit: mean square of the residuals.
     """
     from scipy.special import stdtrit  # takes long to import
 
     count = len(rest)
     slopes = jacobian.reshape(count, -1, jacobian.shape[1])
-    told = slopes.swapaxes(1, 2) @ slopes
-    whole = told.sum(axis=0)
+    information = slopes.swapaxes(1, 2) @ slopes
+    whole = information.sum(axis=0)
     inverse = np.linalg.pinv(whole, hermitian=True)
     noise = np.sqrt(np.maximum(inverse.diagonal() * max(misfit, 1.0), 0.0))
     pulls = np.einsum('sr,srk->sk', rest.reshape(count, -1), slopes)
-    others = np.linalg.pinv(whole - told, hermitian=True)
+    others = np.linalg.pinv(whole - information, hermitian=True)
     moved = np.einsum('sij,sj->si', others, pulls)
     scatter = np.sqrt((count - 1.0) / count * np.sum(moved**2, axis=0))
-    shares = np.einsum('sii->si', told) / np.maximum(whole.diagonal(), 1e-300)
+    shares = np.einsum('sii->si', information) / np.maximum(whole.diagonal(), 1e-300)
     alike = 1.0 / np.maximum(np.sum(shares**2, axis=0), 1e-300)
     student = stdtrit(np.maximum(alike - 1.0, _LEAST_FREEDOM), _BELOW)
     return np.asarray(np.maximum(_NORMAL * noise, student * scatter))

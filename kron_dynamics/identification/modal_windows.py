@@ -1,18 +1,19 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Recorded vibrations as spectra of short windows, and what modes leave of them.
+r"""Spectra of short windows of recorded vibrations, and their residuals for given modes.
 
-The joints' motion is known, so that the links vibrate as those of a machine whose joints are held,
+With the joints' motion as a known input, the links vibrate as those of a machine with held joints,
 
 .. math:: \ddot\eta_k + 2 \zeta_k \omega_k \dot\eta_k + \omega_k^2 \eta_k = -p_k^T \ddot q
 
-whatever drives, friction and control do: that is in q already. A channel, such as the effort of
-a drive, then has ``y_c = sum_k B_kc eta_k''`` beyond what stiff links explain. In a window that
-begins and ends anywhere, spectra obey the same equations but for the transients of each mode,
-``(a s + b) / (s^2 + 2 zeta omega s + omega^2)``, and low powers of s of each channel (Pintelon
-and Schoukens, System Identification, 2nd ed., section 6.3). The measured accelerations of the
-joints have noise too, which modes amplify, so that every line counts by the noise of both
-(section 9.11, errors in variables); without that, frequencies are wrong by several percent.
+independently of drives, friction and control, whose effects are contained in q. A channel, such as
+the effort of a drive, then has ``y_c = sum_k B_kc eta_k''`` in addition to the rigid-body
+prediction. The spectra of a finite window obey the same equations up to the transients of each
+mode, ``(a s + b) / (s^2 + 2 zeta omega s + omega^2)``, and low powers of s in each channel
+(Pintelon and Schoukens, System Identification, 2nd ed., section 6.3). The measured joint
+accelerations are noisy, too, and the modes amplify that noise. Each spectral line is therefore
+weighted by the noise of both (section 9.11, errors in variables); without that, frequencies are
+wrong by several percent.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ import numpy as np
 
 from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
-# Powers of s that stand for drifts of a channel and for the ends of a window.
+# Powers of s that represent the drift of a channel and the transients at the ends of a window.
 _POWERS = (-2, -1, 0, 1)
-# Columns of least squares with less than this of their length left are dependent on others.
+# Singular values of normalised columns below this share of the largest count as zero.
 _DEPENDENT = 1e-7
 
 
@@ -34,17 +35,20 @@ class ModalWindows:
     """Spectra of S windows of one length at L lines: n_j joints, C channels, m modes.
 
     Attributes:
-        lines: angular frequencies, shape (L,), rad/s.
-        pushes: what drives each mode but for its sign, p^T qdd as it was, shape (S, L, m).
-        joint_noise: standard deviations of the joints' accelerations, shape (L, n_j), rad/s^2 or
-            m/s^2.
-        channels: what stiff links do not explain, shape (S, L, C); 0 where not known.
+        lines: angular frequencies of the spectral lines, shape (L,), rad/s.
+        pushes: spectra of the excitation p^T qdd of each mode, without the minus sign, with p
+            along the window, shape (S, L, m).
+        joint_noise: standard deviations of the noise of the joints' accelerations, shape
+            (L, n_j), rad/s^2 or m/s^2.
+        channels: spectra of the channels minus the rigid-body prediction, shape (S, L, C); 0
+            where unknown.
         channel_noise: standard deviations of the channels' own noise, shape (C,).
-        rigid: what joints' accelerations do in a channel, taken off already, shape (S, C, n_j).
+        rigid: derivatives of the rigid-body prediction, already subtracted from the channels, by
+            the joints' accelerations, shape (S, C, n_j).
         known: whether a channel is known in a window, shape (S, C).
-        nuisances: what errors that all windows share look like, each of the size that is usual,
-            shape (S, L, C, k); their amounts have a standard deviation of 1.
-        drive: p in the middle of a window, shape (S, m, n_j).
+        nuisances: spectra of systematic errors that all windows share, scaled so that their
+            amplitudes have a prior standard deviation of 1, shape (S, L, C, k).
+        drive: p in the middle of each window, shape (S, m, n_j).
         shapes: B, shape (S, m, C).
         omega: predicted angular frequencies, shape (S, m), rad/s.
     """
@@ -68,7 +72,7 @@ class ModalWindows:
 
     @property
     def spacing(self) -> float:
-        """Distance of lines, rad/s."""
+        """Spacing of the spectral lines, rad/s."""
         return float(self.lines[1] - self.lines[0])
 
     @property
@@ -78,15 +82,18 @@ class ModalWindows:
 
 
 class ModalResiduals:
-    """What modes of given frequencies and damping leave of windows, all else at its best.
+    """Residuals of windows for given frequencies and damping (variable projection).
+
+    Transients, drifts and shared errors enter linearly and are at their optimum.
 
     Attributes:
-        channel_noise: standard deviations that channels are weighed by, shape (C,).
-        weights: of the windows, shape (S,).
+        windows: the windows.
+        channel_noise: standard deviations of the channels in the weighting, shape (C,).
+        weights: weights of the windows, shape (S,).
     """
 
     def __init__(self, windows: ModalWindows) -> None:
-        """Take windows, all of the same weight and with the noise of their sensors."""
+        """Start with equal weights of the windows and the noise of their sensors."""
         self.windows = windows
         self.channel_noise = windows.channel_noise.copy()
         self.weights = np.ones(windows.count)
@@ -98,15 +105,17 @@ class ModalResiduals:
     def __call__(
         self, scale: FloatArray, ratio: FloatArray, left_out: int = -1, undriven: int = -1
     ) -> FloatArray:
-        """Return residuals in standard deviations, shape (S, 2, L, C): real parts, imaginary ones.
+        """Return whitened residuals, shape (S, 2, L, C): real parts, then imaginary ones.
 
-        The standard deviations are those of all modes: sums of squares can be compared.
+        The whitening includes all modes, also one that is left out, so that sums of squares are
+        comparable.
 
         Args:
-            scale: of the modes' frequencies to those predicted, shape (m,).
+            scale: frequencies of the modes relative to the predicted ones, shape (m,).
             ratio: damping ratios, shape (m,).
-            left_out: place of a mode that is taken not to exist; -1 for none.
-            undriven: place of a mode that swings, but not by the joints' motion; -1 for none.
+            left_out: index of a mode that is removed from the model; -1 for none.
+            undriven: index of a mode that keeps its transients but is not excited by the joints'
+                motion; -1 for none.
         """
         w = self.windows
         s = 1j * w.lines[:, None]
@@ -126,7 +135,7 @@ class ModalResiduals:
         value = w.channels - np.einsum('slm,scm->slc', forced, shapes)
         rest = _rows(whiten, value[..., None])
         shared = _rows(whiten, w.nuisances)
-        # Amplitudes of each window are solved for first, then those of all windows.
+        # Project out the amplitudes of each window, then estimate those shared by all windows.
         basis = _bases(_rows(whiten, np.concatenate([drifts, *swings], axis=-1)))
         rest, shared = (
             np.sqrt(self.weights)[:, None, None] * (x - basis @ (basis.swapaxes(1, 2) @ x))
@@ -134,7 +143,7 @@ class ModalResiduals:
         )
         rows = rest.ravel()
         if shared.shape[-1]:
-            # Rows are whitened: they have these errors beside noise, of covariance 1 + E E^T.
+            # Whitened rows with the shared errors have the covariance 1 + E E^T: whiten again.
             errors, sizes, _ = np.linalg.svd(
                 shared.reshape(len(rows), shared.shape[-1]), full_matrices=False
             )
@@ -142,7 +151,7 @@ class ModalResiduals:
         return np.asarray(rows.reshape(w.count, 2, len(w.lines), -1))
 
     def freedoms(self) -> FloatArray:
-        """Return how many residuals of each channel are free, about, shape (C,)."""
+        """Return the approximate degrees of freedom of each channel's residuals, shape (C,)."""
         w = self.windows
         seen = w.known.sum(axis=0)
         swings = 2.0 * w.modes * w.count / max(1, int((seen > 0).sum()))
@@ -150,10 +159,10 @@ class ModalResiduals:
         return np.asarray(np.maximum(free, 0.0))
 
     def _whitening(self, modal: ComplexArray) -> ComplexArray:
-        """Inverse roots of the channels' covariances, shape (S, L, C, C).
+        """Return inverse Cholesky factors of the channels' covariances, shape (S, L, C, C).
 
         Args:
-            modal: what the joints' accelerations do in channels by the modes, (S, L, C, n_j).
+            modal: response of the channels to joint accelerations by the modes, (S, L, C, n_j).
         """
         w = self.windows
         paths = modal - (w.rigid * w.known[..., None])[:, None]
@@ -163,15 +172,15 @@ class ModalResiduals:
 
 
 def _rows(whiten: ComplexArray, values: ComplexArray) -> FloatArray:
-    """Whitened columns of spectra, (S, L, C, k), as real rows, (S, 2 L C, k)."""
+    """Return whitened spectra, shape (S, L, C, k), as real rows, shape (S, 2 L C, k)."""
     count, lines, channels, columns = values.shape
     white = (whiten @ values).reshape(count, lines * channels, columns)
-    # Each part has half of the variance.
+    # Real and imaginary part have half of the variance each.
     return np.asarray(np.sqrt(2.0) * np.concatenate([white.real, white.imag], axis=1))
 
 
 def _bases(columns: FloatArray) -> FloatArray:
-    """Orthonormal bases of columns, (S, N, k); zeros in place of dependent ones."""
+    """Return orthonormal bases of columns, shape (S, N, k), padded with zeros."""
     norms = np.linalg.norm(columns, axis=1, keepdims=True)
     norms[norms == 0.0] = 1.0
     left, sizes, _ = np.linalg.svd(columns / norms, full_matrices=False)

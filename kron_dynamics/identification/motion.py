@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A stretch of recorded motion on evenly spaced times."""
+"""A stretch of recorded motion, sampled uniformly in time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from kron_dynamics.exceptions import NonFiniteError, ShapeError
 from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.typing import FloatArray
 
-# Samples of the local quadratics that differentiate velocities.
+# Window of the Savitzky-Golay filters of order two, in samples.
 DERIVATIVE_SAMPLES = 5
+# Standard deviation of a normal distribution over its median absolute deviation.
 NORMAL_MAD = 1.4826
 
 
@@ -25,12 +26,12 @@ class Motion:
         time: s, shape (N,).
         q: positions, shape (N, n), rad or m.
         qd: velocities, shape (N, n), rad/s or m/s.
-        effort: recorded efforts, shape (N, n), N m or N; NaN where none is known.
-        label: where it is from, for messages and for the split into whole motions.
-        loads: what links carried meanwhile that is known and no part of the robot.
+        effort: recorded efforts, shape (N, n), N m or N; NaN where unknown.
+        label: name of the source, for messages and for the split into whole motions.
+        loads: known loads that links carried meanwhile, not part of the robot.
 
     Raises:
-        ShapeError: arrays do not fit each other.
+        ShapeError: the shapes of the arrays do not match.
         NonFiniteError: a time, position or velocity is NaN or infinite.
     """
 
@@ -42,7 +43,7 @@ class Motion:
     loads: tuple[KnownLoad, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the shapes and that the numbers are finite."""
         for name in ('q', 'qd', 'effort'):
             shape = getattr(self, name).shape
             if len(shape) != 2 or shape[0] != len(self.time) or shape != self.q.shape:
@@ -55,12 +56,12 @@ class Motion:
 
     @property
     def step(self) -> float:
-        """Distance of the samples, s."""
+        """Sampling period, s."""
         return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
 
     @property
     def qdd(self) -> FloatArray:
-        """Accelerations by local quadratics over five velocities, (N, n), rad/s^2 or m/s^2."""
+        """Accelerations, by local quadratics over five velocities, (N, n), rad/s^2 or m/s^2."""
         from scipy.signal import savgol_filter  # takes long to import
 
         return np.asarray(
@@ -68,14 +69,14 @@ class Motion:
         )
 
     def part(self, first: int, last: int) -> Motion:
-        """Return the samples from `first` up to `last`, which is not among them."""
+        """Return the samples with indices in the half-open range [first, last)."""
         cut = slice(first, last)
         return replace(
             self, time=self.time[cut], q=self.q[cut], qd=self.qd[cut], effort=self.effort[cut]
         )
 
     def shifted(self, delay: float) -> Motion:
-        """Return it with the efforts that are stamped `delay` s later, NaN beyond the ends."""
+        """Return the motion with the efforts stamped `delay` s later, NaN beyond the ends."""
         if delay == 0.0:
             return self
         effort = np.column_stack(
@@ -89,13 +90,13 @@ class Motion:
     def effort_noise(self) -> FloatArray:
         """Return the standard deviation of white noise on the efforts, (n,), N m or N; 0 if none.
 
-        The robust spread of what stands out of local quadratics over five samples.
+        Estimated by the robust spread about local quadratics over five samples.
         """
         from scipy.signal import savgol_filter
 
         smooth = savgol_filter(self.effort, DERIVATIVE_SAMPLES, 2, axis=0, mode='nearest')
         rest = self.effort - smooth
-        middle = 17.0 / 35.0  # the weight that such a quadratic gives to the sample itself
+        middle = 17.0 / 35.0  # the filter's weight of the central sample
         unknown = ~np.isfinite(rest).any(axis=0)
         spread = NORMAL_MAD * np.nanmedian(np.where(unknown, 0.0, np.abs(rest)), axis=0)
         return np.asarray(spread / np.sqrt(1.0 - middle))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters by name, before and after, with intervals."""
+"""Tables of named parameters, as described and as identified, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from kron_dynamics.typing import FloatArray
 
 TEN = ('mass', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+# Half of a 95 % interval in standard deviations.
 NORMAL_95 = 1.959964
-# A parameter is excited where data shrink its standard deviation to this share at most.
+# A parameter is excited if data reduce its standard deviation below this share of the prior's.
 EXCITED_SHARE = 0.5
 
 
@@ -36,7 +37,7 @@ def parameter_names(
     Args:
         model: the robot.
         terms: friction terms.
-        tilt: whether gravity may point elsewhere.
+        tilt: whether the two components of gravity across the described one come last.
     """
     names = [
         (f'{joint.name}: {ten}', unit)
@@ -63,14 +64,14 @@ def parameter_names(
 def parameter_table(
     robot: Robot, structure: Structure, x: FloatArray, weighted: WeightedFit, prior: Prior
 ) -> tuple[Parameter, ...]:
-    """Return all parameters before and after.
+    """Return all parameters, as described and as identified.
 
     Args:
         robot: the robot as described.
-        structure: of the model.
+        structure: structure of the model.
         x: identified parameters, shape (p,).
         weighted: the fit.
-        prior: of the parameters.
+        prior: prior of the parameters.
     """
     said = {'coulomb': robot.model.friction, 'viscous': robot.model.damping}
     friction = [
@@ -82,11 +83,11 @@ def parameter_table(
     before = np.concatenate([robot.inertial_parameters(), friction, level])
     names = parameter_names(robot.model, structure.terms, structure.tilt)
     spread = np.sqrt(np.clip(np.diag(weighted.fit.covariance), 0.0, None))
-    # By a prior of strength one, so that what is excited does not depend on how far it is trusted.
+    # With a prior of strength 1, so that excitation does not depend on the chosen strength.
     data = weighted.data
     nothing = gram(np.zeros((1, 1, len(x))), np.zeros((1, 1)), np.zeros((1, 1)))
     known = np.sqrt(np.diag(consistent_fit(nothing, prior, 1.0).covariance))
-    told = np.sqrt(np.diag(consistent_fit(data, prior, 1.0, x).covariance))
+    posterior = np.sqrt(np.diag(consistent_fit(data, prior, 1.0, x).covariance))
     return tuple(
         Parameter(
             name,
@@ -95,7 +96,7 @@ def parameter_table(
             float(x[k]),
             float(x[k] - NORMAL_95 * spread[k]),
             float(x[k] + NORMAL_95 * spread[k]),
-            bool(told[k] < EXCITED_SHARE * known[k]),
+            bool(posterior[k] < EXCITED_SHARE * known[k]),
         )
         for k, (name, unit) in enumerate(names)
     )
@@ -104,13 +105,13 @@ def parameter_table(
 def base_table(
     robot: Robot, structure: Structure, rows: Rows, found: LeastSquares | None
 ) -> tuple[BaseParameter, ...]:
-    """Return the base parameters that the rows show, by least squares; empty if there are none.
+    """Return the base parameters that the rows excite; empty without a least-squares solution.
 
     Args:
         robot: the robot.
-        structure: of the rows.
+        structure: structure of the rows.
         rows: training data.
-        found: what least squares makes of them.
+        found: least-squares solution of the rows; None if there is none.
     """
     if found is None:
         return ()

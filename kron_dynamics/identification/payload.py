@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The payload of a link from recorded efforts: mass and centre of mass with intervals, over time.
 
-Efforts are linear in the ten inertial parameters of what a link carries, and in errors of the
-model: in its own inertial parameters and in friction. All are estimated together from motion with
-and without load, each starting from what is known beforehand, with an uncertainty. What motion
-without load tells of the model is no load; what no motion tells stays uncertain, and so does the
-payload as far as both look alike.
+Efforts are linear in the ten inertial parameters of the payload and in the errors of the model's
+inertial and friction parameters. All are estimated together, with priors, from motion with and
+without load. Model errors identified without load are not attributed to the payload. Unobservable
+parameters keep their prior variance, and so does the payload where the two cannot be
+distinguished.
 """
 
 from __future__ import annotations
@@ -43,42 +43,43 @@ from kron_dynamics.typing import FloatArray
 
 # Half of a 95 % interval in standard deviations.
 INTERVAL = 1.96
-# A payload is not expected to have more than this share of the robot's mass.
+# Prior standard deviation of the payload's mass, as a multiple of the robot's mass.
 LARGEST_SHARE = 10.0
-# A coordinate of the centre of mass is told where its standard deviation is below this share of
-# what it was without any motion.
+# A coordinate of the centre of mass is identifiable if its standard deviation is below this share
+# of the robot's reach.
 EXCITED_SHARE = 0.2
-# Windows over time: at most so many, of at least so many rows each.
+# Largest number of windows over time, and least number of rows of each.
 MOST_WINDOWS = 24
 LEAST_ROWS = 12
-# A payload changes when masses or centres differ by so many standard deviations, and by this share
-# of the mass or of the robot's reach.
+# A change of payload is reported if masses or centres differ by this number of standard
+# deviations and by this share of the mass or of the robot's reach.
 DIFFERENT = 4.0
 LEAST_CHANGE = 0.02
 LEAST_MOVE = 0.005
-# What averages, stamps and rounding may do to a mass as a share, and to a centre in reaches of the
-# robot, as standard deviations: no residual shows it.
+# Standard deviations of errors by averages, stamps and rounding that residuals do not show: of a
+# mass as a share of it, and of a centre as a share of the robot's reach.
 MASS_SHARE = 5e-4
 CENTER_SHARE = 1e-4
-# Rounding of the equations, as a share of the largest: recordings of simulated machines may have
-# no noise at all.
+# Regularisation against rounding, as a share of the largest diagonal element: recordings of
+# simulated machines may have no noise at all.
 ROUNDING = 1e-13
 ITERATIONS = 12
+# Relative change of the noise at which the iteration ends.
 CONVERGED = 1e-4
 
 
 @dataclass(frozen=True)
 class PayloadEstimate:
-    """What a link carries during some time. Intervals hold the truth with 95 % probability.
+    """Payload of a link during some time, with 95 % intervals.
 
     Attributes:
-        start: s.
-        end: s.
+        start: begin of the time, s.
+        end: end of the time, s.
         mass: kg.
-        mass_deviation: standard deviation, kg.
-        center_of_mass: in the link's frame, m, shape (3,).
-        center_deviation: standard deviations, shape (3,).
-        excited: which of its coordinates the motion tells, shape (3,).
+        mass_deviation: standard deviation of the mass, kg.
+        center_of_mass: centre of mass in the link's frame, m, shape (3,).
+        center_deviation: standard deviations of the centre of mass, m, shape (3,).
+        excited: whether each coordinate of the centre is identifiable (excited), shape (3,).
     """
 
     start: float
@@ -91,13 +92,13 @@ class PayloadEstimate:
 
     @property
     def mass_interval(self) -> tuple[float, float]:
-        """Between what the mass is, kg."""
+        """95 % interval of the mass, kg."""
         half = INTERVAL * self.mass_deviation
         return self.mass - half, self.mass + half
 
     @property
     def center_interval(self) -> FloatArray:
-        """Between what the coordinates of the centre of mass are, shape (3, 2), m."""
+        """95 % intervals of the coordinates of the centre of mass, shape (3, 2), m."""
         half = INTERVAL * self.center_deviation
         return np.column_stack([self.center_of_mass - half, self.center_of_mass + half])
 
@@ -107,12 +108,12 @@ class PayloadFit:
     """Payload of a recording.
 
     Attributes:
-        link: what carries it.
-        whole: as if it were the same all the time.
-        windows: by parts of the recording, each on its own.
-        pieces: stretches during which it does not change; one where it never does.
-        noise: standard deviation of what is unexplained of each joint's effort, shape (n,).
-        learnt: whether motion without load was there.
+        link: name of the link that carries it.
+        whole: estimate for a constant payload over the whole recording.
+        windows: independent estimates of windows of the recording.
+        pieces: estimates of the segments with constant payload; one if it never changes.
+        noise: standard deviation of each joint's residual effort, shape (n,), N m or N.
+        learnt: whether motion without load was used.
         center_given: whether the centre of mass was given.
         terms: friction terms of the model.
     """
@@ -136,19 +137,19 @@ def fit_payload(
     center: FloatArray | None = None,
     terms: Sequence[str] = BASIC_TERMS,
 ) -> PayloadFit:
-    """Return what a link carries.
+    """Return the payload of a link.
 
     Args:
         robot: the robot as described, without load.
-        link: what carries the load.
+        link: name of the link that carries the load.
         loaded: regressor and efforts with load, from `regressor_rows`.
         empty: the same without load; None trusts the description within 5 %.
-        center: where the load's centre of mass is, in the link's frame, shape (3,), m; None
+        center: known centre of mass of the load in the link's frame, shape (3,), m; None
             estimates it.
         terms: friction terms of the rows.
 
     Raises:
-        ModelError: the link does not move or bends, or there is no mass to compare with.
+        ModelError: the link does not move or is flexible, or the robot has no mass.
         ParameterError: there are too few rows.
         UnknownFrameError: the robot has no such link.
     """
@@ -159,14 +160,14 @@ def fit_payload(
         )
     problem = _Problem(robot, link, loaded, empty, center, terms)
     for _ in range(ITERATIONS):
-        # A payload that changes must not count as noise.
+        # Separate payloads of windows keep a change of payload out of the noise.
         if problem.improve(problem.windows()):
             break
     windows = problem.estimates(problem.windows())
     cuts, before = problem.pieces(), 0
     while len(cuts) != before:
-        # Payloads of short windows explain what is none of a payload; that may be taken for
-        # changes, so fewer are left each time.
+        # The payloads of short windows fit other errors, too, which underestimates the noise, so
+        # that spurious changes are found: repeat with the found segments while they become fewer.
         problem.improve(cuts)
         before, found = len(cuts), problem.pieces()
         cuts = found if len(found) < before else cuts
@@ -185,7 +186,11 @@ def fit_payload(
 
 
 class _Problem:
-    """Equations of all rows; unknown are errors of the model and payloads of windows."""
+    """Equations of all rows, with the model errors and the payloads of windows as unknowns.
+
+    Attributes:
+        noise: standard deviation of each joint's residual effort, shape (n,), N m or N.
+    """
 
     def __init__(
         self,
@@ -228,7 +233,7 @@ class _Problem:
         self._before = np.inf
 
     def improve(self, cuts: Sequence[tuple[int, int]]) -> bool:
-        """Reweigh by what windows leave unexplained; whether that changes nothing any more."""
+        """Update weights and noise by the residuals; return whether the noise has converged."""
         mean, _, columns = self._solve(cuts)
         rest = self._effort - self._matrix @ mean[: self._matrix.shape[2]]
         size = columns.shape[2]
@@ -237,8 +242,8 @@ class _Problem:
             rest[first:last] -= columns[first:last] @ own
         self._static = self._static_variance(mean)
         self._weights = self._known * outlier_weights(rest, self._known)
-        told = self._weights * (self._static < self.noise**2)
-        self.noise = joint_noise(rest, np.where(told.any(axis=0), told, self._weights))
+        moving = self._weights * (self._static < self.noise**2)
+        self.noise = joint_noise(rest, np.where(moving.any(axis=0), moving, self._weights))
         parts = [slice(0, self._loaded_rows), slice(self._loaded_rows, len(rest))]
         times = [correlation_times(rest[p], self._weights[p]) for p in parts if len(rest[p]) > 2]
         self._correlation = np.max(times, axis=0) if times else self._correlation
@@ -250,15 +255,15 @@ class _Problem:
         return done
 
     def windows(self) -> list[tuple[int, int]]:
-        """Return first and last row, which is not among them, of windows of the same length."""
+        """Return the half-open row ranges [first, last) of windows of the same length."""
         count = int(np.clip(self._loaded_rows // LEAST_ROWS, 1, MOST_WINDOWS))
         bounds = [round(k * self._loaded_rows / count) for k in range(count + 1)]
         return list(zip(bounds[:-1], bounds[1:], strict=True))
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Return likewise the stretches during which the payload does not change.
+        """Return the half-open row ranges of segments with constant payload.
 
-        Errors of the model are held at what all windows tell of them.
+        Errors of the model are fixed at their estimates from all windows.
         """
         windows = self.windows()
         mean, _, columns = self._solve(windows)
@@ -268,7 +273,7 @@ class _Problem:
         rest = (self._effort[rows] - self._matrix[rows] @ mean[:first]) * root
         X = columns * root[..., None]
         found = changes(X, rest)
-        # While the payload changes, averages are of both: a few rows that are neither.
+        # While the payload changes, the averages mix both payloads: drop such short segments.
         cuts = [cut for cut in found if cut[1] - cut[0] >= LEAST_ROWS] or windows
         while len(cuts) > 1:
             parts = self.estimates(cuts)
@@ -280,7 +285,7 @@ class _Problem:
         return cuts
 
     def estimates(self, cuts: Sequence[tuple[int, int]]) -> tuple[PayloadEstimate, ...]:
-        """Return the payload of each window."""
+        """Return the payload of each row range."""
         mean, covariance, columns = self._solve(cuts)
         size, first = columns.shape[2], self._matrix.shape[2]
         found = []
@@ -306,8 +311,8 @@ class _Problem:
             J = np.column_stack([-center, np.eye(3)]) / (mass if mass else np.nan)
             spread = J @ scale @ covariance[:4, :4] @ scale @ J.T
             center_deviation = np.sqrt(np.diag(spread) + (CENTER_SHARE * self._reach) ** 2)
-            told = center_deviation < EXCITED_SHARE * self._reach
-            excited = (bool(told[0]), bool(told[1]), bool(told[2]))
+            narrow = center_deviation < EXCITED_SHARE * self._reach
+            excited = (bool(narrow[0]), bool(narrow[1]), bool(narrow[2]))
         half = 0.5 * self._step
         return PayloadEstimate(
             float(self._time[begin] - half),
@@ -320,7 +325,7 @@ class _Problem:
         )
 
     def _payload_prior(self) -> tuple[FloatArray, FloatArray]:
-        """Return standard deviations of what is unknown of a payload, and columns (10, s)."""
+        """Return prior deviations of a payload's s unknowns, and their columns, shape (10, s)."""
         mass, center = self._guess
         gyration = GYRATION_SHARE * self._reach
         turning = max(mass, 1e-6 * self._mass_scale) * gyration**2
@@ -329,14 +334,14 @@ class _Problem:
             columns = np.column_stack([point, np.eye(10)[:, 4:]])
             return np.array([self._mass_scale, *[turning] * 6]), columns
         columns = np.eye(10)
-        # Of a point with the centre found so far; the rest of the inertia is unknown.
+        # Inertia of a point mass, linearised at the current centre, plus six unknown moments.
         columns[4:, 0] = point_inertia(center) - point_inertia_slope(center) @ center
         columns[4:, 1:4] = point_inertia_slope(center)
         moment = self._mass_scale * self._reach
         return np.array([self._mass_scale, *[moment] * 3, *[turning] * 6]), columns
 
     def _static_variance(self, mean: FloatArray) -> FloatArray:
-        """Return what static friction adds to the variance of equations, shape (R, n)."""
+        """Return the variance that static friction adds to each equation, shape (R, n)."""
         columns, terms = self._friction
         found = self._mean + self._deviation * mean[: len(self._mean)]
         coefficients = found[len(found) - columns.shape[2] :]
@@ -344,17 +349,21 @@ class _Problem:
         return static_variance(columns, coefficients, terms, self._usual, self._group, least)
 
     def _root(self) -> FloatArray:
-        """Return the root of the weight of each equation, shape (R, n)."""
+        """Return the square root of the weight of each equation, shape (R, n)."""
         variance = self._correlation * self.noise**2 + self._static
         return np.asarray(np.sqrt(self._weights / variance))
 
     def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return mean and covariance of all unknowns in prior deviations, and payload columns."""
+        """Return mean and covariance of all unknowns, and columns of the payload.
+
+        The unknowns are in units of their prior deviations: p model errors, then s payload
+        parameters of each row range. The columns have the shape (rows with load, n, s).
+        """
         deviation, columns = self._payload_prior()
         payload = self._raw @ (columns * deviation)
         p, size = self._matrix.shape[2], payload.shape[2]
         root = self._root()
-        # Rows of no window carry what nobody asks for: they must not count as rows without load.
+        # Rows with load outside all ranges must not count as rows without load.
         inside = np.zeros(self._loaded_rows, dtype=bool)
         for begin, end in cuts:
             inside[begin:end] = True
@@ -381,12 +390,12 @@ class _Problem:
 
 
 def _difference(one: PayloadEstimate, two: PayloadEstimate, reach: float) -> float:
-    """Return how much masses or centres differ, 1 where it begins to be a change."""
+    """Return the difference of masses or centres, 1 at the threshold of a change."""
     noise = DIFFERENT * np.hypot(one.mass_deviation, two.mass_deviation)
     share = LEAST_CHANGE * max(abs(one.mass), abs(two.mass))
     masses = abs(one.mass - two.mass) / max(noise, share, 1e-300)
-    told = np.logical_and(one.excited, two.excited)
+    excited = np.logical_and(one.excited, two.excited)
     noises = DIFFERENT * np.hypot(one.center_deviation, two.center_deviation)
     moves = np.abs(one.center_of_mass - two.center_of_mass)
-    centers = moves[told] / np.maximum(noises[told], LEAST_MOVE * reach)
+    centers = moves[excited] / np.maximum(noises[excited], LEAST_MOVE * reach)
     return float(max([masses, *centers]))

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A payload beside friction that grows with the effort that a joint transmits.
+"""Payload estimation with friction that grows with the effort that a joint transmits.
 
-Gears have such friction, and a load on them looks like more or less of it. It is a term of the
-model where recorded efforts are explained better with it: its coefficient is told by motion to
-and fro, with load or without.
+Gears have such friction, and it can be mistaken for a part of the load. The friction term is
+included if it explains the recorded efforts better. Its coefficient is identified from motion in
+both directions, with load or without.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
 TERMS = (*BASIC_TERMS, 'load')
-# The term has to explain this share of the squares that are left without it.
+# Least relative decrease of the noise variance that justifies the term.
 LEAST_GAIN = 0.03
 
 
 def payload_rows(robot: Robot, motion: Motion, width: float) -> Rows:
-    """Return the rows of a motion with the friction terms that a payload is estimated beside.
+    """Return the regressor rows of a motion with the friction terms of payload estimation.
 
     Args:
         robot: the robot as described.
-        motion: with recorded efforts.
-        width: standard deviation of the average that all passes through, s.
+        motion: a stretch with recorded efforts.
+        width: standard deviation of the average of regressor and efforts, s.
 
     Raises:
         ParameterError: the average is shorter than a sample.
@@ -47,17 +47,17 @@ def payload_beside_friction(
     *,
     center: FloatArray | None = None,
 ) -> PayloadFit:
-    """Return what a link carries, with friction that grows with the effort where that pays.
+    """Return the payload of a link, with load-dependent friction if that explains efforts better.
 
     Args:
         robot: the robot as described, without load.
-        link: what carries the load.
-        loaded: from `payload_rows`, with load.
-        empty: the same without load; None trusts the description.
-        center: where the load's centre of mass is, as for `fit_payload`.
+        link: name of the link that carries the load.
+        loaded: rows with load, from `payload_rows`.
+        empty: rows without load, from `payload_rows`; None trusts the description.
+        center: known centre of mass of the load, see `fit_payload`.
 
     Raises:
-        ModelError: as of `fit_payload`, and likewise the others.
+        ModelError: the link does not move or is flexible, or the robot has no mass.
         ParameterError: there are too few rows.
         UnknownFrameError: the robot has no such link.
     """
@@ -74,7 +74,7 @@ def payload_beside_friction(
 
 
 def _basic(robot: Robot, rows: Rows) -> Rows:
-    """Rows without the terms that `fit_payload` does not expect."""
+    """Return the rows without the columns of load-dependent friction."""
     bodies = rows.matrix.shape[2] - robot.n * len(TERMS)
     friction = bodies + len(TERMS) * np.arange(robot.n)[:, None] + np.arange(len(BASIC_TERMS))
     return replace(rows, matrix=rows.matrix[..., [*range(bodies), *friction.ravel()]])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a robot and its payload before any motion, and how uncertain it is."""
+"""Prior means and standard deviations for the estimation of a payload."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from kron_dynamics.model.magnitudes import reach_of
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# How far a description may be off, as a share, where motion without load tells, and where none is.
+# Relative standard deviation of described inertial parameters, with motion without load and
+# without: only that motion can correct the description.
 LEARNT_SHARE = 0.5
 TRUSTED_SHARE = 0.05
-# Radius of gyration that a payload is expected to have, as a share of the robot's reach.
+# Expected radius of gyration of a payload, as a share of the robot's reach.
 GYRATION_SHARE = 0.1
-# Friction that a gear is expected to have, as a share of the effort that it transmits.
+# Prior standard deviation of gear friction, as a share of the transmitted effort.
 LOAD_FRICTION = 0.1
 
 
 def model_prior(
     robot: Robot, terms: Sequence[str], rows: Rows, learnt: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what the description says of all parameters, and how uncertain it is, (p,) each.
+    """Return the prior means and standard deviations of all parameters, shape (p,) each.
 
     Args:
         robot: the robot.
         terms: friction terms.
-        rows: whose efforts friction is compared with.
-        learnt: whether motion without load tells of the model.
+        rows: rows whose RMS efforts scale the friction deviations.
+        learnt: whether motion without load is available to correct the model.
     """
     share = LEARNT_SHARE if learnt else TRUSTED_SHARE
     inertial = robot.inertial_parameters()
@@ -40,7 +41,7 @@ def model_prior(
     deviations = []
     for own in inertial[: len(inertial) - robot.n].reshape(-1, PARAMETERS_PER_BODY):
         mass = max(own[0], 0.0)
-        # About as far as mass is from the joint, and at least some way.
+        # Distance of the mass from the joint, but not less than a share of the reach.
         arm = np.linalg.norm(own[1:4]) / mass if mass else 0.0
         radius = max(arm, np.sqrt(max(own[[4, 7, 9]].sum(), 0.0) / mass) if mass else 0.0)
         radius = max(radius, GYRATION_SHARE * reach)
@@ -69,13 +70,13 @@ def model_prior(
 
 
 def point_inertia(center: FloatArray) -> FloatArray:
-    """Return xx, xy, xz, yy, yz, zz, shape (6,), of the inertia of 1 kg about the origin."""
+    """Return xx, xy, xz, yy, yz, zz, shape (6,), of the inertia of 1 kg at `center`, m^2."""
     full = center @ center * np.eye(3) - np.outer(center, center)
     return np.asarray(full[np.triu_indices(3)])
 
 
 def point_inertia_slope(center: FloatArray) -> FloatArray:
-    """Return its derivatives by the coordinates, shape (6, 3)."""
+    """Return the derivatives of `point_inertia` by the coordinates of `center`, shape (6, 3)."""
     columns = []
     for axis in np.eye(3):
         full = 2.0 * (center @ axis) * np.eye(3) - np.outer(center, axis) - np.outer(axis, center)

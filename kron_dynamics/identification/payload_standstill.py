@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What static friction may hide of the efforts of joints that stand still.
+"""Uncertainty by static friction in the efforts of joints that stand still.
 
-A joint at rest is held by friction that may be anything between both Coulomb levels, and stays
-that for as long as it stands: ten seconds of it tell no more than one sample. Without this a robot
-that stops at the end of a recording takes up some kilograms there.
+Static friction takes any value between both Coulomb levels and keeps it while the joint stands
+still: ten seconds are no more informative than one sample. Without this variance, a payload of
+some kilograms would be estimated where a robot stops at the end of a recording.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
-# A joint stands where less than this share of its Coulomb friction acts.
+# A joint stands still while less than this share of its regularised Coulomb friction acts.
 STANDS = 0.5
 
 
@@ -29,15 +29,15 @@ def static_variance(
 ) -> FloatArray:
     """Return the variance that static friction adds to each equation, shape (R, n).
 
-    That of a stretch at rest as one observation, shared by its rows.
+    A standstill of L rows counts as one observation: each row has L times the variance.
 
     Args:
-        matrix: columns of friction, by joint, then by term, shape (R, n, n k).
-        coefficients: what they are multiplied by, shape (n k,).
+        matrix: friction regressor, by joint, then by term, shape (R, n, n k).
+        coefficients: friction coefficients, shape (n k,).
         terms: k friction terms, 'coulomb' among them.
-        effort: usual efforts of the joints, shape (n,), N m or N.
-        group: stretch of motion of each row, shape (R,).
-        least: rows that a rest has; shorter ones are reversals.
+        effort: RMS efforts of the joints, shape (n,), N m or N.
+        group: index of the stretch of motion of each row, shape (R,).
+        least: least number of rows of a standstill; shorter ones are reversals.
     """
     count, n = matrix.shape[:2]
     by_term = {term: coefficients[place :: len(terms)] for place, term in enumerate(terms)}

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that change now and then: during which stretches they do not."""
+"""Change detection: segments of rows on which piecewise constant parameters do not change."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray, IntArray
 
-# A change has to save so much of the sum of squares, in units of the noise.
+# Decrease of the sum of squares, in variances of the noise, that justifies a change.
 LEAST_SAVED = 40.0
-# Rounding of sums, as a share of the largest.
+# Relative rounding error of the sums.
 ROUNDING = 1e-13
-# Places between which changes are first looked for.
+# Number of intervals of the grid on which changes are searched first.
 MOST_PLACES = 160
 
 
 def changes(matrix: FloatArray, effort: FloatArray) -> list[tuple[int, int]]:
-    """Return the stretches of rows during which parameters do not change, first to last row.
+    """Return the segments with constant parameters as half-open row ranges [first, last).
 
-    The partition with the least sum of squares, where each change has to save enough of it.
+    The partition minimises the sum of squares plus `LEAST_SAVED` per change, by dynamic
+    programming on a grid of rows that is refined around each change.
 
     Args:
         matrix: shape (R, n, s), in units of the noise and of the parameters' prior deviations.
-        effort: shape (R, n).
+        effort: shape (R, n), in units of the noise.
     """
     count, _, size = matrix.shape
     gram = np.concatenate([np.zeros((1, size, size)), np.einsum('rni,rnj->rij', matrix, matrix)])
@@ -31,9 +32,9 @@ def changes(matrix: FloatArray, effort: FloatArray) -> list[tuple[int, int]]:
     gram, right = np.cumsum(gram, axis=0), np.cumsum(right, axis=0)
 
     def saved(begin: IntArray, end: IntArray) -> FloatArray:
-        """Squares that parameters of their own save in stretches."""
+        """Return the decrease of the sum of squares by separate parameters of each segment."""
         G = gram[end] - gram[begin]
-        # Where there is no noise at all, rounding would leave nothing of the prior.
+        # Without any noise the unit prior would be lost to rounding.
         most = np.trace(G, axis1=1, axis2=2)
         G = G + (1.0 + ROUNDING * most)[:, None, None] * np.eye(size)
         b = right[end] - right[begin]
@@ -56,7 +57,8 @@ def changes(matrix: FloatArray, effort: FloatArray) -> list[tuple[int, int]]:
         total = saved(np.full(len(places), rows[k - 1]), places)
         total += saved(places, np.full(len(places), rows[k + 1]))
         rows[k] = int(places[np.argmax(total)])
-    # A change between two of the places was as good as one at each: one of them saves nothing now.
+    # A change between two grid points may have been found at both: remove the changes that, after
+    # the refinement, no longer save enough.
     while len(rows) > 2:
         begin, change, end = (np.array(rows[k : len(rows) - 2 + k]) for k in range(3))
         gain = saved(begin, change) + saved(change, end) - saved(begin, end)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a description says before any data, and how far it may be off."""
+"""Prior of the parameters from the robot's description."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from kron_dynamics.identification.pseudo_inertia import made_consistent, pseudo_
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# What the description leaves out is expected to be this share of the efforts: next to nothing.
+# Expected effort of a positive term that the description omits, as a share of the joint's effort.
 UNSAID = 1e-2
 # Standard deviation of coefficients of either sign, as a multiple of the joint's effort.
 FREE = 0.1
-# Standard deviation of gravity across that of the description, m/s^2: a base level to 1 degree.
+# Standard deviation of gravity across the described one, m/s^2: a base that is level to 1 degree.
 TILT = 0.17
-# Least mass as a share of the lightest body's, and least extent, m, of a body that no matter has.
+# Lower bounds for bodies without physically consistent inertia: mass as a share of the lightest
+# body's, and extent (standard deviation of the mass along each axis), m.
 LEAST_MASS = 1e-3
 LEAST_RADIUS = 5e-3
 
 
 def body_parameters(robot: Robot) -> FloatArray:
-    """Return the ten parameters of every body, raised to what matter can have, shape (b, 10)."""
+    """Return the ten parameters of every body, made physically consistent, shape (b, 10)."""
     ten = robot.inertial_parameters()[: PARAMETERS_PER_BODY * len(robot.model.bodies)]
     bodies = ten.reshape(-1, PARAMETERS_PER_BODY)
     masses = bodies[:, 0]
@@ -47,9 +48,9 @@ def prior_of(
     Args:
         robot: the robot as described.
         terms: friction terms, names of `friction.TERMS`.
-        effort: usual efforts of the joints, shape (n,), N m or N.
-        speed: usual speeds, shape (n,), rad/s or m/s, above zero.
-        tilt: whether gravity across that of the description comes last, twice.
+        effort: RMS efforts of the joints, shape (n,), N m or N, above zero.
+        speed: RMS speeds, shape (n,), rad/s or m/s, above zero.
+        tilt: whether the two components of gravity across the described one come last.
     """
     model = robot.model
     described = {'coulomb': model.friction, 'viscous': model.damping}
@@ -60,9 +61,9 @@ def prior_of(
         positive.append(above_zero)
         location.append((said if said > 0.0 else UNSAID * usual) if above_zero else 0.0)
         scale.append(FREE * usual)
-        # A described number may be a dummy that only keeps a simulator quiet: what is of the size
-        # of the efforts is never unlikely. Next to nothing counts as little, enough to stay
-        # above zero.
+        # A described number may be a dummy that only stabilises a simulator, so values of the size
+        # of the efforts must not be unlikely: a small described value gets a small weight, just
+        # enough to stay above zero.
         weight.append(min(1.0, location[-1] / usual) if above_zero else 1.0)
 
     for joint in range(model.n):
@@ -80,6 +81,7 @@ def prior_of(
         np.array(location),
         np.array(scale),
         np.array(weight),
-        # What bodies can explain as well is theirs: a URDF can say it.
+        # The weights of armatures scale with the strength, as those of bodies do: efforts that
+        # both can explain are attributed to the bodies, which a URDF can represent.
         np.arange(len(weight)) < model.n,
     )

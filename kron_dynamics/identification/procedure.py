@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The whole identification, from motions to a model that is compared on held-out data."""
+"""The identification procedure, from motions to a model validated on held-out data."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ from kron_dynamics.identification.weighted_fit import WeightedFit, weighted_fit
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Share of each motion, at its end, that is held out unless others are given.
+# Share of each motion, at its end, that is held out unless validation motion is given.
 HELD_OUT = 0.3
-# Share of rows without weight that is told.
+# Share of outliers above which a note is given.
 MANY_OUTLIERS = 0.05
-# The prior's strength in the first fit, whose weights the choice of the strength goes by.
+# Strength of the prior in the first fit; its weights are used in the choice of the strength.
 FIRST_STRENGTH = 1.0
+# Number of random states of the regressor whose rank is the structural rank.
 STATES = 60
 
 
@@ -51,18 +52,21 @@ def identify(
     strength: float | None = None,
     estimate_gains: Sequence[str] = (),
 ) -> Identification:
-    """Return a better model of a robot from its recorded motion.
+    """Return the model of a robot identified from its recorded motion.
 
     Args:
         robot: the robot as described.
         motions: recorded motion to train on.
-        validation: motion to compare on; None holds out the last 30 % of each of the others.
-        terms: friction terms, names of `friction.TERMS`; None for those that pay.
-        strength: how much the description counts; None for what cross-validation says.
-        estimate_gains: joints whose efforts are currents, say; some motions need known loads.
+        validation: motion to validate on; None holds out the last 30 % of each of `motions`.
+        terms: friction terms, names of `friction.TERMS`; None selects those that improve the
+            prediction.
+        strength: weight of the prior; None chooses it by cross-validation.
+        estimate_gains: joints with efforts in unknown units such as currents; some motions need
+            known loads then.
 
     Raises:
-        ParameterError: there is too little motion, no effort, or nothing that tells the gains.
+        ParameterError: there is too little motion, no effort, the gains are not identifiable, or
+            the robot has flexible links or closed loops.
     """
     _check(robot, motions)
     training, held, split = _split(motions, validation)
@@ -106,7 +110,7 @@ def identify(
 
 def _check(robot: Robot, motions: Sequence[Motion]) -> None:
     if robot.model.is_flexible or robot.model.has_closed_loops:
-        raise ParameterError('identification is for trees of rigid links: leave out what bends')
+        raise ParameterError('identification needs a tree of rigid links, without flexible ones')
     if not motions:
         raise ParameterError('there is no motion to identify from')
     if not any(np.isfinite(motion.effort).any() for motion in motions):
@@ -114,7 +118,7 @@ def _check(robot: Robot, motions: Sequence[Motion]) -> None:
     if standing_joints(robot, motions).all():
         travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
         raise ParameterError(
-            f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
+            f'too little motion: all joints stand still; they move by {travel:.3g} at most'
         )
 
 
@@ -127,7 +131,7 @@ def _fitted(rows: Rows, prior: Prior, strength: float | None) -> tuple[WeightedF
 
 
 def _moving(robot: Robot, motions: Sequence[Motion]) -> tuple[list[Motion], BoolArray]:
-    """Return motion without the efforts of joints that stand still, and which always do, (n,)."""
+    """Return motion without efforts at standstill, and whether joints always stand still, (n,)."""
     standing = standing_joints(robot, motions)
     left = [
         replace(item, effort=np.where(standing, np.nan, item.effort))
@@ -163,8 +167,8 @@ def _notes(
     for joint, name in enumerate(robot.joint_names):
         if standing[joint]:
             notes.append(
-                f"joint '{name}' stands still: static friction hides what its effort says, which "
-                f'is left out'
+                f"joint '{name}' stands still: static friction makes its effort uninformative, so "
+                f'it is not used'
             )
         elif not np.isfinite(weighted.noise[joint]):
             notes.append(f"joint '{name}' has no recorded effort")
@@ -172,12 +176,12 @@ def _notes(
             share = 100.0 * weighted.outliers[joint]
             notes.append(f"joint '{name}': {share:.0f} % of the rows are outliers and not used")
     if plain is None:
-        notes.append('too little motion for least squares: the description decides most')
+        notes.append('too little motion for least squares: the description dominates the result')
     return notes
 
 
 def _least_squares(rows: Rows, robust: bool = True) -> LeastSquares | None:
-    """Return what weighted least squares finds, None where it cannot."""
+    """Return the weighted least-squares solution; None if the equations are too few."""
     try:
         return weighted_least_squares(rows.matrix, rows.effort, robust=robust)
     except ParameterError:
@@ -193,14 +197,14 @@ def _friction_and_gravity(
 
 
 def _described(robot: Robot, basic: Rows, rows: Rows, weighted: WeightedFit) -> FloatArray:
-    """Return the friction that the new URDF says, with the weights of the rows in common."""
+    """Return the friction for the new URDF, fitted on the common rows with their weights."""
     _, first, second = np.intersect1d(basic.keys, rows.keys, return_indices=True)
     inertial = with_described_rotors(robot, weighted.fit.parameters)
     return described_friction(robot, basic.taken(first), inertial, weighted.weights[second])
 
 
 def _random_regressor(robot: Robot) -> FloatArray:
-    """Return the regressor at states within the limits, shape (N, n, p), always the same."""
+    """Return the regressor at fixed random states within the limits, shape (N, n, p)."""
     rng = np.random.default_rng(1)
     lower = np.where(np.isfinite(robot.model.position_lower), robot.model.position_lower, -3.0)
     upper = np.where(np.isfinite(robot.model.position_upper), robot.model.position_upper, 3.0)
@@ -209,7 +213,7 @@ def _random_regressor(robot: Robot) -> FloatArray:
 
 
 def _excited(rows: Rows, weighted: WeightedFit) -> FloatArray:
-    """Return how many combinations of parameters each joint's efforts show, shape (n,)."""
+    """Return the number of parameter combinations that each joint's efforts excite, shape (n,)."""
     found = np.zeros(rows.matrix.shape[1])
     scale = np.linalg.norm(rows.matrix.reshape(-1, rows.matrix.shape[2]), axis=0)
     scale[scale == 0.0] = np.inf

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-inertias: positive definite exactly where some distribution of matter has them.
+"""Pseudo-inertias: positive definite if and only if some mass distribution realises them.
 
 P = [[S, h], [h^T, m]], shape (4, 4), with S = int r r^T dm (Wensing, Kim, Slotine: Linear matrix
 inequalities for physically consistent inertial parameter identification, 2018). It is linear in
@@ -22,7 +22,7 @@ def pseudo_inertia(parameters: FloatArray) -> FloatArray:
     """Return P of ten parameters [m, h, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz], shape (4, 4).
 
     Args:
-        parameters: kg, kg m and kg m^2, about the body's origin, shape (10,).
+        parameters: about the body's origin, in kg, kg m and kg m^2, shape (10,).
     """
     inertia = np.zeros((3, 3))
     inertia[_UPPER] = parameters[4:]
@@ -34,7 +34,7 @@ def pseudo_inertia(parameters: FloatArray) -> FloatArray:
     return P
 
 
-# P is the sum of these times the parameters, shape (10, 4, 4).
+# Basis of P: P is the sum of the parameters times these matrices, shape (10, 4, 4).
 BASIS = np.array([pseudo_inertia(unit) for unit in np.eye(PARAMETERS_PER_BODY)])
 
 
@@ -45,7 +45,7 @@ def ten_parameters(P: FloatArray) -> FloatArray:
 
 
 def is_consistent(parameters: FloatArray) -> bool:
-    """Return whether ten parameters, shape (10,), are those of a body with mass and extent."""
+    """Return whether the pseudo-inertia of ten parameters, shape (10,), is positive definite."""
     P = pseudo_inertia(parameters)
     scale = np.sqrt(np.abs(np.diag(P)))
     if not (np.diag(P) > 0.0).all():
@@ -54,14 +54,14 @@ def is_consistent(parameters: FloatArray) -> bool:
 
 
 def made_consistent(parameters: FloatArray, mass: float, radius: float) -> FloatArray:
-    """Return ten parameters with the eigenvalues of S about the centre, and m, raised to a floor.
+    """Return ten parameters with m, and the eigenvalues of S about the centre, raised to a floor.
 
-    What is consistent already stays as it is.
+    Parameters above the floor are returned unchanged.
 
     Args:
         parameters: shape (10,).
         mass: least mass, kg.
-        radius: least extent along each principal axis, as a standard deviation, m.
+        radius: least extent along each principal axis, as a standard deviation of mass, m.
     """
     P = pseudo_inertia(parameters)
     m = max(P[3, 3], mass)

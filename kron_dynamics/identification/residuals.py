@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What models leave of recorded efforts."""
+"""Residuals of models: recorded efforts minus predicted ones."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from kron_dynamics.identification.structure import Structure
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Samples that are looked at together without an average.
+# Length of the pieces, in samples, that are evaluated at a time for residuals of raw efforts.
 STRETCH = 2000
 
 
 def residual_of(effort: FloatArray, predicted: FloatArray) -> Residual:
-    """Return what is left of efforts as shares of their norms.
+    """Return the norms of the residuals relative to the norms of the efforts.
 
     Args:
-        effort: recorded, shape (R, n), N m or N; NaN where none is known.
-        predicted: by a model, shape (R, n).
+        effort: recorded efforts, shape (R, n), N m or N; NaN where unknown.
+        predicted: efforts by a model, shape (R, n), N m or N.
     """
     known = np.isfinite(effort) & np.isfinite(predicted)
-    left = np.where(known, effort - predicted, 0.0)
+    residual = np.where(known, effort - predicted, 0.0)
     whole = np.where(known, effort, 0.0)
     with np.errstate(invalid='ignore', divide='ignore'):
-        joints = np.linalg.norm(left, axis=0) / np.linalg.norm(whole, axis=0)
-        total = float(np.linalg.norm(left) / np.linalg.norm(whole))
+        joints = np.linalg.norm(residual, axis=0) / np.linalg.norm(whole, axis=0)
+        total = float(np.linalg.norm(residual) / np.linalg.norm(whole))
     return Residual(joints, total)
 
 
@@ -46,15 +46,15 @@ def compared(
     plain: LeastSquares | None,
     described: FloatArray,
 ) -> tuple[dict[str, Residual], dict[str, Residual]]:
-    """Return the residuals of four models, averaged as in training and not averaged at all.
+    """Return the residuals of four models, on averaged (as in training) and on raw efforts.
 
     Args:
         robot: the robot as described.
         motions: held-out motion.
-        structure: of the identified model.
-        parameters: of the identified model, shape (p,).
+        structure: structure of the identified model.
+        parameters: parameters of the identified model, shape (p,).
+        plain: least-squares solution with `BASIC_TERMS`; None if there is none.
         described: Coulomb and viscous friction of the new URDF, shape (n, 2).
-        plain: least squares with `BASIC_TERMS`; None if there are none.
     """
     reference = Structure(structure.width, 'acceleration', terms=BASIC_TERMS)
     alone = with_described_rotors(robot, parameters)
@@ -83,7 +83,7 @@ def with_described_rotors(robot: Robot, parameters: FloatArray) -> FloatArray:
 
     Args:
         robot: the robot as described.
-        parameters: identified ones, inertial first.
+        parameters: identified parameters, inertial ones first, shape (p,).
     """
     inertial = robot.inertial_parameters()
     bodies = len(inertial) - robot.n
@@ -103,7 +103,7 @@ def _shares(
     structure: Structure,
     parameters: FloatArray,
 ) -> dict[str, Residual]:
-    """Return residuals on the rows that reference and structure both have."""
+    """Return the residuals on the rows that exist in both structures."""
     efforts, predicted = [], {name: list[FloatArray]() for name in (*vectors, 'identified')}
     for motion in motions:
         try:
@@ -117,7 +117,8 @@ def _shares(
         for name, vector in vectors.items():
             if vector is not None:
                 predicted[name].append(base.matrix @ vector)
-        # A delay moves the recorded efforts; the remainder is what counts.
+        # Structures with a delay shift the recorded efforts. Offsetting the prediction by the
+        # shift leaves the residual of the structure's own efforts.
         predicted['identified'].append(own.matrix @ parameters + base.effort - own.effort)
     if not efforts:
         raise ParameterError('no held-out stretch of motion is long enough to compare on')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification has found."""
+"""Results of an identification."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter before and after.
+    """One parameter, as described and as identified.
 
     Attributes:
-        name: such as 'forearm_link mass' or 'elbow_joint coulomb'.
+        name: such as 'elbow_joint: mass' or 'elbow_joint coulomb'.
         unit: its unit.
-        before: in the description, as far as it says it, else 0.
-        after: as identified.
-        low: lower end of the 95 % interval, which rests on data and description together.
+        before: described value; 0 if the description has none.
+        after: identified value.
+        low: lower end of the 95 % interval, from data and prior together.
         high: upper end.
-        is_excited: whether the data say more of it than the description does.
+        is_excited: whether data at least halve the prior standard deviation.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class BaseParameter:
-    """A combination of parameters that efforts depend on, by least squares without a prior.
+    """A base parameter, estimated by least squares without a prior.
 
     Attributes:
-        name: the sum that it is.
-        value: in the units of its first parameter.
+        name: the linear combination of parameter names.
+        value: in the unit of the parameter with coefficient 1 that the base parameter stands for.
         low: lower end of the 95 % interval.
         high: upper end.
     """
@@ -52,15 +52,15 @@ class BaseParameter:
 
 @dataclass(frozen=True)
 class Gain:
-    """What the recorded efforts of a joint are multiplied by.
+    """The gain that converts the recorded efforts of a joint.
 
     Attributes:
-        joint: its name.
-        unit: of what results, N m or N, for each recorded unit.
-        value: below zero where efforts are recorded with the other sign.
+        joint: name of the joint.
+        unit: unit of the converted efforts, N m or N; the gain is in this unit per recorded unit.
+        value: negative if efforts are recorded with the opposite sign.
         low: lower end of the 95 % interval.
         high: upper end.
-        is_told: whether the motion with known loads tells it.
+        is_told: whether the gain is identifiable from the motion with known loads.
     """
 
     joint: str
@@ -73,11 +73,11 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """What a model leaves of recorded efforts, as a share of their norm.
+    """Norms of a model's effort residuals relative to the norms of the recorded efforts.
 
     Attributes:
-        joints: of each joint, shape (n,); NaN where no effort is recorded.
-        total: of all joints together.
+        joints: relative residual of each joint, shape (n,); NaN where no effort is recorded.
+        total: relative residual of all joints together.
     """
 
     joints: FloatArray
@@ -86,32 +86,33 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """A better model of a robot, and what there is to trust in it.
+    """An identified model of a robot, with its uncertainty and validation.
 
     Attributes:
-        joint_names: of the coordinates.
-        inertial: identified, in the order of `inertial_parameters`, shape (10 b + n,).
+        joint_names: names of the coordinates.
+        inertial: identified inertial parameters, in the order of `inertial_parameters`, shape
+            (10 b + n,).
         friction: identified friction coefficients, shape (n, k), in the order of the terms.
         gravity: gravity acceleration in the axes of the root link, as identified or described,
             shape (3,), m/s^2.
-        described_friction: Coulomb and viscous friction, as a URDF says it, shape (n, 2).
-        structure: how recorded efforts are explained.
-        choices: a line for each choice of the structure that paid.
-        strength: how much the description counted.
-        parameters: all of them, before and after.
-        base: base parameters of inertia and friction that the training data show.
+        described_friction: Coulomb and viscous friction for the new URDF, shape (n, 2).
+        structure: structure of the regression model.
+        choices: a line for each extension of the structure that improved the prediction.
+        strength: weight of the prior.
+        parameters: all parameters, as described and as identified.
+        base: base parameters of inertia and friction that the training data excite.
         condition: condition number of their regressor, columns scaled.
-        structural_rank: number of base parameters that the efforts could show.
-        excited: base parameters that the efforts of each joint show, shape (n,).
-        noise: standard deviation of what is left of each effort in training, shape (n,).
-        outliers: share of each joint's rows without weight, shape (n,).
-        residuals: on the held-out data, averaged alike: 'urdf', 'least_squares', 'identified',
-            'urdf_alone' (what the new URDF says without the file beside it).
-        unfiltered: the same, but the recorded efforts as they are.
-        training: seconds of motion that were trained on.
-        validation: seconds that were held out.
-        split: how they were held out, in words.
-        notes: what a reader should know.
+        structural_rank: number of base parameters that suitable motion could excite.
+        excited: number of parameter combinations that each joint's efforts excite, shape (n,).
+        noise: standard deviation of each joint's training residuals, shape (n,), N m or N.
+        outliers: share of each joint's rows with weight zero, shape (n,).
+        residuals: residuals on held-out data, averaged alike, of the models 'urdf',
+            'least_squares', 'identified' and 'urdf_alone' (the new URDF without its side file).
+        unfiltered: the same on raw efforts, without an average.
+        training: duration of the training motion, s.
+        validation: duration of the held-out motion, s.
+        split: description of the held-out part for reports.
+        notes: remarks for the user.
         gains: estimated gains of recorded efforts.
     """
 

@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regressor rows of recorded motion: filtered alike with the efforts, and thinned out.
+"""Regressor rows of recorded motion: filtered like the efforts, and decimated.
 
-Efforts and regressor pass through the same Gaussian average, which delays nothing, and one row is
-kept for about each width of it: parallel decimation. The *momentum* form moves the derivative of
-the momentum on to the average, so that no acceleration is needed: with p = M qd,
-``tau = dp/dt - C^T qd + g``, and the average of dp/dt is p averaged with the derivative's weights.
+Efforts and regressor pass through the same zero-phase Gaussian average, and one row per 1.5 widths
+of the average is kept (parallel decimation). The *momentum* form needs no acceleration: with
+p = M qd, ``tau = dp/dt - C^T qd + g``, and the average of dp/dt is p filtered with the derivative
+of the average's weights.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 FORMS = ('acceleration', 'momentum')
-# The average reaches this many standard deviations to either side.
+# Half length of the average's window, in its standard deviations.
 REACH = 4.0
-# Distance of the rows that are kept, in standard deviations of the average.
+# Spacing of the kept rows, in standard deviations of the average.
 ROW_DISTANCE = 1.5
-# Samples whose regressors are held in memory at a time, and the step along the motion in s by
-# which momenta are differentiated.
+# Number of samples whose regressors are held in memory at a time.
 BLOCK = 2000
+# Step, s, of the central differences of momentum along the motion, q +- STEP qd.
 STEP = 1e-5
 
 
@@ -44,11 +44,12 @@ class Rows:
 
     Attributes:
         time: s, shape (R,).
-        matrix: shape (R, n, p): inertial parameters first, then friction coefficients, then
-            gravity across that of the description if it may tilt.
-        effort: averaged efforts less those of known loads, shape (R, n), N m or N; NaN where none
-            is known.
-        group: which stretch of motion each is from, shape (R,).
+        matrix: regressor, shape (R, n, p): columns of inertial parameters, then of friction
+            coefficients, then of the two components of gravity across the described one, if they
+            are estimated.
+        effort: averaged efforts minus those of known loads, shape (R, n), N m or N; NaN where
+            unknown.
+        group: index of the stretch of motion of each row, shape (R,).
     """
 
     time: FloatArray
@@ -62,7 +63,7 @@ class Rows:
 
     @property
     def keys(self) -> IntArray:
-        """A number for each row by its time, to the microsecond, and stretch, shape (R,)."""
+        """Keys of the rows, from their times in microseconds and stretches, shape (R,)."""
         micros = np.round(self.time * 1e6).astype(np.int64)
         return micros + self.group.astype(np.int64) * 10**14
 
@@ -97,22 +98,22 @@ def regressor_rows(
     tilt: bool = False,
     passage: float = 1.0,
 ) -> Rows:
-    """Return the regressor with friction, and the efforts less known loads, both averaged.
+    """Return averaged rows: the regressor with friction, and the efforts minus known loads.
 
     Args:
-        robot: the robot; p = 10 b + n + n k with k friction terms, and 2 with `tilt`.
-        motion: a stretch; its ends are left out as far as the average reaches.
+        robot: the robot; p = 10 b + n + n k with k friction terms, and 2 more with `tilt`.
+        motion: a stretch; there are no rows where the average would reach beyond its ends.
         width: standard deviation of the average, s; 0, in the form 'acceleration', for none.
         terms: friction terms, names of `friction.TERMS`.
         form: 'momentum' needs no acceleration, 'acceleration' differentiates velocities.
-        parameters: inertial parameters whose weight is the load of the term 'load', shape
-            (10 b + n,); None for those of the description.
-        effort_width: standard deviation of an average that the recorded efforts have already
-            been through, s; the regressor gets it, too.
+        parameters: inertial parameters whose gravity efforts are the load of the term 'load',
+            shape (10 b + n,); None for those of the description.
+        effort_width: standard deviation of an average that the recorder has already applied to
+            the efforts, s; it is applied to the regressor in addition.
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
-        transmitted: whether the load of the term 'load' is the recorded effort, not the weight.
+        transmitted: whether the load of the term 'load' is the recorded effort instead.
         tilt: whether the last columns are those of `tilt_regressor`.
-        passage: as of `friction_regressor`.
+        passage: see `friction_regressor`.
 
     Raises:
         ParameterError: there is no such form, or the average is shorter than a sample.
@@ -155,7 +156,7 @@ def _beside(
     tilt: bool,
     passage: float,
 ) -> FloatArray:
-    """Return the columns of friction, then those of gravity across the described one."""
+    """Return the columns of friction, then of gravity across the described one if wanted."""
     acting = state[cut] if state is not None else None
     friction = friction_regressor(robot.model, motion.qd[cut], terms, load, acting, passage)
     if not tilt:
@@ -164,8 +165,8 @@ def _beside(
 
 
 def _centers(count: int, reach: int, spacing: int) -> IntArray:
-    """Return samples that rows are about."""
-    # On one grid whatever the reach, so that rows of different averages can be compared.
+    """Return the indices of the samples at the centres of the windows of rows."""
+    # One grid for any reach, so that rows of different averages have common times.
     first = -(-reach // spacing) * spacing
     return np.arange(first, count - reach, spacing)
 
@@ -182,9 +183,9 @@ def _check(form: str, width: float, step: float) -> None:
 def _load(
     robot: Robot, motion: Motion, cut: slice, parameters: FloatArray, transmitted: bool
 ) -> FloatArray:
-    """Return what joints bear, shape (N, n), N m or N: recorded efforts or the robot's weight."""
+    """Return the joints' loads, recorded or gravity efforts, shape (N, n), N m or N."""
     if transmitted:
-        # Where no effort is known, the row has none either.
+        # A row with an unknown effort has no weight, so that its load does not matter.
         return np.nan_to_num(motion.effort[cut])
     q = motion.q[cut]
     still = np.zeros_like(q)
@@ -192,7 +193,7 @@ def _load(
 
 
 def _blocks(centers: IntArray, reach: int) -> Iterator[IntArray]:
-    """Yield the centres in parts whose windows cover a bounded number of samples."""
+    """Yield the centres in blocks whose windows cover a bounded number of samples."""
     first = 0
     while first < len(centers):
         last = np.searchsorted(centers, centers[first] + BLOCK + 2 * reach, side='right')
@@ -214,7 +215,7 @@ def _gaussian(width: float, step: float, reach: int) -> tuple[FloatArray, FloatA
 
 
 def _averages(values: FloatArray, centers: IntArray, weights: FloatArray) -> FloatArray:
-    """Return weighted sums about some samples, shape (R, ...), NaN where a value is."""
+    """Return weighted sums in windows about `centers`, shape (R, ...); NaN if a value is NaN."""
     from scipy.sparse import csr_matrix  # takes long to import
 
     reach = len(weights) // 2

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the structure of a model by what it predicts of the training data it has not seen."""
+"""Selection of the model structure by cross-validation on the training data."""
 
 from __future__ import annotations
 
@@ -24,35 +24,36 @@ from kron_dynamics.typing import FloatArray
 
 # The prior's strength while structures are compared.
 STRENGTH = 10.0
-# Averages of the recorder that are tried, in samples, speeds over which friction passes through
-# zero, as multiples of the model's, and presliding times, s.
+# Candidates: widths of the recorder's effort average, in samples; transition velocities of Coulomb
+# friction, as multiples of the model's; presliding times, s; effort delays, in samples; and
+# further friction terms.
 EFFORT_SAMPLES = (2.0, 4.0, 8.0, 16.0, 32.0)
 PASSAGES = (2.0, 4.0, 8.0, 0.3, 0.1)
 PRESLIDING = (0.1, 0.3, 1.0)
 DELAY_SAMPLES = (-1.0, -0.5, 0.5, 1.0)
 FURTHER_TERMS = ('load', 'stribeck', 'cubic', 'asymmetry')
-# A joint that moves less than this share of its velocity limit could move so fast.
+# Lower bound of a joint's speed scale, as a share of its velocity limit.
 SLOW_SHARE = 0.1
-# Standard errors and share that a choice has to be better by: further friction terms are taken to
-# faster motions, where a wrong one harms; that in proportion to the load, which every gear has,
-# grows no more than the load.
+# Improvement that a candidate needs: standard errors of the difference, and share of the score.
+# Further friction terms need more, since a wrong one harms where the model extrapolates to faster
+# motion. The load-dependent term does not: every gear has it, and it grows only with the load.
 CHOICE_NEEDS = (1.0, LEAST_GAIN)
 TERM_NEEDS = (2.0, 0.03)
-# The form of the rows adds nothing: the better one is taken.
+# The form of the rows adds no parameter, so any improvement is enough.
 FORM_NEEDS = (0.0, 0.0)
 NEEDS = {'terms': TERM_NEEDS, 'tilt': (0.0, 0.0), 'form': FORM_NEEDS}
-# Samples that structures are compared on, in stretches of this many.
+# Largest number of samples to compare structures on, and length of the stretches they come in.
 MOST_SAMPLES = 12_000
 STRETCH = 1500
 
 
 @dataclass(frozen=True, eq=False)
 class Usual:
-    """Root mean squares of a recording, for scales.
+    """RMS values of a recording, which scale the prior.
 
     Attributes:
-        effort: of the joints, shape (n,), N m or N, above zero.
-        speed: likewise, shape (n,), rad/s or m/s, above zero.
+        effort: RMS efforts of the joints, shape (n,), N m or N, above zero.
+        speed: RMS speeds of the joints, shape (n,), rad/s or m/s, above zero.
     """
 
     effort: FloatArray
@@ -60,7 +61,7 @@ class Usual:
 
 
 def usual_values(robot: Robot, motions: Sequence[Motion]) -> Usual:
-    """Return the scales of a recording; of joints that hardly move, those that they could have.
+    """Return the RMS efforts and speeds; slow joints get a share of their velocity limit.
 
     Args:
         robot: the robot.
@@ -82,19 +83,19 @@ def usual_values(robot: Robot, motions: Sequence[Motion]) -> Usual:
 def choose_structure(
     robot: Robot, motions: Sequence[Motion], first: Structure, *, terms: Sequence[str] | None
 ) -> tuple[Structure, list[str]]:
-    """Return the structure whose predictions are best, and a line for each choice.
+    """Return the structure that predicts best, and a line for each accepted change.
 
     Args:
         robot: the robot as described.
         motions: the training data.
         first: the structure to begin with.
-        terms: friction terms; None for those that pay.
+        terms: friction terms; None selects those that improve the prediction.
     """
     motions = _thinned(motions)
     usual = usual_values(robot, motions)
     best = first if terms is None else replace(first, terms=tuple(terms))
     reference = _Reference.of(robot, motions, best, usual)
-    told = []
+    lines = []
     step = min(motion.step for motion in motions)
     for kind, candidates in _candidates(first, step, bool(robot.model.gravity.any())):
         if kind == 'terms' and terms is not None:
@@ -108,7 +109,7 @@ def choose_structure(
             scores = reference.scores(robot, motions, trial, usual)
             needed = CHOICE_NEEDS if added == ('load',) else NEEDS.get(kind, CHOICE_NEEDS)
             if scores is not None and is_better(*scores, *needed):
-                told.append(f'{_said(changes)}: {_share(*scores)} of the squares')
+                lines.append(f'{_said(changes)}: {_share(*scores)} of the squares')
                 best = trial
                 reference = _Reference.of(robot, motions, best, usual)
                 worse = 0
@@ -116,13 +117,13 @@ def choose_structure(
                 worse += 1
                 if worse > 1 and kind in ('effort_width', 'presliding'):
                     break
-    return best, told
+    return best, lines
 
 
 def _candidates(
     first: Structure, step: float, has_weight: bool
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield changes of a structure that are tried in turn."""
+    """Yield the kinds of changes of a structure, and the candidates of each, in order."""
     yield 'effort_width', [{'effort_width': count * step} for count in EFFORT_SAMPLES]
     yield 'passage', [{'passage': share} for share in PASSAGES]
     yield 'presliding', [{'presliding': time} for time in PRESLIDING]
@@ -152,7 +153,7 @@ def _share(scores: FloatArray, than: FloatArray) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Reference:
-    """The best structure so far, with the weights of its remainders."""
+    """The best structure so far: its rows, and the weights of their residuals."""
 
     rows: Rows
     weights: FloatArray
@@ -169,10 +170,10 @@ class _Reference:
     def scores(
         self, robot: Robot, motions: Sequence[Motion], trial: Structure, usual: Usual
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Return the scores of another structure and of this, on the rows that both have."""
+        """Return the scores of a trial and of this structure, on their common rows."""
         try:
             rows = trial.rows(robot, motions)
-        except ParameterError:  # the motion is too short for it
+        except ParameterError:  # the motion is too short for the trial's average
             return None
         common, other, own = np.intersect1d(rows.keys, self.rows.keys, return_indices=True)
         if len(common) < 2 * FOLDS:
@@ -187,7 +188,7 @@ class _Reference:
 
 
 def _thinned(motions: Sequence[Motion]) -> list[Motion]:
-    """Return stretches from all over the motions, not more than `MOST_SAMPLES` together."""
+    """Return stretches spread over the motions, at most `MOST_SAMPLES` samples together."""
     total = sum(len(motion.time) for motion in motions)
     if total <= MOST_SAMPLES:
         return list(motions)

@@ -1,9 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints at rest, whose efforts say nothing: static friction may be anything up to its level.
+"""Joints at standstill, whose efforts are uninformative: static friction is undetermined.
 
-A model of sliding friction cannot explain them, least of all for the seconds before and after a
-motion. They neither train it nor are they compared with what it says.
+Static friction takes any value up to its level, which a model of sliding friction cannot predict,
+least of all in the seconds before and after a motion. These efforts are excluded from training
+and validation.
 """
 
 from __future__ import annotations
@@ -18,29 +19,29 @@ from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# A joint on which less than this share of its Coulomb friction acts stands still.
+# A joint stands still while less than this share of its regularised Coulomb friction acts.
 LEAST_FRICTION = 0.1
-# It is at rest when it stands so long, s: no reversal takes as long.
+# Duration of a standstill, s, from which the joint counts as at rest: reversals are shorter.
 LEAST_REST = 0.5
 
 
 def standing_joints(robot: Robot, motions: Sequence[Motion]) -> BoolArray:
-    """Return which joints stand still all the time, shape (n,).
+    """Return whether each joint stands still in all motions, shape (n,).
 
     Args:
         robot: the robot.
-        motions: all of its motion.
+        motions: all recorded motions.
     """
     acting = np.concatenate([_acting(robot, motion) for motion in motions])
     return np.asarray(np.sqrt(np.mean(acting**2, axis=0)) < LEAST_FRICTION)
 
 
 def without_rest(robot: Robot, motions: Sequence[Motion]) -> list[Motion]:
-    """Return motions without the efforts of joints at rest.
+    """Return motions with the efforts of joints at rest replaced by NaN.
 
     Args:
         robot: the robot.
-        motions: as recorded.
+        motions: the recorded motions.
     """
     return [
         replace(motion, effort=np.where(_at_rest(robot, motion), np.nan, motion.effort))
@@ -49,7 +50,7 @@ def without_rest(robot: Robot, motions: Sequence[Motion]) -> list[Motion]:
 
 
 def _at_rest(robot: Robot, motion: Motion) -> BoolArray:
-    """Return when each joint is at rest, shape (N, n)."""
+    """Return whether each joint is at rest, by sample, shape (N, n)."""
     slow = _acting(robot, motion) < LEAST_FRICTION
     least = LEAST_REST / motion.step
     rest = np.zeros(slow.shape, dtype=bool)
@@ -61,6 +62,6 @@ def _at_rest(robot: Robot, motion: Motion) -> BoolArray:
 
 
 def _acting(robot: Robot, motion: Motion) -> FloatArray:
-    """Return the share of Coulomb friction that acts on each joint, shape (N, n)."""
+    """Return the share of Coulomb friction that acts on each joint, 0 to 1, shape (N, n)."""
     passage = friction_coefficients(robot.model)[:, 2]
     return np.asarray(np.abs(np.tanh(motion.qd / passage)))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How recorded efforts are explained: friction terms, averages, delay, form of the rows."""
+"""Structure of the regression model: friction terms, averages, effort delay, form of the rows."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from kron_dynamics.identification.rows import Rows, joined, regressor_rows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# The average leaves this much noise on the efforts, as a share of their norm,
+# Noise of the averaged efforts that the average aims at, relative to their norm.
 NOISE_TARGET = 0.01
-# but is never shorter than this many samples of the slowest recording,
+# Least width of the average, in samples of the recording with the lowest rate.
 LEAST_SAMPLES = 1.5
+# Factor between the widths that are tried.
 WIDTH_GROWTH = 1.2
-# nor longer than this share of the period of the fastest motion: 95 % of the power of the
-# velocities is in slower ones.
+# Largest width of the average, as a share of the period of the fastest motion; that is the
+# frequency below which `MOTION_POWER` of the power of the velocities is.
 MOTION_SHARE = 0.05
 MOTION_POWER = 0.95
-# Stretches that are this share of the longest tell how fast it is.
+# Stretches shorter than this share of the longest do not resolve the spectrum of the motion.
 LONG_SHARE = 0.25
-# What efforts have above so many times the frequency of the fastest motion is no motion's: an arm
-# that shakes by itself, or noise with a colour.
+# Effort components above this multiple of the frequency of the fastest motion are not caused by
+# the motion: they are structural vibrations or coloured noise.
 ABOVE_MOTION = 10.0
 
 
 @dataclass(frozen=True)
 class Structure:
-    """What of a model is not a parameter.
+    """Hyperparameters of the regression model.
 
     Attributes:
-        width: standard deviation of the average of regressor and efforts, s.
-        form: of the rows: 'momentum' or 'acceleration'.
-        effort_width: standard deviation of an average that the recorder took of the efforts, s.
+        width: standard deviation of the Gaussian average of regressor and efforts, s.
+        form: form of the rows: 'momentum' or 'acceleration'.
+        effort_width: standard deviation of an average that the recorder applied to efforts, s.
         presliding: time of `friction.presliding_state`, s; 0 for friction by velocity alone.
-        delay: how late the stamps of the efforts are, s.
+        delay: time by which the stamps of the efforts are late, s.
         terms: friction terms.
-        passage: the speed over which Coulomb friction passes through zero, as a multiple of that
-            of `joint_friction`.
-        tilt: whether gravity may point a little elsewhere than the description says.
+        passage: transition velocity of regularised Coulomb friction, as a multiple of v_s of
+            `joint_friction`.
+        tilt: whether the direction of gravity is estimated.
     """
 
     width: float
@@ -60,7 +61,7 @@ class Structure:
     def rows(
         self, robot: Robot, motions: Sequence[Motion], parameters: FloatArray | None = None
     ) -> Rows:
-        """Return the rows of some motions; see `regressor_rows`.
+        """Return the regressor rows of motions; see `regressor_rows`.
 
         Raises:
             ParameterError: no motion is longer than the average.
@@ -85,21 +86,22 @@ class Structure:
             longest = max(float(motion.time[-1] - motion.time[0]) for motion in motions)
             raise ParameterError(
                 f'no stretch of motion with efforts is longer than the average of '
-                f'{8 * np.hypot(self.width, self.effort_width):.3g} s that the noise asks for; '
+                f'{8 * np.hypot(self.width, self.effort_width):.3g} s that the noise requires; '
                 f'the longest is {longest:.3g} s'
             )
         return rows
 
 
 def average_width(motions: Sequence[Motion]) -> float:
-    """Return the standard deviation in s of the average that efforts need for their noise.
+    """Return the width of the average that reduces the noise of efforts enough: its deviation, s.
 
-    The shortest that leaves `NOISE_TARGET` of their norm, if they are noisy; see the constants.
+    The least width for which the noise is at most `NOISE_TARGET`, within the bounds of the
+    constants above.
 
     Args:
         motions: recorded motion.
     """
-    # Recordings may have different rates: the average has samples enough in the slowest.
+    # Recordings may have different rates: the one with the lowest decides the least width.
     step = max(motion.step for motion in motions)
     densities = [motion.step * np.nansum(motion.effort_noise() ** 2) for motion in motions]
     noise = np.mean(densities)
@@ -109,8 +111,8 @@ def average_width(motions: Sequence[Motion]) -> float:
     longest = max(LEAST_SAMPLES * step, MOTION_SHARE / fastest)
     width = LEAST_SAMPLES * step
     while width * WIDTH_GROWTH <= longest:
-        # White noise shrinks by the root of the sum of the squared weights: step / (2 sqrt(pi)
-        # width), what is seen in the spectrum by the response of the average.
+        # The average multiplies the variance of white noise by the sum of its squared weights,
+        # step / (2 sqrt(pi) width), and the spectrum above the motion by its squared response.
         white = noise / (2.0 * np.sqrt(np.pi) * width)
         seen = float(np.sum(fast * np.exp(-((2.0 * np.pi * frequency * width) ** 2))))
         if max(white, seen) <= NOISE_TARGET**2 * power:
@@ -120,7 +122,7 @@ def average_width(motions: Sequence[Motion]) -> float:
 
 
 def _spectrum_above(motions: Sequence[Motion], least: float) -> tuple[FloatArray, FloatArray]:
-    """Return frequencies in Hz, and the mean squares of all efforts there, shape (F,) each."""
+    """Return frequencies of at least `least`, Hz, and the efforts' mean squares, (F,) each."""
     frequencies, powers = [], []
     total = sum(len(motion.time) for motion in motions)
     for motion in motions:
@@ -129,13 +131,13 @@ def _spectrum_above(motions: Sequence[Motion], least: float) -> tuple[FloatArray
         frequency, power = _tapered_spectrum(moving, motion.step)
         above = frequency >= least
         frequencies.append(frequency[above])
-        # The mean square of the weights is 3 / 8.
+        # The mean square of the Hann window is 3 / 8.
         powers.append(power[above].sum(axis=1) * 2.0 / (0.375 * len(moving) * total))
     return np.concatenate(frequencies), np.concatenate(powers)
 
 
 def _filled(motion: Motion) -> FloatArray:
-    """Return efforts with straight lines over what is not known, 0 where nothing is, (N, n)."""
+    """Return efforts, gaps interpolated linearly, 0 for joints without any, shape (N, n)."""
     found = np.zeros(motion.effort.shape)
     for joint, effort in enumerate(motion.effort.T):
         known = np.isfinite(effort)
@@ -147,7 +149,7 @@ def _filled(motion: Motion) -> FloatArray:
 def _tapered_spectrum(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
     """Return frequencies in Hz, shape (F,), and squared transforms under a Hann window, (F, n).
 
-    What begins slowly and ends fast is not fast for that, and what is slow stays where it is.
+    The window suppresses leakage of slow components, and of different values at both ends.
     """
     tapered = values * np.hanning(len(values))[:, None]
     power = np.asarray(np.abs(np.fft.rfft(tapered, axis=0)) ** 2)
@@ -155,14 +157,14 @@ def _tapered_spectrum(values: FloatArray, step: float) -> tuple[FloatArray, Floa
 
 
 def _power(motion: Motion) -> float:
-    """Return the mean squares of all efforts, summed."""
+    """Return the sum over joints of the mean squared efforts."""
     known = np.isfinite(motion.effort)
     squares = np.where(known, motion.effort, 0.0) ** 2
     return float((squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1)).sum())
 
 
 def fastest_motion(motions: Sequence[Motion]) -> float:
-    """Return the frequency in Hz below which 95 % of the power of each joint's velocity is.
+    """Return the frequency in Hz below which each joint has 95 % of its velocity's power.
 
     Args:
         motions: recorded motion.
@@ -170,7 +172,7 @@ def fastest_motion(motions: Sequence[Motion]) -> float:
     longest = max(len(motion.time) for motion in motions)
     frequencies, powers = [], []
     for motion in motions:
-        # Short stretches tell fast from slow no more.
+        # Short stretches do not resolve slow motion.
         if len(motion.time) >= LONG_SHARE * longest:
             found = _tapered_spectrum(motion.qd - motion.qd.mean(axis=0), motion.step)
             frequencies.append(found[0])

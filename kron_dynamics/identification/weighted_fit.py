@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consistent parameters with the weights that their own remainders ask for."""
+"""Consistent parameters by iteratively reweighted least squares: joint noise and outliers."""
 
 from __future__ import annotations
 
@@ -25,26 +25,29 @@ from kron_dynamics.identification.rows import Rows
 from kron_dynamics.typing import FloatArray
 
 ITERATIONS = 15
-# The first of them go without robust weights.
+# Number of first iterations without robust weights.
 PLAIN = 4
+# Relative change of the joint noise at which the iteration ends.
 CONVERGED = 1e-3
-# Strength of the prior while the noise is found: what a strong one leaves is not noise.
+# Strength of the prior while the noise is estimated: residuals of a strong prior contain its
+# bias and not only noise.
 LOOSE = 0.01
-# Outliers are told from what a fit leaves, and no fit leaves less than this share of its noise.
+# Lower bound of (equations - fitted parameters) / equations, the factor by which a fit reduces the
+# variance of its residuals.
 LEAST_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedFit:
-    """Parameters, and how much each equation counts.
+    """Parameters with the weights of the equations.
 
     Attributes:
         fit: the parameters, with their covariance.
         data: the weighted equations.
-        weights: inverse variances, less where remainders are outliers, shape (R, n).
-        noise: standard deviation of each joint's remainders, shape (n,); NaN without efforts.
-        correlation: rows over which they are correlated, shape (n,).
-        outliers: share of the known efforts of each joint without weight, shape (n,).
+        weights: inverse variances, reduced for outliers, shape (R, n).
+        noise: standard deviation of each joint's residuals, shape (n,); NaN without efforts.
+        correlation: number of rows over which residuals are correlated, shape (n,).
+        outliers: share of each joint's known efforts with weight zero, shape (n,).
     """
 
     fit: ConsistentFit
@@ -62,9 +65,9 @@ def weighted_fit(
 
     Args:
         rows: equations.
-        prior: the description.
-        strength: how much it counts.
-        start: consistent parameters to begin with; None for the prior's.
+        prior: prior from the description.
+        strength: weight of the prior.
+        start: consistent initial guess, shape (p,); None for the prior's parameters.
     """
     known = np.isfinite(rows.effort)
     has_effort = known.any(axis=0)
@@ -75,7 +78,7 @@ def weighted_fit(
     equations = float(known.sum())
     for round_ in range(ITERATIONS):
         rest = values - rows.matrix @ x
-        # What the description leaves is no noise yet: nothing is an outlier at first.
+        # Residuals of the description are model errors, so none is an outlier at first.
         settled = start is not None or round_ >= PLAIN
         own = known * (outlier_weights(rest, known, share, least) if settled else 1.0)
         noise = np.sqrt(share) * joint_noise(rest, own, settled)
@@ -83,7 +86,7 @@ def weighted_fit(
         data = gram(rows.matrix, rows.effort, weights)
         fit = consistent_fit(data, prior, LOOSE, x)
         x = fit.parameters
-        # Parameters that the data decide: the trace of the influence of data on the fit.
+        # Effective number of fitted parameters: the trace of the influence matrix.
         used = float(np.einsum('ij,ji->', data.matrix, fit.covariance))
         used = min(used, equations)
         share = equations / max(equations - used, LEAST_SHARE * equations)
@@ -106,10 +109,10 @@ def weighted_fit(
 def _with_correlation(
     rows: Rows, weights: FloatArray, covariance: FloatArray, correlation: FloatArray
 ) -> FloatArray:
-    """Return the covariance where each joint's remainders are correlated over some rows, (p, p).
+    """Return the covariance for residuals that are correlated in time, shape (p, p).
 
-    The fit itself does not weight by it: a slow remainder is often an error of the model, and
-    joints with one would predict worse.
+    The fit itself does not weight by the correlation: slow residuals are often model errors, and
+    the predictions for joints with less weight would be worse.
     """
     further = gram(rows.matrix, rows.effort, weights * (correlation - 1.0)).matrix
     return np.asarray(covariance + covariance @ further @ covariance)
