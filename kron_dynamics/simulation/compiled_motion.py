@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`stepper.c`, compiled on this machine and checked against the same equations in Python."""
+"""Compiles `stepper.c` on this machine and checks it against the same equations in Python."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from kron_dynamics.simulation.stepper import Stepper, kernel_names
 from kron_dynamics.typing import FloatArray
 
 _log = logging.getLogger(__name__)
-_FUNCTION = 'kron_steps'  # as in the C text
-_TOLERANCE = 1e-9  # of the largest number
+_FUNCTION = 'kron_steps'  # name in stepper.c
+_TOLERANCE = 1e-9  # relative to the largest magnitude of the expected vector
 _KERNEL = ctypes.CFUNCTYPE(
     None, ctypes.c_ssize_t, *(2 * [ctypes.POINTER(ctypes.POINTER(ctypes.c_double))])
 )
@@ -37,9 +37,8 @@ def compiled_motion(motion: Motion, brakes_set: bool) -> Stepper | None:
     """Return a robot's motion in C, None where it or the robot's kernels cannot be compiled.
 
     Raises:
-        KernelBuildError: there is a compiler, and it failed or what it made computes something
-            else.
-        InvalidInertiaError: M has no inverse, which motion without brakes needs.
+        KernelBuildError: the compiler failed, or its output computes wrong results.
+        InvalidInertiaError: M is singular, and brakes are released.
     """
     kernels: list[int] = []
     for name in kernel_names(motion, brakes_set):
@@ -62,11 +61,11 @@ def steps_address(command: tuple[str, ...]) -> int:
     """Return the address of ``void kron_steps(const Machine *, ptrdiff_t steps, double h)``.
 
     Args:
-        command: of the C compiler.
+        command: command line of the C compiler.
 
     Raises:
-        KernelBuildError: it failed, or what it made computes something else.
-        NoFolderError: it can be kept nowhere.
+        KernelBuildError: the compiler failed, or its output computes wrong results.
+        NoFolderError: there is no writable folder for the library.
     """
     source = read_beside(__file__, 'stepper.c')
     made_for = (compiler_identity(command), processor_identity())
@@ -88,7 +87,7 @@ def steps_address(command: tuple[str, ...]) -> int:
 
 
 class _Known:
-    """Dynamics that need no compiler: of two joints with two flexible links."""
+    """Test dynamics in Python, n = 4: two joints and two modal coordinates."""
 
     _M = np.diag([3.0, 2.0, 1.0, 1.5]) + 0.2
     _K = np.diag([0.5, -1.0, 30.0, 40.0]) + 0.3
@@ -107,7 +106,8 @@ class _Known:
         return np.asarray(np.linalg.solve(self.mass_matrix(q), tau - bias), dtype=np.float64)
 
 
-# Within the stops; pressed into both of them; on the way out of both; on the way in.
+# Test states (q, qd): within the stops; at rest inside the stops (lower, upper); leaving them;
+# approaching them; with a NaN.
 _STATES = (
     ([0.2, -0.3, 0.1, 0.2], [0.5, -1.0, 0.3, -0.2]),
     ([-1.02, 1.03, 0.1, 0.0], [0.0, 0.0, 0.0, 0.1]),
@@ -118,13 +118,13 @@ _STATES = (
 
 
 def check_steps(address: int) -> None:
-    """Run the machine code on dynamics in Python, and compare with `Motion` on the same.
+    """Compare the compiled `kron_steps` with `Motion`, both on the test dynamics `_Known`.
 
     Args:
-        address: of `kron_steps`.
+        address: address of `kron_steps`.
 
     Raises:
-        KernelBuildError: it computes something else.
+        KernelBuildError: the results differ by more than the tolerance.
     """
     infinite = np.full(2, np.inf)
     stops = np.concatenate((np.ones(2), infinite))
@@ -150,7 +150,7 @@ def check_steps(address: int) -> None:
 
 
 def _as_kernel(method: Callable[..., FloatArray]) -> Any:
-    """Return a function of Python under the signature of kernels: for one state of `_Known`."""
+    """Return a method of `_Known` as a C callback with the signature of kernels, one state."""
     count = len(inspect.signature(method).parameters)
 
     def kernel(_: int, arguments: Any, results: Any) -> None:

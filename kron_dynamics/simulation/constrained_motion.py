@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a constrained robot without drift: its loops are closed again after every step."""
+"""Simulates a constrained robot without drift: every step ends with a constraint projection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConstrainedTrajectory(NamedTuple):
     Attributes:
         times: s, shape (N,).
         q: coordinates, shape (N, n), rad or m.
-        qd: their rates, shape (N, n), 1/s.
+        qd: rates of q, shape (N, n), rad/s or m/s.
     """
 
     times: FloatArray
@@ -43,29 +43,29 @@ def simulate_constrained(
     time: float = 0.0,
     friction: bool = False,
 ) -> ConstrainedTrajectory:
-    """Return the motion from a state on, in steps of equal length.
+    """Return the motion from an initial state, integrated in steps of equal length.
 
-    Steps are Runge and Kutta's of fourth order; after each one positions and rates are those next
-    to its result that obey the constraints, so that errors of loops do not add up.
+    Fixed-step classical RK4; after each step positions and rates are projected onto the
+    constraints, so that constraint errors do not accumulate.
 
     Args:
         robot: the robot.
-        q: coordinates at the start, shape (n,); closed first.
-        qd: rates at the start, shape (n,); made to obey the constraints first.
-        efforts: function of time, q and qd with the joints' efforts, shape (n,), N m or N; None
-            for none.
-        duration: s.
+        q: initial coordinates, shape (n,); projected onto the constraints first.
+        qd: initial rates, shape (n,); projected onto the constraints first.
+        efforts: function of (time, q, qd) that returns the joint efforts, shape (n,), N m or N;
+            None for zero efforts.
+        duration: simulated time, s.
         step: longest step, s.
-        time: at the start, s.
-        friction: whether joint friction brakes.
+        time: time at the start, s.
+        friction: whether joint friction acts.
 
     Raises:
-        ArgumentTypeError: robot is no `ConstrainedRobot`.
-        ParameterError: duration or step are not positive, or these are too many steps.
-        SingularConstraintError: the motion comes to a singularity of the constraints.
+        ArgumentTypeError: robot is not a `ConstrainedRobot`.
+        ParameterError: duration or step is not positive, or there are too many steps.
+        SingularConstraintError: the motion reaches a singularity of the constraints.
         ConstraintError: the loops cannot be closed any more.
         ShapeError: an array or the efforts have another shape.
-        NonFiniteError: there is a NaN or an infinity among them.
+        NonFiniteError: an array or the efforts contain a NaN or an infinity.
     """
     instance(robot, ConstrainedRobot, 'robot', 'a ConstrainedRobot')
     count = step_count(duration, step)
@@ -93,10 +93,10 @@ def simulate_constrained(
 
 
 def step_count(duration: float, step: float) -> int:
-    """Return how many equal steps make up a duration, s, none longer than a step, s.
+    """Return the number of equal steps in a duration, s, none longer than `step`, s.
 
     Raises:
-        ParameterError: one of them is not positive, or these are too many steps.
+        ParameterError: duration or step is not positive, or there are too many steps.
     """
     for name, value in (('duration', duration), ('step', step)):
         if not 0.0 < real_number(value, name) < np.inf:
@@ -111,13 +111,13 @@ def step_count(duration: float, step: float) -> int:
 def runge_kutta_step(
     rates: Callable[[float, FloatArray], FloatArray], t: float, state: FloatArray, h: float
 ) -> FloatArray:
-    """Return the state after a step h, s, of Runge and Kutta's fourth order.
+    """Return the state after one classical RK4 step, shape (k,).
 
     Args:
-        rates: of a state at a time, its derivative, shape (k,).
-        t: time, s.
-        state: shape (k,).
-        h: s.
+        rates: function of (time, state) that returns the state's derivative, shape (k,).
+        t: time at the start of the step, s.
+        state: state at the start of the step, shape (k,).
+        h: length of the step, s.
     """
     k1 = rates(t, state)
     k2 = rates(t + h / 2, state + h / 2 * k1)

@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of motion with drives, friction, stops and brakes, and their integration in time.
+"""Equations of motion with drives, friction, stops and brakes, integrated by fixed-step RK4.
 
-``stepper.c`` says the same in C, for robots whose kernels are compiled.
+Stops are penalty springs, Coulomb friction is regularised by tanh. ``stepper.c`` implements the
+same in C, for robots whose kernels are compiled.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
-# A stop is a stiff unilateral spring, critically damped: frequency in rad/s. It gives way by
-# v / (e * frequency) to a joint that arrives with speed v.
+# Natural frequency, rad/s, of a stop: a unilateral penalty spring with critical damping. A joint
+# that arrives with speed v penetrates it by v / (e * frequency).
 STOP_FREQUENCY = 40.0
-# Set brakes slow a joint at this rate, 1/s, and hold it.
+# Engaged brakes make joint velocities decay exponentially with this rate, 1/s.
 BRAKE_RATE = 5.0
 
 
 class Dynamics(Protocol):
-    """Of a robot, what its motion follows from: methods of `Robot`."""
+    """The methods of `Robot` that the integrator uses."""
 
     def forward_dynamics(self, q: FloatArray, qd: FloatArray, tau: FloatArray, /) -> FloatArray:
         """Return qdd = M^-1 (tau - c - g), (n,)."""
@@ -37,14 +38,15 @@ class Dynamics(Protocol):
 
 
 class Motion:
-    """How a machine of n coordinates moves whose first n_j are those of joints.
+    """Motion of a machine with n coordinates, the first n_j of which are joints.
 
     Attributes:
         dynamics: the robot.
         joint_count: n_j.
         lower: positions of the lower stops, shape (n,), rad or m; -inf where there is none.
-        upper: of the upper stops, likewise.
-        stop_inertia: stops are as stiff as this inertia asks for, shape (n,).
+        upper: positions of the upper stops, shape (n,), rad or m; inf where there is none.
+        stop_inertia: inertia that scales the stops' stiffness and damping, shape (n,), kg m^2
+            or kg.
     """
 
     def __init__(
@@ -62,41 +64,43 @@ class Motion:
         self.stop_inertia = stop_inertia
 
     def driven(self, q: FloatArray, qd: FloatArray, effort: FloatArray) -> FloatArray:
-        """Return the accelerations under efforts of the drives, (n_j,); shape (n,)."""
+        """Return the accelerations, shape (n,), under the drives' efforts, shape (n_j,)."""
         tau = np.zeros(len(self.lower))
         tau[: self.joint_count] = effort
         tau = tau - self.dynamics.joint_friction(qd) + self._stop_effort(q, qd)
         return self.dynamics.forward_dynamics(q, qd, tau)
 
     def braked(self, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """Return the accelerations where brakes carry whatever force it takes, shape (n,)."""
+        """Return the accelerations with engaged brakes of unlimited force, shape (n,)."""
         count = self.joint_count
         qdd = np.zeros(len(self.lower))
         qdd[:count] = -BRAKE_RATE * qd[:count]
         if count < len(qdd):
-            # Nothing but their own forces moves the links: modal rows of the equations of motion.
+            # The joints' accelerations are prescribed; solve the modal rows of the equations of
+            # motion for those of the flexible links.
             missing = self.dynamics.inverse_dynamics(q, qd, qdd) + self.dynamics.joint_friction(qd)
             M = self.dynamics.mass_matrix(q)
             qdd[count:] = np.linalg.solve(M[count:, count:], -missing[count:])
         return qdd
 
     def acceleration(self, q: FloatArray, qd: FloatArray, effort: FloatArray | None) -> FloatArray:
-        """Return the accelerations, shape (n,); an effort of None stands for set brakes."""
+        """Return the accelerations, shape (n,); an effort of None means engaged brakes."""
         return self.braked(q, qd) if effort is None else self.driven(q, qd, effort)
 
     def after(
         self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, qd and qdd after some classical fourth-order steps of h seconds.
+        """Return q, qd and qdd, shape (n,) each, after `steps` classical RK4 steps.
 
         Args:
             q: coordinates, shape (n,), rad or m.
-            qd: their rates, shape (n,).
-            effort: of the drives, shape (n_j,), N m or N; None where brakes are set.
-            steps: how many.
-            h: s.
+            qd: rates of q, shape (n,).
+            effort: drive efforts, shape (n_j,), N m or N; None with engaged brakes.
+            steps: number of steps.
+            h: length of a step, s.
         """
-        with np.errstate(over='ignore', invalid='ignore'):  # a step too long: the caller looks
+        # The integration diverges if steps are too long; the caller checks for NaN and Inf.
+        with np.errstate(over='ignore', invalid='ignore'):
             for _ in range(steps):
                 a1 = self.acceleration(q, qd, effort)
                 v2 = qd + 0.5 * h * a1
@@ -114,6 +118,6 @@ class Motion:
         if not depth.any():
             return np.zeros(len(depth))
         push = STOP_FREQUENCY**2 * depth + 2.0 * STOP_FREQUENCY * qd * (depth != 0.0)
-        # A stop pushes back, it never pulls.
+        # A stop only pushes, it never pulls.
         push = np.where(depth > 0.0, np.maximum(push, 0.0), np.minimum(push, 0.0))
         return np.asarray(-self.stop_inertia * push)

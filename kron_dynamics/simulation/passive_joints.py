@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints without a drive that move with those of others, through closed loops."""
+"""Passive joints: joints without a drive that closed loops make dependent on driven joints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def passive_joints(model: RobotModel) -> tuple[str, ...]:
-    """Return the joints that move with drives through closed loops; none of a tree."""
+    """Return the names of the passive joints of closed loops; empty for a tree."""
     if not model.has_closed_loops:
         return ()
     closed = cast('ClosedLoopModel', model)
@@ -25,11 +25,11 @@ def passive_joints(model: RobotModel) -> tuple[str, ...]:
 
 
 def with_passive_joints(robot: Robot, sample: Measurement) -> Measurement:
-    """Return a sample of the drives, and then of the joints that they move, as loops have them.
+    """Return a sample extended by the passive joints, appended after the driven ones.
 
     Args:
-        robot: with closed loops.
-        sample: of its drives; the efforts of other joints are 0.
+        robot: robot with closed loops; the passive joints' states follow from loop closure.
+        sample: sample of the driven joints. Passive joints get effort 0.
     """
     model = cast('ClosedLoopModel', robot.model)
     passive = list(model.closing.choice.dependent)

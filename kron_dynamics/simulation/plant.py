@@ -1,6 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machine itself: equations of motion with friction, stops and brakes, integrated in time."""
+"""Simulated plant: forward dynamics with friction, stops, brakes and saturating drives.
+
+Fixed-step RK4; stops are penalty springs, Coulomb friction is regularised by tanh.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +33,23 @@ from kron_dynamics.simulation.motion import Motion
 from kron_dynamics.simulation.stepper import Stepper
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Steps times the highest frequency of flexible links: the integrator is stable up to 2.78. What
-# is left is for poses in which links vibrate faster than at the start.
+# Largest product of the step and the highest natural frequency of flexible links in the start
+# pose. RK4 is stable up to 2.78; the margin is for poses with higher frequencies.
 _STABLE = 2.0
 _MOST_STEPS = 1e12  # weeks of computing
-# Relative: a duration of whole steps, divided by them.
+# Relative rounding error within which a duration counts as a whole number of steps.
 _ROUNDED = 4.0 * float(np.finfo(float).eps)
 
 
 class Recording(NamedTuple):
-    """States of a machine on its way, N of them.
+    """N recorded states of a simulated motion.
 
     Attributes:
-        time: since the call, shape (N,), s.
+        time: time since the start of the recording, shape (N,), s.
         q: coordinates, shape (N, n), rad or m.
-        qd: their rates, shape (N, n).
+        qd: rates of q, shape (N, n).
         qdd: accelerations, shape (N, n).
-        effort: efforts on the joints, shape (N, n_j), as `Plant.effort`.
+        effort: joint efforts, shape (N, n_j), see `Plant.effort`.
     """
 
     time: FloatArray
@@ -60,34 +63,33 @@ class Plant:
     """A robot moving under efforts: ``M qdd + c + g + friction = tau + stops``.
 
     The n_j joints have drives, brakes and stops. The modal coordinates of flexible links, the
-    last of the n coordinates, have none of them: they follow from the equations of motion.
+    last of the n coordinates, have none of these.
 
     Attributes:
-        robot: its model.
+        robot: the machine's model.
         q: coordinates, shape (n,), rad or m.
-        qd: their rates, shape (n,).
+        qd: rates of q, shape (n,).
         qdd: accelerations at the end of the last step, shape (n,).
-        effort: efforts on the joints in the last step, shape (n_j,), N m or N: those of the
-            drives, or of the brakes where they are set, as load cells or cylinder pressures tell
-            them.
-        brakes_set: whether brakes instead of drives move the joints.
-        highest_frequency: of flexible links at the start, with free joints, rad/s; 0 where all
-            links are rigid.
+        effort: joint efforts in the last step, shape (n_j,), N m or N: of the drives, or of the
+            brakes if they are engaged, as load cells or cylinder pressures would measure them.
+        brakes_set: whether the brakes are engaged and the drives off.
+        highest_frequency: highest natural frequency of flexible links in the start pose, with
+            free joints, rad/s; 0 if all links are rigid.
     """
 
     def __init__(self, robot: Robot, position: ArrayLike) -> None:
-        """Start at rest, with flexible links bent by gravity as they are then.
+        """Start at rest, with flexible links in static equilibrium under gravity.
 
         Args:
             robot: model with limits and friction.
             position: start positions of the joints, shape (n_j,), within the position limits.
 
         Raises:
-            ArgumentTypeError: robot is none, or position holds no real numbers.
+            ArgumentTypeError: robot is not a `Robot`, or position is not real numbers.
             ShapeError: position has another shape.
             ParameterError: a start position is not finite or outside its limits.
-            ModelError: flexible links do not carry their weight.
-            InvalidInertiaError: a joint moves no mass, so that nothing holds it back.
+            ModelError: flexible links buckle under their weight.
+            InvalidInertiaError: M is singular: a joint moves no mass.
         """
         instance(robot, Robot, 'robot', 'a Robot')
         if robot.singular_mass is not None:
@@ -110,7 +112,7 @@ class Plant:
         self.brakes_set = False
         self.highest_frequency = 0.0
         if model.is_flexible:
-            # Joints that are held leave no higher one.
+            # Holding joints does not raise the highest frequency, so brakes need no extra check.
             self.highest_frequency = float(
                 robot.linearize(self.q, self.qd, self.qdd).frequencies()[-1]
             )
@@ -125,30 +127,30 @@ class Plant:
         self._steppers: dict[bool, Stepper | Motion] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what has addresses in this process."""
+        """Omit the steppers: they hold addresses of this process."""
         return {**vars(self), '_steppers': {}}
 
     def advance(self, command: ArrayLike, duration: float, step: float) -> None:
         """Integrate over a duration with constant efforts.
 
-        On compiled kernels the steps run in C. The same steps give the same bits, in one call or
-        in several.
+        With compiled kernels the steps run in C. Equal steps give bit-identical results, whether
+        in one call or in several.
 
         Args:
-            command: efforts wanted from the drives, shape (n_j,), N m or N; they give no more
-                than the model's effort limits, even for an infinite one.
-            duration: s, 0 or more; in no time efforts and accelerations alone change.
+            command: commanded drive efforts, shape (n_j,), N m or N, possibly infinite; the
+                drives saturate at the model's effort limits.
+            duration: s, 0 or more; with 0 only effort and qdd are updated.
             step: longest integration step, s; the duration is divided evenly.
 
         Raises:
-            ArgumentTypeError: an argument, q or qd holds no real numbers.
-            ShapeError: command has another shape, or q or qd were given one.
-            ParameterError: duration or step is no such time, or flexible links vibrate too fast
-                for the step.
-            NonFiniteError: command, q or qd holds a NaN, and nothing was done; or the motion left
-                the numbers (the step is too long for this machine).
-            ModelError: a flexible link is bent further than its equations hold.
-            KernelBuildError: there is a compiler and it failed.
+            ArgumentTypeError: an argument, q or qd is not real numbers.
+            ShapeError: command, or a q or qd set from outside, has another shape.
+            ParameterError: duration or step is out of range, or the step is too long for the
+                vibrations of flexible links.
+            NonFiniteError: command, q or qd contains a NaN, and the state is unchanged; or the
+                integration diverged (the step is too long for this machine).
+            ModelError: a flexible link is bent beyond the validity of its equations.
+            KernelBuildError: the compiler failed.
         """
         count, h = self._steps(command, duration, step)
         self._go(count, h, step)
@@ -156,17 +158,17 @@ class Plant:
     def record(
         self, command: ArrayLike, duration: float, step: float, every: int = 1
     ) -> Recording:
-        """Advance, and return the states after every so many steps.
+        """Advance, and return every `every`-th state.
 
         Args:
-            command: as for `advance`, and likewise duration and step.
-            duration: s.
-            step: s.
-            every: steps from state to state, 1 or more.
+            command: as in `advance`.
+            duration: as in `advance`, s.
+            step: as in `advance`, s.
+            every: number of steps between recorded states, 1 or more.
 
         Raises:
-            ParameterError: the duration is not a whole number of states, or as of `advance`.
-            KronDynamicsError: as of `advance`.
+            ParameterError: the steps are not a multiple of `every`, or as in `advance`.
+            KronDynamicsError: as in `advance`.
         """
         every = whole_number(every, 'every')
         count, h = self._steps(command, duration, step)
@@ -182,18 +184,18 @@ class Plant:
         return Recording(time, *map(np.array, zip(*states, strict=True)))
 
     def acceleration(self, q: ArrayLike, qd: ArrayLike) -> FloatArray:
-        """Return the accelerations, shape (n,), in a state under the present efforts.
+        """Return the accelerations, shape (n,), in a state under the current efforts or brakes.
 
         Raises:
-            ArgumentTypeError: q or qd holds no real numbers.
-            ShapeError: it has another shape than (n,).
-            NonFiniteError: it holds a NaN or an infinity.
+            ArgumentTypeError: q or qd is not real numbers.
+            ShapeError: q or qd does not have shape (n,).
+            NonFiniteError: q or qd contains a NaN or an infinity.
         """
         state = self._state(q, 'q'), self._state(qd, 'qd')
         return self._motion.acceleration(*state, None if self.brakes_set else self.effort)
 
     def _steps(self, command: ArrayLike, duration: float, step: float) -> tuple[int, float]:
-        """Take a command; return the number of steps and their length, s."""
+        """Check and store a command; return the number of steps and their length, s."""
         instance(self.brakes_set, (bool, np.bool_), 'brakes_set of the plant', 'True or False')
         wanted = real_array(command, 'command')
         if wanted.shape != self.effort.shape:
@@ -213,7 +215,7 @@ class Plant:
         self.q = self._state(self.q, 'q of the plant')
         self.qd = self._state(self.qd, 'qd of the plant')
         if step * self.highest_frequency > _STABLE:
-            # Three digits of the limit may be rounded up by half a percent.
+            # The message has three digits, which may round the limit up by half a percent.
             allowed = 0.995 * _STABLE / self.highest_frequency
             raise ParameterError(
                 f'the step of {step:g} s is too long for flexible links that vibrate at '
@@ -221,19 +223,20 @@ class Plant:
             )
         self.effort = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         count = max(1, math.ceil(duration / step - 1e-9))
-        # Whole steps have the length asked for to the last bit, however many there are.
+        # If the duration is a multiple of the step, use the step itself: bit-identical results
+        # however the duration is divided among calls.
         is_whole = abs(count * step - duration) <= _ROUNDED * duration
         return count, step if is_whole else duration / count
 
     def _state(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return coordinates or rates that come from outside, or refuse them."""
+        """Check coordinates or rates from outside; return them as an array, shape (n,)."""
         state = finite_array(values, name)
         if state.shape != (self.robot.n,):
             raise ShapeError(f'{name} has shape {state.shape}, expected ({self.robot.n},)')
         return state
 
     def _go(self, count: int, h: float, step: float) -> None:
-        """Take steps under the present efforts."""
+        """Take steps under the current efforts or brakes."""
         motion = self._steppers.get(self.brakes_set)
         if motion is None:
             motion = compiled_motion(self._motion, self.brakes_set) or self._motion

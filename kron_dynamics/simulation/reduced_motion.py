@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of a constrained robot in its independent speeds: some microseconds a step."""
+"""Simulates a constrained robot in its independent speeds, in microseconds per step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from kron_dynamics.simulation.constrained_motion import (
 )
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# rad or robot's lengths: what the loops may be open by before they are closed again.
+# Largest loop-closure error before the loops are closed again, relative to each constraint's
+# scale (1 rad, or the robot's length).
 _OPEN = 1e-12
 
 
@@ -35,30 +36,30 @@ def simulate_reduced(
     time: float = 0.0,
     friction: bool = False,
 ) -> ConstrainedTrajectory:
-    """Return the motion from a state on, in steps of equal length.
+    """Return the motion from an initial state, integrated in steps of equal length.
 
-    As of `simulate_constrained`, of a robot whose constraints do not depend on time. Rates follow
-    from u and obey the constraints; where a step has left a loop open by more than rounding, it
-    is closed again.
+    Like `simulate_constrained`, for robots whose constraints do not depend on time. The rates
+    follow from u and always obey the constraints; positions are projected onto the constraints
+    after a step whose closure error exceeds rounding.
 
     Args:
         robot: the robot.
-        q: coordinates at the start, shape (n,); closed first.
-        u: independent speeds at the start, shape (m,), 1/s.
-        efforts: function of time, q and qd with the joints' efforts, shape (n,), N m or N; None
-            for none.
-        duration: s.
+        q: initial coordinates, shape (n,); projected onto the constraints first.
+        u: initial independent speeds, shape (m,), rad/s or m/s.
+        efforts: function of (time, q, qd) that returns the joint efforts, shape (n,), N m or N;
+            None for zero efforts.
+        duration: simulated time, s.
         step: longest step, s.
-        time: at the start, s.
-        friction: whether joint friction brakes.
+        time: time at the start, s.
+        friction: whether joint friction acts.
 
     Raises:
-        ArgumentTypeError: robot is no `ReducedRobot`.
-        ParameterError: duration or step are not positive, or these are too many steps.
+        ArgumentTypeError: robot is not a `ReducedRobot`.
+        ParameterError: duration or step is not positive, or there are too many steps.
         SingularConstraintError: the speeds do not determine the motion any more.
         ConstraintError: the loops cannot be closed any more.
         ShapeError: an array has another shape.
-        NonFiniteError: there is a NaN or an infinity among them.
+        NonFiniteError: an array contains a NaN or an infinity.
     """
     instance(robot, ReducedRobot, 'robot', 'a ReducedRobot')
     count = step_count(duration, step)
@@ -85,7 +86,7 @@ def simulate_reduced(
 def _rates(
     robot: ReducedRobot, efforts: Efforts | None, friction: bool
 ) -> Callable[[float, FloatArray], FloatArray]:
-    """Derivative of a state (q, u) at a time."""
+    """Return the function of time and state (q, u) that yields the state's derivative."""
     n, none = robot.n, np.zeros(robot.n)
     joint_friction = robot.constrained.robot.joint_friction
 

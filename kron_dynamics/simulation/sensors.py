@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the joint sensors make of the true state: encoder quanta and noise."""
+"""Simulated joint sensors: encoder quantisation and Gaussian noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """One sample of all joints: arrays of shape (n_j,), rad or m, per s, N m or N."""
+    """One sample of all joints: arrays of shape (n_j,); rad or m, rad/s or m/s, N m or N."""
 
     position: FloatArray
     velocity: FloatArray
@@ -23,9 +23,9 @@ class Measurement:
 
 
 class JointSensors:
-    """Sensors of a machine's joints; all errors off unless given.
+    """Sensors of a machine's joints: position, velocity and effort.
 
-    They see what is at the joints, not how far flexible links bend.
+    They do not measure the deflections of flexible links.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class JointSensors:
             position_noise: standard deviation before quantisation, rad or m.
             velocity_noise: standard deviation, rad/s or m/s.
             effort_noise: standard deviation, N m or N.
-            seed: of the noise.
+            seed: seed of the noise.
 
         Raises:
             ParameterError: a value is negative or not finite.

@@ -1,26 +1,26 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine in motion, step by step: what `motion.py` says in Python, on the robot's compiled
-// kernels, which are called by their addresses. All memory is the caller's.
+// Fixed-step RK4 integration of a machine's motion: `motion.py` in C, on the robot's compiled
+// kernels, which are called by their addresses. The caller owns all memory.
 
 #include <stddef.h>
 
 typedef void (*Kernel)(ptrdiff_t count, const double *const *in, double *const *out);
 
-// As `_Machine` of stepper.py. Arrays have n elements where nothing else is said.
+// Same layout as `_Machine` of stepper.py. Arrays have n elements unless noted.
 typedef struct {
-  ptrdiff_t n, joints;                      // coordinates; those of joints, which come first
-  ptrdiff_t brakes_set;                     // or drives move the joints
-  Kernel friction, forward, inverse, mass;  // the last two: where brakes hold flexible links
+  ptrdiff_t n, joints;                      // number of coordinates; of joints, which come first
+  ptrdiff_t brakes_set;                     // 1: brakes engaged, drives off
+  Kernel friction, forward, inverse, mass;  // last two: only for brakes with flexible links
   double brake_rate, stop_frequency;        // 1/s, rad/s
-  const double *effort;                     // of the drives, zero for the others
+  const double *effort;                     // drive efforts; zero for modal coordinates
   const double *lower, *upper, *stop_inertia;
-  double *q, *qd, *qdd;  // the state; accelerations at the end of the last step
-  double *work;          // 7 n + n n
+  double *q, *qd, *qdd;  // state; accelerations at the end of the last step
+  double *work;          // 7 n + n n elements
 } Machine;
 
-// Effort of a stop on one coordinate: a spring and a damper that push and never pull.
+// Effort of a stop on one coordinate: a spring and a damper that only push.
 static double stop(const Machine *m, ptrdiff_t i, double q, double qd) {
   const double below = q < m->lower[i] ? q - m->lower[i] : 0.0;
   const double depth = q > m->upper[i] ? q - m->upper[i] : below;
@@ -38,7 +38,8 @@ static void drive(const Machine *m, const double *q, const double *qd, double *q
   m->forward(1, (const double *const[]){q, qd, tau}, (double *const[]){qdd});
 }
 
-// x of A x = b in the last rows and columns of a positive definite matrix; b lies in x.
+// Solve A x = b in rows and columns first ... n-1 of a positive definite n x n matrix, in place:
+// x holds b on entry, A is overwritten.
 static void solve(ptrdiff_t first, ptrdiff_t n, double *A, double *x) {
   for (ptrdiff_t k = first; k < n; ++k)
     for (ptrdiff_t i = k + 1; i < n; ++i) {
@@ -52,7 +53,8 @@ static void solve(ptrdiff_t first, ptrdiff_t n, double *A, double *x) {
   }
 }
 
-// Brakes carry whatever force it takes; nothing but their own forces moves flexible links.
+// Brakes of unlimited force prescribe the joints' accelerations; those of flexible links follow
+// from the modal rows of the equations of motion.
 static void brake(const Machine *m, const double *q, const double *qd, double *qdd, double *rest) {
   double *friction = rest, *tau = friction + m->n, *M = tau + m->n;
   for (ptrdiff_t i = 0; i < m->n; ++i) qdd[i] = i < m->joints ? -m->brake_rate * qd[i] : 0.0;
@@ -69,12 +71,12 @@ static void accelerate(
   (m->brakes_set ? brake : drive)(m, q, qd, qdd, rest);
 }
 
-// Classical fourth-order steps of h seconds.
+// Take `steps` classical RK4 steps of h seconds.
 void kron_steps(const Machine *m, ptrdiff_t steps, double h) {
   static const double weight[] = {1.0, 2.0, 2.0, 1.0}, reach[] = {0.5, 0.5, 1.0, 0.0};
   const ptrdiff_t n = m->n;
   double *q = m->q, *qd = m->qd;
-  // Of one stage: position, rate, acceleration; and the weighted sums of the last two.
+  // One stage's position, velocity and acceleration; weighted sums of the last two.
   double *p = m->work, *v = p + n, *a = v + n, *sum_v = a + n, *sum_a = sum_v + n;
   double *rest = sum_a + n;
   for (; steps > 0; --steps) {

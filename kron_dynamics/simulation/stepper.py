@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`stepper.c` on one machine: its memory, its kernels, its calls."""
+"""Calls `stepper.c` for one machine: memory layout, kernel addresses and step calls."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import numpy as np
 from kron_dynamics.simulation.motion import BRAKE_RATE, STOP_FREQUENCY, Motion
 from kron_dynamics.typing import FloatArray
 
-# Steps until Python may look for an interruption.
+# Steps per C call; between calls Python handles interrupts (Ctrl-C).
 _AT_ONCE = 10_000
-# Bytes: where vectors of any kind begin, so that the same numbers always lie alike.
+# Alignment of the memory, bytes: enough for SIMD vectors of any width, and always the same, so
+# that results do not depend on where the memory lies.
 _ALIGNMENT = 64
 _KERNELS = ('joint_friction', 'forward_dynamics', 'inverse_dynamics', 'mass_matrix')
 
 
 class _Machine(ctypes.Structure):
-    """As `Machine` of stepper.c."""
+    """The struct `Machine` of stepper.c."""
 
     _fields_ = (
         *((name, ctypes.c_ssize_t) for name in ('n', 'joints', 'brakes_set')),
@@ -33,16 +34,23 @@ class _Machine(ctypes.Structure):
 
 
 class Stepper:
-    """A machine's motion in C: `Motion.after` with the same arguments and results, to rounding.
+    """A machine's motion in C: `Motion.after` with the same arguments, equal up to rounding.
 
-    Equal arguments give equal bits, whatever was done before and however the steps are divided
-    among calls.
+    Equal arguments give bit-identical results, independent of earlier calls and of how the steps
+    are divided among calls.
     """
 
     def __init__(
         self, motion: Motion, brakes_set: bool, kernels: Sequence[int], steps: int
     ) -> None:
-        """Prepare memory; kernels are addresses in the order of `kernel_names`."""
+        """Allocate the memory.
+
+        Args:
+            motion: motion to compute.
+            brakes_set: whether brakes are engaged.
+            kernels: addresses of the kernels, in the order of `kernel_names`.
+            steps: address of `kron_steps`.
+        """
         n = len(motion.lower)
         sizes = {
             **dict.fromkeys(('effort', 'lower', 'upper', 'stop_inertia', 'q', 'qd', 'qdd'), n),
@@ -64,14 +72,14 @@ class Stepper:
             **dict(zip(kernel_names(motion, brakes_set), kernels, strict=True)),
             **{name: array.ctypes.data for name, array in arrays.items()},
         )
-        # CFUNCTYPE releases the interpreter's lock while it runs.
+        # Calls through CFUNCTYPE release the GIL.
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_double)
         self._steps = functools.partial(prototype(steps), ctypes.addressof(self._machine))
 
     def after(
         self, q: FloatArray, qd: FloatArray, effort: FloatArray | None, steps: int, h: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, qd and qdd, shape (n,) each, after some steps, as `Motion.after` does."""
+        """Return q, qd and qdd, shape (n,) each, after `steps` steps, see `Motion.after`."""
         if effort is not None:
             self._effort[:] = effort
         self._q[:], self._qd[:] = q, qd
@@ -83,7 +91,7 @@ class Stepper:
 
 
 def kernel_names(motion: Motion, brakes_set: bool) -> tuple[str, ...]:
-    """Return which of the dynamics' kernels a motion needs."""
+    """Return the names of the dynamics' kernels that the motion needs."""
     if not brakes_set:
         return 'joint_friction', 'forward_dynamics'
     if motion.joint_count == len(motion.lower):
@@ -92,7 +100,7 @@ def kernel_names(motion: Motion, brakes_set: bool) -> tuple[str, ...]:
 
 
 def _aligned(count: int) -> FloatArray:
-    """Zeros, shape (count,)."""
+    """Return aligned zeros, shape (count,)."""
     space = np.zeros(8 * count + _ALIGNMENT, np.uint8)
     start = -space.ctypes.data % _ALIGNMENT
     return space[start : start + 8 * count].view(np.float64)
