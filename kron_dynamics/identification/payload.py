@@ -166,8 +166,8 @@ def fit_payload(
     windows = problem.estimates(problem.windows())
     cuts, before = problem.pieces(), 0
     while len(cuts) != before:
-        # The payloads of short windows fit other errors, too, which underestimates the noise, so
-        # that spurious changes are found: repeat with the found segments while they become fewer.
+        # Payloads of short windows also fit other errors, which underestimates the noise and finds
+        # spurious changes: repeat with the found segments while they become fewer.
         problem.improve(cuts)
         before, found = len(cuts), problem.pieces()
         cuts = found if len(found) < before else cuts
@@ -354,10 +354,9 @@ class _Problem:
         return np.asarray(np.sqrt(self._weights / variance))
 
     def _solve(self, cuts: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return mean and covariance of all unknowns, and columns of the payload.
+        """Return mean and covariance of all unknowns in prior deviations, and payload columns.
 
-        The unknowns are in units of their prior deviations: p model errors, then s payload
-        parameters of each row range. The columns have the shape (rows with load, n, s).
+        The unknowns are p model errors, then s payload parameters of each row range.
         """
         deviation, columns = self._payload_prior()
         payload = self._raw @ (columns * deviation)

@@ -110,7 +110,9 @@ def identify(
 
 def _check(robot: Robot, motions: Sequence[Motion]) -> None:
     if robot.model.is_flexible or robot.model.has_closed_loops:
-        raise ParameterError('identification needs a tree of rigid links, without flexible ones')
+        raise ParameterError(
+            'identification is for trees of rigid links: remove flexible links and loops'
+        )
     if not motions:
         raise ParameterError('there is no motion to identify from')
     if not any(np.isfinite(motion.effort).any() for motion in motions):
@@ -118,7 +120,7 @@ def _check(robot: Robot, motions: Sequence[Motion]) -> None:
     if standing_joints(robot, motions).all():
         travel = np.max([np.ptp(motion.q, axis=0) for motion in motions])
         raise ParameterError(
-            f'too little motion: all joints stand still; they move by {travel:.3g} at most'
+            f'too little motion: no joint leaves standstill; they move by {travel:.3g} at most'
         )
 
 
