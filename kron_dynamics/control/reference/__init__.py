@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reference trajectories: points joined into piecewise polynomials, within limits."""
+"""Reference trajectories: piecewise polynomials through waypoints, within limits."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Efforts at the points of a trajectory, for feed-forward, and every point beyond a limit."""
+"""Feed-forward efforts at the points of a trajectory, and all points that exceed a limit."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
 QUANTITIES = ('position', 'velocity', 'effort', 'effort rate')
-"""What has limits; `PointViolations.quantity` counts in this order."""
+"""Quantities with limits; `PointViolations.quantity` is an index into them."""
 
-# Rounding allowed on top of a limit, relative: a move planned to run at a limit keeps it.
+# Relative tolerance on limits for rounding: a motion planned to run at a limit is accepted.
 _ROUNDING = 1e-6
 
 
 class PointViolations(NamedTuple):
-    """Points beyond a limit, once for each joint and quantity, in the order of the points.
+    """Limit violations at points, one entry per point, joint and quantity, in point order.
 
-    Arrays have the shape (V,), numbers the unit of the quantity.
+    Arrays have the shape (V,); values are in the unit of the quantity.
 
     Attributes:
-        point: place of the point.
-        joint: place of the joint in the robot's order.
-        quantity: place in `QUANTITIES`.
-        time: of the point, s.
-        value: of the quantity.
-        limit: that it is beyond, with the sign of the value.
+        point: index of the point.
+        joint: index of the joint in the robot's order.
+        quantity: index in `QUANTITIES`.
+        time: time of the point, s.
+        value: value of the quantity.
+        limit: the violated limit, with its sign.
     """
 
     point: IndexArray
@@ -50,17 +50,17 @@ class PointViolations(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnotatedTrajectory:
-    """A trajectory with every rate and effort at its K points; arrays have the shape (K, n).
+    """A trajectory with all rates and efforts at its K points; arrays have the shape (K, n).
 
     Attributes:
         joint_names: the n joints of the trajectory, in the order of the columns.
         times: shape (K,), s.
         positions: rad or m.
-        velocities: as given, or filled in.
-        accelerations: as given, or filled in.
+        velocities: as given, or computed.
+        accelerations: as given, or computed.
         efforts: N m or N.
-        violations: points beyond a limit, those of joints that stand still included.
-        reports: the same in a sentence for each joint and quantity.
+        violations: limit violations, including those of held joints.
+        reports: the violations as one sentence for each joint and quantity.
     """
 
     joint_names: tuple[str, ...]
@@ -87,35 +87,37 @@ def annotate_trajectory(
     effort_rate_limit: ArrayLike | None = None,
     position_tolerance: float = 1e-6,
 ) -> AnnotatedTrajectory:
-    """Return a trajectory with its efforts by inverse dynamics, and what leaves the limits.
+    """Return a trajectory with its efforts by inverse dynamics, and its limit violations.
 
-    Only the points are looked at, not what a controller makes of the time between them;
-    `limit_violations` does that for a `Trajectory`.
+    Only the points are checked, not the interpolation between them; `limit_violations` checks
+    that for a `Trajectory`.
 
-    Rates that are not given are filled in. Accelerations: those of the cubic pieces through
-    positions and velocities, the mean of both sides at a point between two. Velocities too: those
-    of the cubic spline with continuous acceleration that begins and ends at rest. A controller
-    that gets all of them and joins the points by quintic polynomials passes each point with just
-    the acceleration that its effort is for.
+    Missing rates are computed. Accelerations are those of the cubic pieces through positions and
+    velocities, at inner points the mean of the left and right limits. Missing velocities are those
+    of the C2 cubic spline that begins and ends at rest. A controller that receives all of them and
+    joins the points by quintic polynomials has at each point exactly the acceleration that the
+    effort was computed for.
 
     Args:
-        robot: the machine; links that bend count as stiff.
-        times: of the points, shape (K,), s, 0 or later, strictly increasing.
+        robot: the machine; flexible links are treated as rigid.
+        times: times of the points, shape (K,), s, 0 or later, strictly increasing.
         positions: shape (K, n), rad or m.
         velocities: shape (K, n), rad/s or m/s.
-        accelerations: shape (K, n), rad/s^2 or m/s^2; not without velocities.
+        accelerations: shape (K, n), rad/s^2 or m/s^2; requires velocities.
         joint_names: the joints, in the order of the columns; None for all, in the robot's order.
-        held: where all other joints stand still, rad or m, by their names.
+        held: constant positions of all other joints, rad or m, by joint name.
         friction: whether to add the joint friction.
-        effort_limit: of every joint of the robot, shape (n_j,), N m or N; None for the model's.
-        effort_rate_limit: greatest slopes of the effort between points, shape (n_j,), N m/s or
-            N/s; None for none.
-        position_tolerance: how far beyond a position limit is still within it, rad or m.
+        effort_limit: limits of all joints of the robot, shape (n_j,), N m or N; None for the
+            model's.
+        effort_rate_limit: limits of the difference quotient of the effort between points, shape
+            (n_j,), N m/s or N/s; None for none.
+        position_tolerance: accepted violation of a position limit, rad or m.
 
     Raises:
         TrajectoryError: a shape, a number, the times or a name is wrong; names the joint.
         ParameterError: a limit cannot be used.
-        NonFiniteError: an effort is beyond the range of float64; names joint and point.
+        NonFiniteError: an acceleration, effort or effort rate overflows float64; names joint and
+            point.
     """
     rigid = robot.rigid
     names, places = moving_and_held(joint_names, held or {}, rigid.joint_names)
@@ -138,7 +140,7 @@ def annotate_trajectory(
             point, joint = np.argwhere(~np.isfinite(values))[0]
             raise NonFiniteError(
                 f"{what} of joint '{rigid.joint_names[joint]}' at point {point} is beyond the "
-                f'range of float64: the points are out of all proportion'
+                f'range of float64: the points are too far apart or too close in time'
             )
     limits = (
         rigid.model.effort_limit if effort_limit is None else effort_limit,
@@ -153,8 +155,8 @@ def annotate_trajectory(
 def _filled(
     t: FloatArray, p: FloatArray, v: FloatArray | None, a: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Velocities and accelerations at the points, filled in where they are None."""
-    if t.size == 1:  # it stands there
+    """Velocities and accelerations at the points, computed where they are None."""
+    if t.size == 1:  # a hold
         return (np.zeros_like(p) if v is None else v), (np.zeros_like(p) if a is None else a)
     if v is None:
         v = spline_velocities(t, p, np.zeros(p.shape[1]))
@@ -176,7 +178,7 @@ def _violations(
     efforts: tuple[ArrayLike, ArrayLike],
     tolerance: float,
 ) -> PointViolations:
-    """Compare q, qd, tau and its rate, shape (K, n) each, with what the machine may do."""
+    """Compare q, qd, tau and the effort rate, shape (K, n) each, with the limits."""
     model, values = robot.model, np.stack(motion, axis=-1)  # (K, n, 4)
     bounds = [
         positive_per_joint(
@@ -196,7 +198,7 @@ def _violations(
 
 
 def _reports(robot: Robot, violations: PointViolations, count: int) -> tuple[str, ...]:
-    """One sentence for each joint and quantity that leaves a limit."""
+    """One sentence for each joint and quantity that exceeds a limit."""
     point, joint, quantity, time, value, limit = violations
     excess = np.abs(value - limit)
     reports = []

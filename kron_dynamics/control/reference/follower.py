@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""References one after the other: each goes on from the one before, shaped or not."""
+"""Sequence of references: each one continues its predecessor, with or without shaping."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray, IndexArray
 
-# A reference stamped "now" by its sender is this late, in s, at most when it gets here; it then
-# starts at once. An older one would begin with a jump.
+# Largest transport delay, s, of a reference stamped with the sender's present time; it then starts
+# at once. An older one is refused, because it would begin with a jump.
 _LATEST_START = 0.5
 
 
 class ReferenceFollower:
-    """The reference followed now, the one that waits for its start, and those still arriving.
+    """The present reference, the waiting one, and past ones whose shaped copies still act.
 
-    Times are those of the states' stamps. For one thread; what it plans may be finished in
-    another.
+    Times are on the clock of the states' stamps. Not thread-safe, but planned references may be
+    finished in another thread.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class ReferenceFollower:
         accepting: bool = True,
         bounds: ReferenceBounds | None = None,
     ) -> None:
-        """Make a follower that follows nothing yet.
+        """Make a follower without a reference.
 
         Args:
             robot: the machine.
             start_tolerance: as for `TrackingController`.
-            effort_limit: what references may ask for, shape (n,), N m or N.
-            shaping: of all references; None to follow them as they are.
-            accepting: whether there is a law that follows references; without it all are refused.
-            bounds: of start and duration, and how hard to brake.
+            effort_limit: largest efforts of references, shape (n,), N m or N.
+            shaping: shaping of all references; None to follow them unshaped.
+            accepting: whether the control law follows references; if not, all are refused.
+            bounds: bounds of start, duration and acceleration.
 
         Raises:
             ParameterError: an acceleration limit cannot be used.
@@ -78,7 +78,7 @@ class ReferenceFollower:
 
     @property
     def shaping(self) -> ReferenceShaping | None:
-        """How references are shaped; None where they are followed as they are."""
+        """Shaping of the references; None if they are followed unshaped."""
         return self._shaping
 
     @property
@@ -88,38 +88,38 @@ class ReferenceFollower:
 
     @property
     def acceleration_limit(self) -> FloatArray:
-        """Of stops and motions to streamed points, shape (n,), rad/s^2 or m/s^2."""
+        """Acceleration limits of stops and motions to streamed setpoints, (n,), per s^2."""
         return self._acceleration_limit
 
     @property
     def present(self) -> Reference | None:
-        """What is followed now; None before the first."""
+        """The reference followed now; None before the first."""
         return self._present
 
     @property
     def waiting(self) -> Reference | None:
-        """What replaces it once its start has come, or None."""
+        """The reference that replaces the present one at its start time, or None."""
         return self._next
 
     @property
     def stamp(self) -> float | None:
-        """Stamp of the last state that was answered, s; None before the first."""
+        """Stamp of the last state for which a command was computed, s; None before the first."""
         return self._stamp
 
     def answered(self, stamp: float) -> None:
-        """Note that a state with this stamp, s, was answered: what starts before it is late."""
+        """Register the stamp of a state, s, for which a command was computed."""
         self._stamp = stamp
 
     @property
     def added_time(self) -> float:
-        """By how much shaping made the last reference longer, s."""
+        """Time that shaping added to the duration of the last reference, s."""
         latest = self._next or self._present
         return 0.0 if latest is None else latest.added_time
 
     def after_end(self, time: float) -> float:
-        """Return the time since the end of what is followed, s; negative before it.
+        """Return the time since the end of the present reference, s; negative before it.
 
-        A position that is held because nothing was asked for has no end: -inf.
+        A position held without a requested reference has no end: -inf.
 
         Raises:
             TrajectoryError: there is no reference.
@@ -130,7 +130,7 @@ class ReferenceFollower:
         return time - present.end
 
     def hold(self, q: FloatArray) -> None:
-        """Follow a position, shape (n,), from now on; drop all that was asked for before."""
+        """Hold a position, shape (n,), from now on; drop all other references."""
         self._stops += 1
         trajectory = Trajectory.from_points(self._robot.joint_names, [0.0], [q])
         self._present = self._held = Reference(0.0, trajectory, trajectory)
@@ -148,14 +148,15 @@ class ReferenceFollower:
         return present.followed.sample(time - present.start)
 
     def jerk(self, time: float, ahead: float) -> FloatArray:
-        """Return the mean third derivative of what will be followed, (n,), rad/s^3 or m/s^3.
+        """Return the mean jerk of the reference over a time ahead, (n,), rad/s^3 or m/s^3.
 
-        Of the acceleration's whole change, where it leaps too: the derivative at one moment would
-        be carried on beyond the leap. Where something else will be followed there is none.
+        It is the change of the acceleration divided by the time, so it includes steps; the jerk at
+        one instant would be extrapolated beyond them. It is zero if the present reference will be
+        replaced by a streamed setpoint.
 
         Args:
-            time: that of the last sample, s.
-            ahead: over which time from then on, s, above 0.
+            time: time of the last sample, s.
+            ahead: averaging time from then on, s, above 0.
 
         Raises:
             TrajectoryError: there is no reference.
@@ -179,25 +180,25 @@ class ReferenceFollower:
         lead: float = 0.0,
         joints: IndexArray | None = None,
     ) -> PlannedReference:
-        """Plan a reference that goes on from the present one at its start.
+        """Plan a reference that continues the present one at its start.
 
-        A first point at time 0 must be near what was asked for so far, a later one is reached
-        from it.
+        A first point at time 0 must be near the requested present reference; a later first point
+        is approached from it.
 
         Args:
-            times: of the points after start_time, shape (K,), s.
+            times: times of the points after start_time, shape (K,), s.
             positions: shape (K, n), rad or m.
             velocities: shape (K, n), or None.
             accelerations: shape (K, n), or None.
-            start_time: on the states' clock, s.
-            lead: earliest start after the last state, s: time to finish it.
-            joints: the m joints that the columns are of, shape (m,), where they are not all. The
-                others stop on their way, and hold.
+            start_time: start time on the states' clock, s.
+            lead: least time from the last state to the start, s, available for finishing the plan.
+            joints: joint indices of the columns, shape (m,); None for all joints. The other joints
+                stop on their path and hold.
 
         Raises:
-            TrajectoryError: it takes too long or starts too late, or the control law follows no
-                references.
-            LateTrajectoryError: it starts in the past.
+            TrajectoryError: the reference takes too long or starts too late, or the control law
+                follows no references.
+            LateTrajectoryError: the reference starts in the past.
         """
         self._check_duration(np.asarray(times, np.float64).max(initial=0.0))
 
@@ -236,10 +237,10 @@ class ReferenceFollower:
             )
 
     def plan_stop(self, lead: float = 0.0) -> PlannedReference:
-        """Plan to stop on the path that is asked for now, as soon as the machine can, and hold.
+        """Plan the shortest stop on the path of the present requested reference, then hold.
 
         Args:
-            lead: start after the last state, s: time to finish it.
+            lead: time from the last state to the start, s, available for finishing the plan.
 
         Raises:
             TrajectoryError: there is no reference.
@@ -248,13 +249,14 @@ class ReferenceFollower:
         return self._planned(self._stop_of, self._stamp or 0.0, lead)
 
     def splice(self, trajectory: Trajectory) -> Reference:
-        """Follow a trajectory from the last state on, until the next one; drop what waits.
+        """Follow a trajectory from the last state on; drop the waiting reference.
 
         Args:
-            trajectory: begins in the state followed then, and is within the limits.
+            trajectory: begins in the present reference state and is within the limits; it is
+                expected to be replaced by the next one.
 
         Raises:
-            TrajectoryError: there is no reference to go on from, or references are shaped.
+            TrajectoryError: there is no present reference, or references are shaped.
         """
         self._followed()
         if self._shaping is not None:
@@ -296,18 +298,21 @@ class ReferenceFollower:
         return PlannedReference(start, finish, present, self._stops)
 
     def follow(self, planned: PlannedReference, reference: Reference) -> bool:
-        """Follow a finished reference from its start on; return whether it still can be.
+        """Follow a finished reference from its start on, unless the plan is outdated.
 
-        Not if that start is over, or the machine follows another reference than when it was
-        planned: plan anew. One that waits for its start is replaced.
+        The plan is outdated if its start has passed or another reference is followed than at
+        planning time. Otherwise it replaces a waiting reference.
 
         Args:
-            planned: what was planned.
-            reference: what it was finished to.
+            planned: the plan.
+            reference: the finished reference of the plan.
+
+        Returns:
+            False if the plan is outdated: plan again.
 
         Raises:
-            TrajectoryError: there is no reference to go on from, or the machine was told to hold
-                its position after this one was planned.
+            TrajectoryError: there is no present reference, or the position was held by `hold`
+                after planning.
         """
         if planned._stops != self._stops:
             raise TrajectoryError('the machine was stopped after this reference was planned')
@@ -323,15 +328,15 @@ class ReferenceFollower:
         return self._present
 
     def _promote(self, time: float) -> None:
-        """Follow the waiting reference once its start has come."""
+        """Make the waiting reference the present one if its start time is reached."""
         if self._next is not None and time >= self._next.start:
             self._past = self._still_arriving(self._next.start)
             self._present, self._next = self._next, None
 
     def _still_arriving(self, time: float) -> list[Reference]:
-        """References followed before a time whose parts may be still to come, in their order."""
+        """Earlier references whose delayed copies from the shaper may still act, in order."""
         followed = [*self._past, self._followed()]
-        # Frequencies vary, so a delay may be longer than that at the end of a motion.
+        # Factor 2: mode frequencies vary, so a delay may exceed the one at the end of a motion.
         longest = 2.0 * max(reference.added_time for reference in followed)
         arriving: list[Reference] = []
         until = time
@@ -350,7 +355,7 @@ class ReferenceFollower:
             from kron_dynamics.control.shaping.shape import shape_trajectory  # see load_solvers
 
             q, qd, qdd = present.followed.sample(start - present.start)
-            # The new one may be whole turns of a joint without end away.
+            # The new reference may differ by whole turns of continuous joints.
             turns = asked.sample(0.0)[0] - present.asked.sample(start - present.start)[0]
             followed = shape_trajectory(
                 asked,

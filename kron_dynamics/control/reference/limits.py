@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a trajectory asks of a machine, compared with what the machine may do."""
+"""Check of a trajectory against the position, velocity and effort limits of the machine."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# Rounding allowed on top of a limit, relative: a move planned to run at a limit is not refused.
+# Relative tolerance on limits for rounding: a motion planned to run at a limit is accepted.
 _ROUNDING = 1e-6
-# States at which the effort is computed: in all, and at least in each piece.
+# Number of effort samples: about this many in total, and at least so many in each piece.
 _EFFORT_SAMPLES = 2000
 _EFFORT_SAMPLES_PER_PIECE = 9
-# Pieces in one call: other threads get the interpreter in between, and memory stays small.
+# Pieces per call: limits memory, and lets other threads run in between.
 _EFFORT_CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class LimitViolation:
-    """The worst moment at which a joint's quantity is beyond one of its limits.
+    """The largest violation of one limit of a joint.
 
     ``got`` and ``limit`` are in the unit of the quantity, ``time`` is in s.
     """
@@ -56,13 +56,13 @@ def check_trajectory(
     position_tolerance: float = 1e-6,
     effort_limit: ArrayLike | None = None,
 ) -> None:
-    """Return if the trajectory stays within the limits of the machine.
+    """Raise TrajectoryError unless the trajectory stays within the limits of the machine.
 
     Arguments as for :func:`limit_violations`.
 
     Raises:
-        TrajectoryError: it does not; the message holds every violation: joint, quantity,
-            time, value and limit. Also if the trajectory is for other joints.
+        TrajectoryError: a limit is violated; the message lists joint, quantity, time, value and
+            limit of every violation. Also if the trajectory is for other joints.
     """
     violations = limit_violations(
         trajectory, robot, position_tolerance=position_tolerance, effort_limit=effort_limit
@@ -83,18 +83,19 @@ def limit_violations(
 ) -> tuple[LimitViolation, ...]:
     """Return the violations of position, velocity and effort limits, at most one per limit.
 
-    Positions and velocities are compared at their exact extrema. Efforts (inverse dynamics and
-    joint friction, on both sides of every point) are compared on a grid dense in each piece.
+    Positions and velocities are compared at their exact extrema. Efforts (inverse dynamics plus
+    joint friction) are sampled: 2000 samples in total, but at least 9 per piece, including its
+    left and right limits at both ends. An effort peak between two samples can be missed.
 
     Args:
         trajectory: the motion, for the robot's joints in the robot's order.
         robot: the machine; its model has the limits.
-        position_tolerance: how far beyond a position limit is still accepted, in rad or m: a
-            machine that rests on a stop measures itself a little behind it.
-        effort_limit: limits to use instead of the model's, shape (n,), in N m or N.
+        position_tolerance: accepted violation of a position limit, in rad or m: a machine that
+            rests on a stop may measure a position slightly behind it.
+        effort_limit: limits that replace the model's, shape (n,), in N m or N.
 
     Raises:
-        TrajectoryError: the trajectory is for other joints or another order of them.
+        TrajectoryError: the joints of the trajectory are not those of the robot in its order.
         ParameterError: effort_limit cannot be used.
     """
     model = robot.model
@@ -152,7 +153,7 @@ def _effort_violations(
     for begin in range(0, pieces, _EFFORT_CHUNK):
         times, q, qd, qdd = trajectory.grid(samples, slice(begin, begin + _EFFORT_CHUNK))
         tau = robot.inverse_dynamics(q, qd, qdd) + robot.joint_friction(qd)
-        # argmax stops at the first NaN, and "not within" holds for it: doubt is a violation.
+        # argmax returns the first NaN, and the negated comparison below makes it a violation.
         worst = np.abs(tau).argmax(axis=0)
         found.append((tau[worst, np.arange(robot.n)], times[worst]))
     efforts, moments = map(np.array, zip(*found, strict=True))

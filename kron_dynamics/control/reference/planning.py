@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a reference before it is followed, and while it is."""
+"""Data of references: bounds, shaping, planned references and references being followed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceBounds:
-    """What a reference may be beside the limits of the machine.
+    """Bounds of references in addition to the limits of the machine.
 
     Attributes:
-        start_delay: how far in the future it may start, s.
-        duration: how long it may take, s.
-        acceleration: of motions made here, stops and those to streamed points, shape (n,),
-            rad/s^2 or m/s^2; None, or 0 for a joint, for what `acceleration_limits` derives.
+        start_delay: longest time until the start, s.
+        duration: longest duration, s.
+        acceleration: acceleration limits of generated motions (stops, motions to streamed
+            setpoints), shape (n,), rad/s^2 or m/s^2; None, or 0 for a joint, for the limits that
+            `acceleration_limits` derives.
     """
 
     start_delay: float = 600.0
@@ -33,7 +34,7 @@ class ReferenceBounds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceShaping:
-    """How references are shaped: kind of the `shaper`, modes as for `shape_trajectory`."""
+    """Shaping of references: kind of the `shaper`, and modes as for `shape_trajectory`."""
 
     kind: str
     modes_of: ModesOf
@@ -41,14 +42,14 @@ class ReferenceShaping:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """What is followed from a time on.
+    """A trajectory followed from a start time on.
 
     Attributes:
-        start: on the states' clock, s.
-        asked: the trajectory that was asked for.
-        followed: what is followed for it: shaped, or the same.
-        lasting: whether it is followed to its end unless something else is asked for; not where
-            another one is expected before.
+        start: start time on the states' clock, s.
+        asked: the requested trajectory.
+        followed: the trajectory that is followed: the requested one after shaping, or the same.
+        lasting: whether it is followed to its end unless replaced; False for streamed setpoints,
+            where the next reference is expected before the end.
     """
 
     start: float
@@ -58,24 +59,24 @@ class Reference:
 
     @property
     def end(self) -> float:
-        """When it has come to rest, on the states' clock, s."""
+        """Time at which the machine has come to rest, on the states' clock, s."""
         return self.start + self.followed.duration
 
     @property
     def added_time(self) -> float:
-        """By how much shaping made it longer, s."""
+        """Time that shaping added to the duration, s."""
         return self.followed.duration - self.asked.duration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedReference:
-    """A reference that is to be shaped and checked, in any thread, before it is followed.
+    """A reference that has to be shaped and checked, in any thread, before it can be followed.
 
     Attributes:
-        start: on the states' clock, s.
-        finish: makes the reference of it; raises TrajectoryError where it is malformed, not where
-            the present one is, or the machine cannot follow it, ModelError where its links give
-            way.
+        start: start time on the states' clock, s.
+        finish: makes the reference. It raises TrajectoryError if the points are malformed, do not
+            continue the present reference or exceed the limits, and ModelError if flexible links
+            lose stability.
     """
 
     start: float

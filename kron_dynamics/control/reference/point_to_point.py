@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rest-to-rest moves of all joints together along a quintic polynomial."""
+"""Duration of synchronised rest-to-rest moves along a quintic polynomial."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import ArrayLike
 
-# Of a quintic over distance 1 in time 1: greatest velocity and greatest acceleration.
+# Peak velocity and peak acceleration of a rest-to-rest quintic over distance 1 in time 1.
 _PEAK_VELOCITY = 15.0 / 8.0
 _PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)
 
@@ -20,7 +20,8 @@ def point_to_point(
     """Return the shortest time, in s, for a synchronised quintic rest-to-rest move.
 
     The move itself is the :class:`Trajectory` through both points with zero velocities and
-    accelerations: a joint that moves by D in the time T peaks at 15/8 D/T and 10/sqrt(3) D/T^2.
+    accelerations: a joint that moves by D in the time T reaches the peak velocity 15/8 D/T and the
+    peak acceleration 10/sqrt(3) D/T^2.
 
     Args:
         start: positions, shape (n,), in rad or m.

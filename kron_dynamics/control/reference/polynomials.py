@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Polynomial pieces of many joints at once: made from states at their ends, shifted, bounded.
+"""Vectorised piecewise polynomials: interpolation of end states, shift, exact extrema, splines.
 
 Coefficients are lowest power first, shape (order, p, n): p pieces of n joints, each in the time
-since its beginning. One array operation serves all pieces, so that thousands of points take
+since its start. Array operations process all pieces at once, so that thousands of points take
 milliseconds.
 """
 
@@ -16,10 +16,10 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
-# How far a bound may stand off the extremum that was found, against the quantity's size.
+# Allowed gap between the upper bound and the extremum found, relative to the largest coefficient.
 _GAP = 1e-14
 _MOST_HALVINGS = 60
-# Pieces bounded in one go: other threads get the interpreter in between.
+# Pieces per call: other threads can run in between.
 _CHUNK = 1024
 
 # Position, velocity and acceleration, each (p, n), at one end of every piece.
@@ -32,9 +32,9 @@ def cubic_pieces(
     """Return the cubic pieces, shape (4, p, n), between positions and velocities, (p, n) each.
 
     Args:
-        sizes: of the pieces, shape (p,), s.
-        begin: (q, qd) where they begin.
-        end: (q, qd) where they end.
+        sizes: durations of the pieces, shape (p,), s.
+        begin: (q, qd) at their starts.
+        end: (q, qd) at their ends.
     """
     h = sizes[:, np.newaxis]
     (q0, v0), (q1, v1) = begin, end
@@ -47,9 +47,9 @@ def quintic_pieces(sizes: FloatArray, begin: States, end: States) -> FloatArray:
     """Return the quintic pieces, shape (6, p, n), between states.
 
     Args:
-        sizes: of the pieces, shape (p,), s.
-        begin: (q, qd, qdd), (p, n) each, where they begin.
-        end: the same where they end.
+        sizes: durations of the pieces, shape (p,), s.
+        begin: (q, qd, qdd), (p, n) each, at their starts.
+        end: (q, qd, qdd) at their ends.
     """
     h = sizes[:, np.newaxis]
     (q0, v0, a0), (q1, v1, a1) = begin, end
@@ -73,7 +73,7 @@ def derivative_of(pieces: FloatArray) -> FloatArray:
 
 
 def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
-    """Return pieces that begin later, each by a time of its own, shape (p,), s."""
+    """Return the coefficients of pieces whose starts are moved later by times (p,), s."""
     order = len(pieces)
     powers = by[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
     moved = np.zeros_like(pieces)
@@ -86,12 +86,12 @@ def shifted(pieces: FloatArray, by: FloatArray) -> FloatArray:
 def highest(
     pieces: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the greatest value of each joint over all pieces, and when, shape (n,) each.
+    """Return the largest value of each joint over all pieces, and its time, shape (n,) each.
 
     Args:
         pieces: shape (order, p, n), p at least 1.
-        begins: of the pieces, shape (p,), s.
-        sizes: of the pieces, shape (p,), s.
+        begins: start times of the pieces, shape (p,), s.
+        sizes: durations of the pieces, shape (p,), s.
     """
     chunks = [slice(k, k + _CHUNK) for k in range(0, len(begins), _CHUNK)]
     found = [_highest(pieces[:, chunk], begins[chunk], sizes[chunk]) for chunk in chunks]
@@ -103,7 +103,7 @@ def highest(
 def control_points(pieces: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return the control points of pieces in Bernstein form, shape (order, p, n).
 
-    The least and the greatest of a piece bound it.
+    The smallest and the largest control point of a piece are bounds of it.
     """
     order = len(pieces)
     scaled = pieces * sizes[:, np.newaxis] ** np.arange(order)[:, np.newaxis, np.newaxis]
@@ -113,10 +113,10 @@ def control_points(pieces: FloatArray, sizes: FloatArray) -> FloatArray:
 def _highest(
     pieces: FloatArray, begins: FloatArray, sizes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The same of few pieces.
+    """`highest` of one chunk of pieces, by branch and bound.
 
-    The control points of a piece in Bernstein form bound it. A piece whose bound is above the
-    greatest value found so far is halved until none is.
+    The control points in Bernstein form bound a piece. Pieces whose bound exceeds the largest
+    value found so far are bisected until none is left.
     """
     controls = control_points(pieces, sizes)
     ends = np.concatenate((controls[0], controls[-1]))  # (2 p, n)
@@ -163,21 +163,21 @@ def _to_bernstein(degree: int) -> FloatArray:
 def spline_velocities(
     times: FloatArray, positions: FloatArray, first_velocity: FloatArray
 ) -> FloatArray:
-    """Return the velocities, shape (K, n), at which cubics through K points join twice smoothly.
+    """Return the velocities, shape (K, n), of the clamped C2 cubic spline through K points.
 
-    By NumPy alone: SciPy takes as long to import as all else that a node does when it starts.
+    Without SciPy, whose import would take as long as the rest of a node's start.
 
     Args:
         times: shape (K,), s.
         positions: shape (K, n).
-        first_velocity: shape (n,); the last one is 0.
+        first_velocity: shape (n,); the last velocity is 0.
     """
     h = np.diff(times)
     slope = np.diff(positions, axis=0) / h[:, np.newaxis]
     velocities = np.zeros_like(positions)
     velocities[0] = first_velocity
     if times.size > 2:
-        # Accelerations do not step: h1 v0 + 2 (h0 + h1) v1 + h0 v2 = 3 (h1 s0 + h0 s1).
+        # Continuous accelerations: h1 v0 + 2 (h0 + h1) v1 + h0 v2 = 3 (h1 s0 + h0 s1).
         before, after = h[:-1], h[1:]
         right = 3.0 * (after[:, np.newaxis] * slope[:-1] + before[:, np.newaxis] * slope[1:])
         right[0] -= after[0] * velocities[0]
@@ -187,7 +187,7 @@ def spline_velocities(
 
 
 def natural_spline_velocities(times: FloatArray, positions: FloatArray) -> FloatArray:
-    """Return the velocities, shape (K, n), at which cubics join twice smoothly, straight at ends.
+    """Return the velocities, shape (K, n), of the natural cubic spline through K points.
 
     Args:
         times: shape (K,) of 2 or more, s.
@@ -207,10 +207,10 @@ def natural_spline_velocities(times: FloatArray, positions: FloatArray) -> Float
 def _tridiagonal(
     lower: FloatArray, diagonal: FloatArray, upper: FloatArray, right: FloatArray
 ) -> FloatArray:
-    """The solution, shape (m, n), of a system whose diagonal outweighs the others in its row.
+    """The solution, shape (m, n), of a diagonally dominant tridiagonal system.
 
-    Elimination without pivots, in Python's floats: rows are too short for arrays to be quicker.
-    lower[0] and upper[-1] do not count.
+    Thomas algorithm without pivoting, in Python floats: n is too small for arrays to be faster.
+    lower[0] and upper[-1] are ignored.
     """
     below, above = lower.tolist(), upper.tolist()
     factors, pivots = [0.0], [float(diagonal[0])]

@@ -38,40 +38,40 @@ def retime(
     friction: bool = False,
     position_tolerance: float = 1e-6,
 ) -> RetimedTrajectory:
-    """Return the quickest motion along a path that keeps the limits of the machine.
+    """Return the fastest motion along a path that keeps the limits of the machine.
 
-    The path is kept, and so are its rests; all other timing is new. Efforts are those of inverse
-    dynamics, with what the robot carries; between two states of the result they are looked at
-    too, and so are their exact rates: none is beyond its limit. The rates do not have the step of
-    Coulomb friction where a joint turns back.
+    The path and its rests are kept; all other timing is new. Efforts are computed by inverse
+    dynamics, including the robot's payload. Efforts and their exact rates are also checked
+    between the states of the result: none exceeds its limit. The rates exclude the step of
+    Coulomb friction where a joint reverses.
 
-    With limits of effort rates position, velocity and acceleration have no step, and the motion
-    begins and ends without acceleration. Without, the acceleration steps at rests, as in every
-    time-optimal motion, and nowhere else.
+    With effort rate limits, position, velocity and acceleration are continuous, and the motion
+    begins and ends with zero acceleration. Without them, the acceleration steps at rests, as in
+    every time-optimal motion, but nowhere else.
 
     Args:
-        robot: the machine; links that bend count as stiff.
-        path: waypoints, shape (K, n), rad or m, which are joined by a natural cubic spline; or a
-            trajectory, which is at rest where all its velocities are 0 at one of its points. It
-            may begin and end at rest only, and bend at once only at rests.
-        rests: waypoints to rest at, beside the first and the last one, by their places; the path
-            may have a corner there.
+        robot: the machine; flexible links are treated as rigid.
+        path: waypoints, shape (K, n), rad or m, joined by a natural cubic spline; or a trajectory,
+            whose rests are the points where all velocities are 0. The trajectory must begin and
+            end at rest, and its acceleration may step only at rests.
+        rests: indices of waypoints to rest at, besides the first and the last one; the path may
+            have a corner there.
         velocity_limit: shape (n,), rad/s or m/s; None for the model's, inf for none.
         acceleration_limit: shape (n,), rad/s^2 or m/s^2; None for none.
         effort_limit: shape (n,), N m or N; None for the model's.
         effort_rate_limit: shape (n,), N m/s or N/s; None for none.
-        friction: whether efforts have the joint friction.
-        position_tolerance: how far beyond a position limit is still within it, rad or m.
+        friction: whether efforts include the joint friction.
+        position_tolerance: accepted violation of a position limit, rad or m.
 
     Raises:
-        TrajectoryError: the path leaves a position limit, a limit forbids any motion along it, or
-            it is malformed; names joint, limit and place.
+        TrajectoryError: the path violates a position limit, a limit forbids any motion along it,
+            or the path is malformed; names joint, limit and position on the path.
         ParameterError: a limit or the tolerance cannot be used.
-        ArgumentTypeError: an argument is of a wrong kind.
+        ArgumentTypeError: an argument has a wrong type.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     instance(friction, (bool, np.bool_), 'friction', 'True or False')
-    instance(rests, (Sequence, np.ndarray), 'rests', 'places of waypoints')
+    instance(rests, (Sequence, np.ndarray), 'rests', 'indices of waypoints')
     tolerance = real_number(position_tolerance, 'position_tolerance')
     if not tolerance >= 0.0:
         raise ParameterError(f'position_tolerance is {tolerance:g}, expected 0 or more')
@@ -90,7 +90,7 @@ def retime(
 def _timed(
     robot: Robot, sections: list[PathSection], count: int, limits: Limits, friction: bool
 ) -> tuple[list[MotionSamples], FloatArray]:
-    """Motions along sections, and when they are at the points of the path, (count,)."""
+    """Motions along the sections, and times at the points of the path, (count,)."""
     motions, point_times = [], np.full(count, np.nan)
     point_times[0], begin = 0.0, 0.0
     for section in sections:
@@ -98,7 +98,7 @@ def _timed(
         motions.append(motion)
         point_times[list(section.points)] = begin + times
         begin += motion.duration
-    for k in np.flatnonzero(np.isnan(point_times)):  # points that repeat the one before
+    for k in np.flatnonzero(np.isnan(point_times)):  # points equal to their predecessor
         point_times[k] = point_times[k - 1]
     return motions, point_times
 
@@ -134,7 +134,7 @@ def _of_trajectory(
             f'expected {list(robot.joint_names)} in this order'
         )
     if len(rests):
-        raise TrajectoryError('rests are named for waypoints; a trajectory has its own')
+        raise TrajectoryError('rests are for waypoints, expected none: a trajectory has its own')
     breaks, pieces = path.polynomials
     return sections_of_trajectory(path), pieces[0, 0], breaks.size
 
@@ -149,14 +149,16 @@ def _of_waypoints(
         )
     for place in rests:
         if not -len(points) <= whole_number(place, 'rests') < len(points):
-            raise TrajectoryError(f'rests has {place}, expected places of {len(points)} waypoints')
+            raise TrajectoryError(
+                f'rests has {place}, expected indices of {len(points)} waypoints'
+            )
     speed = limits.velocity
     scale = np.where(np.isfinite(speed) & (speed > 0.0), speed, 1.0)
     return sections_of_waypoints(points, rests, scale), points[0], len(points)
 
 
 def _usable(robot: Robot, sections: list[PathSection], limits: Limits) -> Limits:
-    """Limits without those of 0 of joints that stand still, if enough are left for a motion."""
+    """Limits with zero limits of resting joints removed; refuse limits that permit no motion."""
     moves = np.zeros(robot.n, dtype=bool)
     for section in sections:
         moves |= (np.abs(section.table[:, 1:]) > 0.0).any(axis=(0, 1))

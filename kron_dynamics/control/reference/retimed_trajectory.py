@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What comes of retiming a path."""
+"""Result of retiming a path."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# A limit counts as reached from this share of it on.
+# A limit counts as reached above this share of it.
 _REACHED = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetimedTrajectory:
-    """A motion along a given path, as quick as its limits allow.
+    """The time-optimal motion along a given path.
 
     `peak` and `reached` have a row for each of `RetimedTrajectory.quantities`.
 
     Attributes:
         trajectory: the motion, from rest to rest.
-        point_times: when it is at the waypoints, or at the points of the trajectory that gave the
-            path, shape (K,), s.
-        peak: the greatest share of each joint's limit that is used, shape (4, n), at most 1.
-        reached: in which share of the time a limit is reached, to 3 %, shape (4, n).
+        point_times: times at the waypoints, or at the points of the given trajectory, shape (K,),
+            s.
+        peak: largest ratio of each quantity to its limit, shape (4, n), at most 1.
+        reached: share of the duration in which a limit is reached to within 3 %, shape (4, n).
     """
 
     trajectory: Trajectory
@@ -41,12 +41,12 @@ class RetimedTrajectory:
 
     @property
     def duration(self) -> float:
-        """Of the motion, s."""
+        """Duration of the motion, s."""
         return self.trajectory.duration
 
     @property
     def reports(self) -> tuple[str, ...]:
-        """A sentence for each limit that is reached, the one that is reached longest first."""
+        """A sentence for each limit that is reached, in order of decreasing time at the limit."""
         order = np.argsort(-self.reached, axis=None, kind='stable')
         return tuple(
             f'joint {self.trajectory.joint_names[j]!r}: {QUANTITIES[k]} at its limit in '
@@ -63,14 +63,14 @@ def joined_motions(
     point_times: FloatArray,
     limits: Limits,
 ) -> RetimedTrajectory:
-    """Return the motions one after the other.
+    """Return the concatenated motions as one trajectory.
 
     Args:
         robot: the machine.
-        motions: each begins where the one before ends.
-        start: where the machine stays if there are none, shape (n,).
-        point_times: when it is at the points of the path, shape (K,), s.
-        limits: of which shares are used.
+        motions: motions of the sections; each begins where the one before ends.
+        start: position held if there are no motions, shape (n,).
+        point_times: times at the points of the path, shape (K,), s.
+        limits: limits of the joints.
     """
     if not motions:
         hold = Trajectory.from_points(robot.joint_names, [0.0], [start])

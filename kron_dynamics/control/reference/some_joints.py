@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Points that are for some of the joints only: the others stand still, or stop on their way."""
+"""Trajectory points for a subset of the joints: the other joints stand still or stop."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def widened(
     points: tuple[ArrayLike, ArrayLike | None, ArrayLike | None],
     joints: IndexArray,
 ) -> tuple[_State, tuple[ArrayLike, ArrayLike | None, ArrayLike | None]]:
-    """Return points of some joints with the others standing, and the start for them.
+    """Return points of some joints extended to all joints, and the start state for them.
 
     Args:
         start: (q, qd, qdd), shape (n,) each.
         points: positions, velocities and accelerations, shape (K, m) each, or None.
-        joints: which joints the m columns are of, shape (m,).
+        joints: joint indices of the m columns, shape (m,).
 
     Returns:
-        The start with the others at rest, and the points, shape (K, n) each.
+        The start with the other joints at rest, and the points, shape (K, n) each.
 
     Raises:
-        TrajectoryError: the points are of another number of joints.
+        TrajectoryError: the points have a wrong number of columns.
     """
     q, qd, qdd = start
     at_rest = np.zeros_like(q)
@@ -60,15 +60,15 @@ def widened(
 def moving_and_held(
     given: Sequence[str] | None, held: Mapping[str, float], known: Sequence[str]
 ) -> tuple[tuple[str, ...], IndexArray]:
-    """Return the names of the columns, and what orders them and the held joints as the robot has.
+    """Return the column names, and indices that bring columns and held joints in robot order.
 
     Args:
-        given: joints of the m columns; None for all of the robot.
-        held: where all other joints stand still, rad or m, by their names.
-        known: joints of the robot, n of them.
+        given: joints of the m columns; None for all joints of the robot.
+        held: constant positions of all other joints, rad or m, by joint name.
+        known: the n joints of the robot.
 
     Returns:
-        The m names, and the places, shape (n,), in columns followed by held joints.
+        The m names, and indices, shape (n,), into the columns followed by the held joints.
 
     Raises:
         TrajectoryError: a joint is missing, unknown or named twice, or held at no finite position.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stopping a motion on its own path, and how hard a machine can brake and accelerate."""
+"""Stopping a motion on its path, and default acceleration limits of a machine."""
 
 from __future__ import annotations
 
@@ -11,34 +11,40 @@ from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Of the cubic along which the speed goes to zero in the time 1: the steepest slope.
+# Steepest slope of the cubic along which a speed of 1 goes to zero in the time 1.
 STEEPEST = 1.5
-# Share of the efforts left beside the weight that derived acceleration limits use: Coriolis and
-# friction efforts need the rest, and so does control.
+# Share of the efforts remaining after gravity that derived acceleration limits use; the other
+# half is for Coriolis forces, friction and control.
 _SHARE = 0.5
-# Of the effort limit, where the weight takes more than all the rest.
+# Lower bound of the remaining efforts, as a share of the effort limit, for poses where gravity
+# uses nearly all of it.
 _LEAST_SHARE = 0.1
 _POSES = 32
-# Speed assumed where a joint has no velocity limit, rad/s or m/s.
+# Speed assumed for joints without a velocity limit, rad/s or m/s.
 _SPEED = 1.0
+# Rate and acceleration that count as rest.
 _AT_REST = 1e-9
+# Fewest and most pieces of a stop.
 _FEWEST, _MOST = 24, 2000
-# Durations that are tried, each so much longer; of the later ones the efforts alone count.
+# Number of durations tried, number of them that are checked for accelerations too, and the factor
+# from one to the next.
 _TRIALS, _GENTLE, _LONGER = 10, 4, 1.5
+# Samples per piece at which limits are checked.
 _MOMENTS = 4
 _ROUNDING = 1.0 + 1e-6
 
 
 def stopped(trajectory: Trajectory, at: float, duration: float) -> Trajectory:
-    """Return how a motion comes to rest on its own path, from a moment of it on.
+    """Return the stop of a motion on its path, beginning at a given time.
 
-    Time along the path slows down smoothly to a stand: position, velocity and acceleration go on
-    from the motion at that moment, and the way is half of that of the same time without a stop.
+    The trajectory time is slowed down smoothly to a standstill: position, velocity and
+    acceleration are continuous at the beginning, and the stop covers the trajectory times from
+    `at` to `at` + `duration` / 2.
 
     Args:
         trajectory: the motion.
-        at: moment of it that becomes time 0, s.
-        duration: until rest, above 0, s.
+        at: trajectory time at which the stop begins, s; becomes time 0.
+        duration: time until rest, above 0, s.
     """
     knots = trajectory.breaks_between(at, at + 0.5 * duration)
     count = int(np.clip(4 * knots, _FEWEST, _MOST))
@@ -59,25 +65,25 @@ def shortest_stop(
     acceleration_limit: FloatArray,
     effort_limit: FloatArray,
 ) -> Trajectory:
-    """Return how a motion comes to rest on its own path as soon as the machine can.
+    """Return the shortest of the tried stops on the path that keeps the machine's limits.
 
     Args:
         trajectory: the motion, within the machine's limits.
-        at: moment of it that becomes time 0, s.
+        at: trajectory time at which the stop begins, s; becomes time 0.
         robot: the machine.
-        acceleration_limit: to brake with, shape (n,), rad/s^2 or m/s^2.
+        acceleration_limit: limits of the deceleration, shape (n,), rad/s^2 or m/s^2.
         effort_limit: N m or N, shape (n,).
     """
     q, qd, qdd = trajectory.sample(at)
     if (np.abs(qd) <= _AT_REST).all() and (np.abs(qdd) <= _AT_REST).all():
         return Trajectory.from_points(trajectory.joint_names, [0.0], [q])
     duration = float(np.max(STEEPEST * np.abs(qd) / acceleration_limit, initial=1e-2))
-    # The motion itself may accelerate more than that.
+    # The motion itself may exceed the acceleration limit.
     ahead = trajectory.samples(np.linspace(at, at + 0.5 * duration, _FEWEST))[2]
     hardest = np.maximum(acceleration_limit, np.abs(ahead).max(axis=0)) * _ROUNDING
     for trial in range(_TRIALS):
         found = stopped(trajectory, at, duration)
-        # On its path and slower than before it leaves no limit but these.
+        # On the same path at lower speed, only accelerations and efforts can exceed a limit.
         _, q, qd, qdd = found.grid(_MOMENTS)
         if trial < _GENTLE and (np.abs(qdd) > hardest).any():
             duration *= _LONGER
@@ -86,24 +92,24 @@ def shortest_stop(
         if (efforts <= effort_limit * _ROUNDING).all():
             break
         duration *= _LONGER
-    # Else it is as gentle as it gets: the motion itself asks for as much as the machine can do.
+    # If no trial keeps the limits, the slowest is used: the motion itself is at the limits.
     return found
 
 
 def acceleration_limits(
     robot: Robot, effort_limit: FloatArray, given: ArrayLike | None = None
 ) -> FloatArray:
-    """Return the accelerations that references made here may ask for, shape (n,).
+    """Return the acceleration limits of generated references, shape (n,).
 
-    A URDF has none, so they are derived. All joints together reach their velocity limits in the
-    same time; it is the shortest in which half of the efforts that are left beside the weight do
-    it, in the least favourable of 32 poses spread over the range. Coriolis forces, friction and
-    control have the other half.
+    A URDF has no acceleration limits, so they are derived: all joints accelerate to their velocity
+    limits in one common time, the shortest that needs at most half of the efforts remaining after
+    gravity, in the worst of 32 poses spread over the range. The other half is for Coriolis
+    forces, friction and control.
 
     Args:
         robot: the machine.
         effort_limit: N m or N, shape (n,); inf for none.
-        given: limits to use instead, shape (n,), rad/s^2 or m/s^2; 0 for a derived one.
+        given: limits that replace the derived ones, shape (n,), rad/s^2 or m/s^2; 0 for derived.
 
     Raises:
         ParameterError: given cannot be used.
@@ -115,7 +121,7 @@ def acceleration_limits(
     )
     speeds = np.where(np.isfinite(model.velocity_limit), model.velocity_limit, _SPEED)
     speeds = np.where(speeds > 0.0, speeds, _SPEED)
-    # Additive recurrence: the poses are spread evenly in any number of dimensions.
+    # Additive recurrence (quasi-random): evenly spread poses in any number of dimensions.
     steps = np.sqrt(np.arange(2.0, 2.0 + robot.n) * np.pi)
     spread = np.modf(0.5 + np.arange(_POSES)[:, np.newaxis] * steps)[0]
     longest = 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Setpoints that come one by one, many a second: followed within limits, never extrapolated."""
+"""Streamed setpoints, received one by one at a high rate: followed within limits."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.model.joint_kinds import endless
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Shortest motion to a setpoint, s: one that is to be reached at once.
+# Shortest motion to a setpoint, s; used for setpoints to be reached at once.
 _SHORTEST = 1e-3
-# Durations that are tried between the time given and the longest, and moments looked at in each.
+# Number of durations tried between the given and the longest one, and samples checked in each.
 _DURATIONS, _MOMENTS = 16, 17
 _ROUNDING = 1.0 + 1e-6
+# A motion counts as limited if it takes longer than requested by this factor.
 _LIMITED = 1.0 + 1e-9
-# How far behind a stop a machine may measure itself, rad or m.
+# Position tolerance at limits, rad or m: a machine on a stop may measure a position behind it.
 _REST = 1e-6
 
 
 @dataclass(slots=True)
 class StreamCounts:
-    """What became of the setpoints so far.
+    """Counts of setpoints by outcome.
 
     Attributes:
-        followed: taken, the limited ones included.
-        limited: reached later than at their time, because a velocity or acceleration limit is.
-        refused: not taken.
-        stops: how often the machine was stopped because none came in time.
+        followed: accepted setpoints, including the limited ones.
+        limited: setpoints reached later than requested, because of a velocity, acceleration or
+            position limit.
+        refused: refused setpoints.
+        stops: number of stops because no setpoint arrived in time.
     """
 
     followed: int = 0
@@ -46,33 +48,33 @@ class StreamCounts:
 
 
 class ReferenceStream:
-    """Follows setpoints. For one thread, that of the follower.
+    """Follows streamed setpoints; must be used in the follower's thread.
 
-    Each setpoint becomes a quintic from the state followed now, then a stop: without another one
-    the machine decelerates to rest from the setpoint on. So nothing is extrapolated and nothing
-    depends on a timer.
+    Each setpoint becomes a quintic from the present reference state, followed by a stop: without
+    another setpoint the machine decelerates to rest after it. So no setpoint is extrapolated, and
+    stopping does not depend on a timer.
     """
 
     def __init__(self, follower: ReferenceFollower, timeout: float, longest: float = 1.0) -> None:
-        """Make a stream that has got nothing yet.
+        """Make a stream without setpoints.
 
         Args:
-            follower: follows what is made of the setpoints.
-            timeout: time without a setpoint after which the machine is stopped even on its way to
-                the last one, s.
-            longest: a setpoint that cannot be reached in this time is refused, s.
+            follower: follows the motions to the setpoints.
+            timeout: time without a new setpoint after which the machine is stopped, even before it
+                has reached the last one, s.
+            longest: longest motion to a setpoint, s; others are refused.
         """
         self._follower = follower
         self._timeout, self._longest = timeout, longest
         self._last: float | None = None
-        # When the last setpoint is reached; from then on the machine stops by itself.
+        # Time at which the last setpoint is reached; the stop follows without a new reference.
         self._due = 0.0
         self._reference: Reference | None = None
         self.counts = StreamCounts()
 
     @property
     def active(self) -> bool:
-        """Whether what is followed comes from the stream, and another setpoint is awaited."""
+        """Whether the present reference is from the stream and another setpoint is expected."""
         return self._last is not None and self._follower.present is self._reference
 
     def take(
@@ -87,12 +89,13 @@ class ReferenceStream:
         Args:
             q: position, shape (n,), rad or m.
             qd: velocity there, shape (n,); None for rest.
-            qdd: acceleration there, shape (n,); None for none.
-            time_from_start: when it is to be reached after the last state, s; 0 for as soon as
-                limits allow.
+            qdd: acceleration there, shape (n,); None for zero.
+            time_from_start: time from the last state to the setpoint, s; 0 for as soon as limits
+                allow.
 
         Raises:
-            TrajectoryError: it is malformed, outside the limits or cannot be reached in time.
+            TrajectoryError: the setpoint is malformed, outside the limits or cannot be reached in
+                time.
         """
         try:
             trajectory, late = self._trajectory_to(q, qd, qdd, time_from_start)
@@ -106,7 +109,7 @@ class ReferenceStream:
         return reference
 
     def watch(self) -> bool:
-        """Stop the machine if no setpoint came in time; return whether that happened now."""
+        """Stop the machine if no setpoint arrived in time; return whether it was stopped now."""
         stamp = self._follower.stamp
         if self._last is None or stamp is None or not self.active:
             self._last = None
@@ -173,22 +176,22 @@ class ReferenceStream:
         return trajectory, time_from_start > 0.0 and duration > least * _LIMITED
 
     def _stop_from(self, goal: list[FloatArray]) -> tuple[FloatArray, float]:
-        """Where the machine rests if it stops from a setpoint on, and in which time."""
+        """Position and duration of the stop after a setpoint."""
         q, qd, qdd = goal
         limit = self._follower.acceleration_limit
         time = float(np.max(STEEPEST * np.abs(qd) / limit, initial=_SHORTEST))
-        if qdd.any():  # on top of the braking
+        if qdd.any():  # the acceleration adds to the deceleration
             time *= 2.0
         return q + qd * time / 2.0 + qdd * time**2 / 12.0, time
 
     def _duration(self, start: JointReference, goal: list[FloatArray], least: float) -> float:
-        """Shortest time of those tried in which no limit is passed.
+        """Shortest of the tried durations that keeps all limits.
 
-        Who arrives later arrives more slowly, by the same factor.
+        A later arrival scales the setpoint's velocity down by the same factor.
         """
         robot = self._follower.robot
         longest = max(least, self._longest)
-        # Mostly there is time enough: then the others need not be tried.
+        # Try the requested time alone first: it usually suffices.
         for durations in (np.array([least]), np.geomspace(least, longest, _DURATIONS)):
             beyond = self._beyond(start, goal, least, durations)
             bad = np.any([part.any(axis=(1, 2)) for part in beyond.values()], axis=0)
@@ -208,11 +211,11 @@ class ReferenceStream:
         least: float,
         durations: FloatArray,
     ) -> dict[str, BoolArray]:
-        """Where motions of some durations, shape (D,), leave which limits, (D, moments, n)."""
+        """Masks of limit violations, (D, moments, n), for motions of durations (D,)."""
         robot = self._follower.robot
         sizes = durations[:, np.newaxis]
         (q0, v0, a0), (q1, v1, a1) = start, goal
-        # In the time u from 0 to 1, displacements from the start: (durations, 5, n).
+        # End conditions in normalised time u, 0 to 1, relative to the start: (durations, 5, n).
         ends = np.stack(
             (
                 np.broadcast_to(q1 - q0, (len(durations), robot.n)),
@@ -232,7 +235,7 @@ class ReferenceStream:
             'acceleration': np.abs(growth / h**2) > hardest,
             'position': _outside(
                 q0 + moved,
-                # A machine that rests on a stop may be a little behind it.
+                # A machine that rests on a stop may start slightly behind it.
                 np.minimum(robot.model.position_lower, q0) - _REST,
                 np.maximum(robot.model.position_upper, q0) + _REST,
             ),
@@ -240,13 +243,16 @@ class ReferenceStream:
 
 
 def _outside(q: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Which positions, shape (..., n), are outside bounds (n,)."""
+    """Mask of positions, shape (..., n), outside bounds (n,)."""
     outside: BoolArray = (q < lower) | (q > upper)
     return outside
 
 
 def _quintic_basis(u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Quintics by displacement, rates and accelerations at both ends, and derivatives, (U, 5)."""
+    """Quintic basis functions at u and their first two derivatives, (U, 5) each.
+
+    Columns: displacement, begin and end rate, begin and end acceleration.
+    """
     columns = []
     for k in range(5):
         unit = np.eye(5)[k][np.newaxis]

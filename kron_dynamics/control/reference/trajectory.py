@@ -24,7 +24,7 @@ from kron_dynamics.typing import ArrayLike, BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extrema:
-    """The least and greatest value of each joint's quantity and when they occur, each (n,)."""
+    """The smallest and largest value of each joint's quantity, and their times, each (n,)."""
 
     lowest: FloatArray
     lowest_time: FloatArray
@@ -38,9 +38,10 @@ class Trajectory:
 
     Points with positions, velocities and accelerations are joined by quintic polynomials (C2),
     points with positions and velocities by cubic ones (C1, the acceleration may step), points
-    with positions alone by the C2 cubic spline that ends at rest. One that goes on from a start
-    has no step of acceleration there: cubic pieces begin with a quintic one, and the spline ends
-    with another, without acceleration. Make one with :meth:`from_points`.
+    with positions alone by the C2 cubic spline that ends at rest. With a start state, the
+    acceleration is continuous there: the first cubic piece is replaced by a quintic one, and so
+    is the last piece of the spline, to end with zero acceleration. Make one with
+    :meth:`from_points`.
 
     Attributes:
         joint_names: the n joints, in the order of every array.
@@ -51,15 +52,14 @@ class Trajectory:
     joint_names: tuple[str, ...]
     duration: float
     final_position: FloatArray
-    # Where the polynomials meet, s: times at which the pieces begin, and the last one's end. The
-    # piece of a hold takes 1 s.
+    # Start times of the pieces and the end of the last one, s. The piece of a hold lasts 1 s.
     _knots: FloatArray
-    # Coefficients of the positions, shape (order, p, n), as `Waypoints.interpolated` has them.
+    # Coefficients of the positions, shape (order, p, n), as in `Waypoints.interpolated`.
     _pieces: FloatArray
-    # The knots as a tuple: quicker to search. A hold has one.
+    # The knots as a tuple, which bisect searches faster. A hold has one.
     _breaks: tuple[float, ...]
     # [piece] -> (order, 3 n): coefficients of q, qd, qdd side by side, lowest power first. The
-    # first and the last piece are the rests before and after the motion.
+    # first and the last piece are the constant positions before and after the motion.
     _table: FloatArray
 
     @classmethod
@@ -77,8 +77,8 @@ class Trajectory:
     ) -> Trajectory:
         """Return the trajectory through K points of n joints.
 
-        With `start`, the state (q, qd, qdd) of the reference at this moment, position, velocity
-        and acceleration go on from there without a step:
+        With `start`, the present state (q, qd, qdd) of the reference, position, velocity and
+        acceleration are continuous at the start:
 
         - times[0] > 0: start becomes a point at time 0.
         - times[0] == 0: the first point must agree with start in position and, where it has one,
@@ -93,10 +93,10 @@ class Trajectory:
             velocities: shape (K, n), in rad/s or m/s; the last row must be zero.
             accelerations: shape (K, n), in rad/s^2 or m/s^2.
             start: (q, qd, qdd), each of shape (n,).
-            continuous: which joints turn without end, shape (n,) booleans. The position of start
-                is shifted by whole turns to the one next to the first point.
-            start_tolerance: disagreement allowed at time 0, shape (n,) or one for all, in rad or
-                m, and per s.
+            continuous: mask of the continuous joints, shape (n,). The position of start is
+                shifted by whole turns to be nearest to the first point.
+            start_tolerance: allowed difference between start and a first point at time 0, shape
+                (n,) or one for all, in rad or m, and per s.
 
         Raises:
             TrajectoryError: a shape, a number, the times, a name, the last velocity or the
@@ -140,13 +140,13 @@ class Trajectory:
     ) -> Trajectory:
         """Return the trajectory of quintic pieces through states, the last one at rest.
 
-        For states that were computed: nothing is checked, and it takes microseconds.
+        For computed states: it takes microseconds, because nothing is checked.
 
         Args:
             joint_names: the n joint names.
-            times: of the states, shape (K,) of 2 or more, in s, the first 0.
+            times: times of the states, shape (K,) of 2 or more, in s, the first 0.
             states: positions, velocities and accelerations, shape (K, n) each.
-            arriving: accelerations before the states, where they step; None where none does.
+            arriving: left limits of the accelerations, shape (K, n), if they step; None if not.
         """
         q, v, a = states
         sizes, before = np.diff(times), a if arriving is None else arriving
@@ -156,12 +156,12 @@ class Trajectory:
 
     @classmethod
     def combined(cls, first: Trajectory, second: Trajectory, chosen: BoolArray) -> Trajectory:
-        """Return the motion of the first for some joints and of the second for the others.
+        """Return a trajectory with some joints of the first and the other joints of the second.
 
         Args:
             first: a trajectory of n joints.
             second: another one of the same joints.
-            chosen: which joints move as the first, shape (n,) booleans.
+            chosen: mask of the joints taken from the first, shape (n,).
         """
         times = np.union1d(first._breaks, second._breaks)
         begins = times[:-1] if times.size > 1 else times
@@ -188,7 +188,7 @@ class Trajectory:
         return cls(names, breaks[-1], final, knots, pieces, breaks, table)
 
     def _from(self, times: FloatArray) -> FloatArray:
-        """Pieces that begin at times, shape (p,), s, at most as long as to the next break."""
+        """Coefficients of pieces that begin at times, shape (p,), s, valid to the next break."""
         breaks = np.array(self._breaks)
         piece = np.searchsorted(breaks, times, side='right')
         order, n = len(self._pieces), len(self.joint_names)
@@ -204,20 +204,21 @@ class Trajectory:
 
     @property
     def polynomials(self) -> tuple[FloatArray, FloatArray]:
-        """Times at which the p pieces begin, and the last one's end, (p + 1,), and the pieces.
+        """Start times of the p pieces and the end of the last one, (p + 1,), and coefficients.
 
-        Coefficients in the time since the piece's beginning, lowest power first, (order, p, n).
+        The coefficients, (order, p, n), are for the time since the start of the piece, lowest
+        power first.
         """
         return self._knots, self._pieces
 
     def breaks_between(self, begin: float, end: float) -> int:
-        """Return how many pieces meet between two times, s."""
+        """Return the number of breaks between two times, s."""
         return bisect_right(self._breaks, end) - bisect_right(self._breaks, begin)
 
     def sample(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return (q, qd, qdd), each (n,), at time t in s.
 
-        Before the first point its position, after the end the last position, with zero rates.
+        The first position is held before the first point, the last one after the end.
 
         Raises:
             NonFiniteError: t is NaN.
@@ -227,7 +228,7 @@ class Trajectory:
         piece = bisect_right(self._breaks, t)
         s = t - self._breaks[piece - 1] if 0 < piece < len(self._breaks) else 0.0
         n = len(self.joint_names)
-        if s == 0.0:  # a hold, nearly always
+        if s == 0.0:  # usually a hold
             q, qd, qdd = np.array(self._table[piece, 0]).reshape(3, n)
             return q, qd, qdd
         powers = [1.0]
@@ -252,12 +253,12 @@ class Trajectory:
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return times (S,) and q, qd, qdd (S, n) on an even grid of every piece.
 
-        Both ends of each piece belong to it, so a point between two pieces occurs twice, with
-        the acceleration before and after it.
+        The grid includes both ends of each piece, so a point between two pieces occurs twice,
+        with the left and the right limit of the acceleration.
 
         Args:
-            samples_per_piece: on each piece.
-            pieces: which of them.
+            samples_per_piece: number of samples on each piece.
+            pieces: range of pieces.
         """
         begins = self._knots[:-1, np.newaxis][pieces]
         s = np.diff(self._knots)[pieces, np.newaxis] * np.linspace(0.0, 1.0, samples_per_piece)
@@ -266,10 +267,7 @@ class Trajectory:
         return (begins + s).ravel(), states[:, 0], states[:, 1], states[:, 2]
 
     def extrema(self, derivative: Literal[0, 1] = 0) -> Extrema:
-        """Return the exact extrema of the positions (0) or velocities (1) over the motion.
-
-        Exact but for rounding.
-        """
+        """Return the extrema of the positions (0) or velocities (1), exact except for rounding."""
         pieces = self._pieces
         for _ in range(derivative):
             pieces = derivative_of(pieces)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The points a trajectory is given by: checked, joined to the present reference, interpolated."""
+"""Waypoints of a trajectory: checks, connection to a start state, interpolation."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from kron_dynamics.control.reference.polynomials import (
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# A speed that counts as rest: the resolution of a single-precision planner's zero.
+# Speed that counts as rest, rad/s or m/s: rounding of a single-precision planner.
 _REST = 1e-7
 _START_LABELS = ('start position', 'start velocity', 'start acceleration')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waypoints:
-    """K points of n joints: times (K,) in s; the rest (K, n) in rad or m, per s, per s^2."""
+    """K points of n joints: times (K,) in s; other arrays (K, n) in rad or m, per s, per s^2."""
 
     joint_names: tuple[str, ...]
     times: FloatArray
     positions: FloatArray
     velocities: FloatArray | None
     accelerations: FloatArray | None
-    # Velocity, shape (n,), at the first point where `velocities` does not say it.
+    # Velocity at the first point, shape (n,), used if `velocities` is None.
     first_velocity: FloatArray
-    # Acceleration, shape (n,), to go on from at the first point; None to begin with any.
+    # Acceleration at the first point, shape (n,); None if it is free.
     first_acceleration: FloatArray | None = None
 
     @classmethod
@@ -46,7 +46,7 @@ class Waypoints:
         velocities: ArrayLike | None,
         accelerations: ArrayLike | None,
     ) -> Waypoints:
-        """Return the points if they describe a motion that ends at rest.
+        """Return the points after checking that they describe a motion that ends at rest.
 
         Raises:
             TrajectoryError: a shape, a number, the times, a name or the last velocity is wrong.
@@ -66,12 +66,12 @@ class Waypoints:
         continuous: FloatArray,
         tolerance: FloatArray,
     ) -> Waypoints:
-        """Return the points with the state `start` = (q, qd, qdd), each (n,), as their beginning.
+        """Return the points with the state `start` = (q, qd, qdd), each (n,), as first point.
 
         See :meth:`Trajectory.from_points` for the rules.
 
         Raises:
-            TrajectoryError: start is malformed or the first point, at time 0, is elsewhere.
+            TrajectoryError: start is malformed, or differs from a first point at time 0.
         """
         q, qd, qdd = (
             _checked_array(label, _numbers(label, values)[np.newaxis], 1, self.joint_names)[0]
@@ -117,7 +117,7 @@ class Waypoints:
     def interpolated(self) -> FloatArray:
         """Return the pieces between the points (see :class:`Trajectory`), shape (order, p, n).
 
-        Coefficients in the time since the piece's beginning, lowest power first.
+        The coefficients are for the time since the start of the piece, lowest power first.
         """
         t = self.times
         if t.size == 1:
@@ -133,16 +133,16 @@ class Waypoints:
         return quintic_pieces(sizes, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], a[1:]))
 
     def _joined(self, cubic: FloatArray, sizes: FloatArray) -> FloatArray:
-        """Cubic pieces that go on from the acceleration before them, where there is one.
+        """Cubic pieces modified to start with the given acceleration, if there is one.
 
-        The first piece becomes a quintic one. So does the last one of points that leave all rates
-        open: it ends without acceleration.
+        The first piece becomes quintic. Without given velocities the last piece becomes quintic
+        too and ends with zero acceleration.
         """
         if self.first_acceleration is None:
             return cubic
         pieces = np.concatenate((cubic, np.zeros_like(cubic[:2])))
         last = len(sizes) - 1
-        q, a = self.positions, 2.0 * cubic[2]  # accelerations where the pieces begin
+        q, a = self.positions, 2.0 * cubic[2]  # accelerations at the start of the pieces
         at_rest = np.zeros(len(self.joint_names))
         for k in {0, last} if self.velocities is None else {0}:
             begin = self.first_acceleration if k == 0 else a[k]
@@ -180,7 +180,7 @@ def checked_points(
     velocities: ArrayLike | None,
     accelerations: ArrayLike | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray | None, FloatArray | None]:
-    """Return times, shape (K,), and the rest, shape (K, n) each, as arrays that go together.
+    """Return times, shape (K,), and other arrays, shape (K, n) each, checked for consistency.
 
     Raises:
         TrajectoryError: a shape, a number, the times or a name is wrong.

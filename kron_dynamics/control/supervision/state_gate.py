@@ -185,7 +185,8 @@ class StateGate:
     def violation(self, q: FloatArray, qd: FloatArray) -> str | None:
         """Return why commands must not start from a plausible state; None if they may.
 
-        The reason is a joint outside its range by more than the margin or above its velocity limit.
+        The reason is a joint outside its range by more than the margin, or above its velocity
+        limit.
 
         Args:
             q: measured positions, shape (n,), rad or m, finite.

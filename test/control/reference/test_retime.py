@@ -384,7 +384,7 @@ def test_weight_near_the_limit_is_moved_slowly():
         ([[0.0], [np.nan]], {}, 'path holds a NaN'),
         ([[0.0], [1.0]], {'friction': 'yes'}, 'friction is '),
         ([[0.0], [1.0]], {'rests': [2]}, 'rests has 2'),
-        ([[0.0], [1.0]], {'rests': 1}, 'rests is 1, expected places of waypoints'),
+        ([[0.0], [1.0]], {'rests': 1}, 'rests is 1, expected indices of waypoints'),
         ([[0.0], [1.0]], {'position_tolerance': np.nan}, 'position_tolerance is nan, expected 0'),
         ([[0.0], [1.0]], {'position_tolerance': -1.0}, 'position_tolerance is -1, expected 0'),
         ([[0.0], [1.0]], {'position_tolerance': 'a'}, "position_tolerance is or holds 'a'"),
