@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration's motions and their evaluation; knows no ROS."""
+"""The demonstration's motions and their evaluation; independent of ROS."""
 
 from kron_dynamics.demo.bench_reclaiming import bench_reclaiming
 from kron_dynamics.demo.evaluation import LawResult, evaluate

@@ -16,21 +16,21 @@ from kron_dynamics.demo.motion import (
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike
 
-# m or rad: small enough to watch in a minute.
+# Length of each joint's move, m or rad: small, so that the motion takes about a minute.
 DISTANCE = {'travel': 1.0, 'slew': 0.08, 'luff': 0.008}
-# One move after another: joint and direction.
+# Joint and direction of the consecutive moves.
 _MOVES = (('travel', 1.0), ('slew', 1.0), ('luff', -1.0), ('slew', -1.0))
 
 
 def bench_reclaiming(model: RobotModel, start: ArrayLike) -> Motion:
-    """Return the motion of one bench, at the pace the machine's limits allow.
+    """Return the motion that reclaims one bench, as fast as the machine's limits allow.
 
     Args:
         model: a machine with joints `travel`, `slew` and `luff`.
-        start: its position at the beginning, shape (n,), rad or m.
+        start: start position, shape (n,), rad or m.
 
     Raises:
-        ParameterError: the machine has other joints.
+        ParameterError: the machine lacks one of these joints.
     """
     require_joints(model, ('travel', 'slew', 'luff'))
     times, positions = [0.0], [np.array(start, dtype=np.float64)]

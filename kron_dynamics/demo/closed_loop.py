@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A controller and the simulated machine in turns, without ROS and faster than real time."""
+"""Closed loop of a controller and the simulated machine, without ROS, faster than real time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.simulation.plant import Plant
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Moves as short as they may be and still cruise, rad.
+# Lengths of the moves, rad: short, but long enough for a phase of constant velocity.
 WAYS = {'slew': 0.06, 'luff': 0.012}
-# Rests before and after a move, and how long its vibration is measured then, s.
+# Waiting times before and after a move, and the window in which its vibration is measured, s.
 _BEFORE, _AFTER, _MEASURED = 0.5, 4.0, 3.6
 # Longest integration step, s.
 _STEP = 0.01
@@ -25,13 +25,13 @@ _STEP = 0.01
 class ClosedLoop:
     """A controller and the simulated machine, whose n coordinates end with the modal ones.
 
-    Each period the controller sees the joints, and its efforts stay until the next one. What it
-    saw and sent is recorded.
+    Each period the controller reads the joint states; its efforts are held until the next
+    period. States, references and estimated deflections are recorded.
 
     Attributes:
         plant: the machine.
         controller: follows references; started with the machine at rest.
-        time: of the next state, s.
+        time: time of the next state, s.
     """
 
     def __init__(
@@ -44,20 +44,20 @@ class ClosedLoop:
         resolution: ArrayLike = 0.0,
         start_time: float = 0.0,
     ) -> None:
-        """Start at rest; effort sensors tell the weight that the drives carry.
+        """Start at rest, with measured efforts that balance gravity.
 
         Args:
-            machine: what moves; it may differ from what the controller takes it for.
-            controller: one that nobody else uses.
-            position: of the joints, shape (n_j,), rad or m.
-            period: of control, s.
-            resolution: smallest step of the measured positions, shape (n_j,) or one for all, rad
-                or m; 0 for exact ones.
-            start_time: of the first state, s.
+            machine: simulated machine; it may differ from the controller's model.
+            controller: controller for this loop only.
+            position: joint positions, shape (n_j,), rad or m.
+            period: control period, s.
+            resolution: quantum of the measured positions, shape (n_j,) or a scalar, rad or m; 0
+                for exact positions.
+            start_time: time of the first state, s.
 
         Raises:
             ParameterError: a start position is outside its limits.
-            ModelError: flexible links do not carry their weight.
+            ModelError: flexible links buckle under their weight.
         """
         self.plant = Plant(machine, position)
         self.controller = controller
@@ -74,7 +74,7 @@ class ClosedLoop:
 
     @property
     def times(self) -> FloatArray:
-        """Of the N states so far, shape (N,), s."""
+        """Times of the N states recorded so far, shape (N,), s."""
         return np.array(self._times)
 
     @property
@@ -84,19 +84,19 @@ class ClosedLoop:
 
     @property
     def references(self) -> FloatArray:
-        """Positions that the joints should have had, shape (N, n_j), rad or m."""
+        """Reference positions of the joints, shape (N, n_j), rad or m."""
         return np.array(self._references).reshape(-1, self._count)
 
     @property
     def deflections(self) -> FloatArray:
-        """Modal coordinates as the controller estimates them, shape (N, n - n_j), m.
+        """Modal coordinates estimated by the controller, shape (N, n - n_j), m.
 
-        NaN where its law estimates none.
+        NaN if its law does not estimate them.
         """
         return np.array(self._deflections).reshape(-1, self.plant.robot.n - self._count)
 
     def coordinate(self, name: str) -> FloatArray:
-        """Return one of the true coordinates by name, shape (N,), rad or m.
+        """Return a true coordinate by name, shape (N,), rad or m.
 
         Raises:
             ParameterError: the machine has no such coordinate.
@@ -104,11 +104,11 @@ class ClosedLoop:
         return self.states[:, self._index(name)]
 
     def advance(self, duration: float) -> None:
-        """Go on for a time, s, rounded to whole periods.
+        """Run the loop for a duration, s, rounded to whole periods.
 
         Raises:
-            TrajectoryError: the controller found a fault.
-            NonFiniteError: the simulated motion left the numbers.
+            TrajectoryError: the controller stopped because of a fault.
+            NonFiniteError: the simulation diverged.
         """
         for _ in range(round(duration / self._period)):
             q, qd = self.plant.q, self.plant.qd
@@ -126,20 +126,20 @@ class ClosedLoop:
             self._references.append(command.q_ref)
             self._deflections.append(command.deflection[0] if command.deflection else none)
             self.plant.advance(command.effort, self._period, _STEP)
-            # Sums of periods must not drift from the clock.
+            # Rounding keeps the sum of periods from drifting.
             self.time = round(self.time + self._period, 6)
 
     def move(self, joint: str, way: float) -> tuple[float, float]:
-        """Follow a move with constant accelerations from the reference of now on.
+        """Send a move with trapezoidal velocity that starts at the current reference.
 
-        Accelerations are the rated ones, switched on and off at once: what excites a boom most.
+        Accelerations are the rated ones and switch without ramps, which excites the boom most.
 
         Args:
             joint: travel, slew or luff.
-            way: long enough to cruise, above 0, rad or m.
+            way: length of the move, rad or m, above 0 and long enough to cruise.
 
         Returns:
-            When the move ends as it was asked for, and as it is followed, s.
+            End times of the move as requested and of the (shaped) reference that is followed, s.
 
         Raises:
             ParameterError: the machine has no such joint, or the way is too short to cruise.
@@ -166,7 +166,7 @@ class ClosedLoop:
         return start + times[-1], start + followed.duration
 
     def hit(self, name: str, impulse: float) -> None:
-        """Hit the machine on one coordinate by name with an impulse, N s or N m s.
+        """Apply an impulse, N s or N m s, to a coordinate by name.
 
         Raises:
             ParameterError: the machine has no such coordinate.
@@ -176,15 +176,15 @@ class ClosedLoop:
         self.plant.qd = self.plant.qd + np.linalg.solve(M, impulses)
 
     def amplitude(self, name: str, begin: float, duration: float) -> float:
-        """Return half the range of a coordinate by name after a time, rad or m.
+        """Return half the peak-to-peak range of a coordinate in a time window, rad or m.
 
         Args:
-            name: of the coordinate.
-            begin: on the loop's clock, s.
-            duration: s.
+            name: name of the coordinate.
+            begin: begin of the window on the loop's clock, s.
+            duration: length of the window, s.
 
         Raises:
-            ParameterError: the machine has no such coordinate, or there is no state then.
+            ParameterError: the machine has no such coordinate, or the window has no state.
         """
         times = self.times
         inside = (times > begin) & (times < begin + duration)
@@ -193,18 +193,18 @@ class ClosedLoop:
         return float(np.ptp(self.coordinate(name)[inside]) / 2.0)
 
     def settling_time(self, name: str, begin: float, share: float) -> float:
-        """Return how long a coordinate deviates by more than a share of its largest deviation.
+        """Return the time after which a deviation stays below a share of its largest value.
 
         Args:
-            name: of the coordinate; rad or m cancel.
-            begin: time of a state, s; deviations are from that one.
-            share: 0 to 1.
+            name: name of the coordinate.
+            begin: time of a state, s; deviations are relative to that state.
+            share: share of the largest deviation, 0 to 1.
 
         Returns:
-            Time in s; inf if the coordinate does so to the end.
+            Settling time since `begin`, s; inf if the coordinate does not settle.
 
         Raises:
-            ParameterError: the machine has no such coordinate, or there is no state then.
+            ParameterError: the machine has no such coordinate, or there is no later state.
         """
         inside = self.times >= begin - self._period / 2.0
         if not inside.any():
@@ -224,18 +224,18 @@ class ClosedLoop:
 
 
 def left_behind(loop: ClosedLoop, joint: str) -> float:
-    """Move a joint, and return what its end leaves behind.
+    """Move a joint and return the residual vibration.
 
     Args:
         loop: a machine at rest.
-        joint: slew or luff, which goes its way of `WAYS` after a short rest.
+        joint: slew or luff; it moves by its distance in `WAYS` after a short wait.
 
     Returns:
-        Amplitude of the mode that it excites in about three periods after the end of the
-        reference that is followed, m at the tip.
+        Amplitude of the excited mode in about three periods after the end of the reference that
+        is followed, m at the tip.
 
     Raises:
-        TrajectoryError: the machine cannot follow, or the controller found a fault.
+        TrajectoryError: the machine cannot follow, or the controller stopped because of a fault.
     """
     loop.advance(_BEFORE)
     _, end = loop.move(joint, WAYS[joint])

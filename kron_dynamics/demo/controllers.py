@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `dynamics_node` makes its controller from, without ROS."""
+"""Controller settings and executor as `dynamics_node` uses them, without ROS."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kron_dynamics.typing import FloatArray
 
 
 def read_settings(path: Path, robot: Robot) -> ControlSettings:
-    """Return the settings of `dynamics_node` in a parameter file, for a robot with stiff links.
+    """Return the settings of `dynamics_node` from a parameter file, for a robot with rigid links.
 
     Args:
-        path: YAML with parameters for `/**/dynamics_node`.
-        robot: whose joints and effort limits they are for.
+        path: YAML file with parameters for `/**/dynamics_node`.
+        robot: robot that determines the joints and effort limits.
 
     Raises:
         ParameterError: the file lacks a parameter.
@@ -50,10 +50,10 @@ def read_settings(path: Path, robot: Robot) -> ControlSettings:
 
 
 class AtOnce(Executor):
-    """Does in the foreground what others do in the background: time stands still meanwhile."""
+    """Runs jobs synchronously in `submit`, so that they take no simulated time."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call the function now; the result is there."""
+        """Call the function and return its finished future."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))

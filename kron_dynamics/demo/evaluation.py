@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a recorded machine followed its reference."""
+"""Tracking errors of a recorded run."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LawResult:
-    """One control law's run, on the samples recorded during the motion.
+    """One control law's run: the samples recorded during the motion.
 
     Attributes:
         law: name of the run.
-        time: since the start of the motion, shape (N,), s.
-        position: measured, shape (N, n), rad or m.
-        reference: wanted, shape (N, n).
-        effort: given by the drives, shape (N, n), N m or N.
-        state_rate: joint states per second of the machine's time, Hz.
-        command_rate: commands per second of the machine's time, Hz.
-        acceleration_rate: tip accelerations per second of the machine's time, Hz.
+        time: time since the start of the motion, shape (N,), s.
+        position: measured positions, shape (N, n), rad or m.
+        reference: reference positions, shape (N, n), rad or m.
+        effort: efforts of the drives, shape (N, n), N m or N.
+        state_rate: joint states per second of simulated time, Hz.
+        command_rate: commands per second of simulated time, Hz.
+        acceleration_rate: tip accelerations per second of simulated time, Hz.
     """
 
     law: str
@@ -57,14 +57,14 @@ def evaluate(
     start: float,
     settle: float,
 ) -> LawResult:
-    """Return how a law's run in the namespace of its name followed a trajectory.
+    """Return a control law's run along a trajectory, recorded in the namespace `law`.
 
     Args:
         contents: the bag.
         law: namespace of the run, without slashes.
         trajectory: the reference.
-        start: its start on the clock of the states, s.
-        settle: time after its end that still counts, s.
+        start: start of the trajectory on the clock of the states, s.
+        settle: time after the end of the trajectory that is evaluated too, s.
 
     Raises:
         BagError: the bag lacks the run.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The boom up and down, by a torque at its pins or by a hydraulic cylinder."""
+"""Luffing the boom up and down, by a torque at its pins or by a hydraulic cylinder."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 LUFF, CYLINDER = 'luff', 'cylinder'
 DISTANCE = 0.008  # rad
-# s between two points for the cylinder: polynomials between them are those of the angle to 1e-9.
+# Time between waypoints of the cylinder, s: short enough for the interpolated stroke to reproduce
+# the boom angle to 1e-9.
 _SPACING = 0.25
-_ITERATIONS = 8
-# m, to see how the lever arm changes: to ten digits.
+_ITERATIONS = 8  # of Newton's method for the stroke
+# Step of the central difference of the lever arm, m; accurate to ten digits.
 _STEP = 1e-4
 
 
 def luffing(model: RobotModel, start: ArrayLike) -> Motion:
-    """Return the boom's motion for its drive.
+    """Return the motion of the drive that luffs the boom.
 
-    The angle of the boom is the same, whatever drives it: strokes of a cylinder are those that
-    belong to the angles.
+    The boom angle over time is the same for both drives; the strokes of a cylinder follow from
+    it.
 
     Args:
         model: a machine with a joint `luff`, or with closed loops and a drive `cylinder`.
-        start: its position at the beginning, shape (n,), rad or m.
+        start: start position, shape (n,), rad or m.
 
     Raises:
-        ParameterError: the machine has other joints.
+        ParameterError: the machine lacks this joint.
     """
     start = np.array(start, dtype=np.float64)
     if not model.has_closed_loops:
@@ -55,7 +56,7 @@ def _by_torque(model: RobotModel, start: FloatArray, angle: float) -> Motion:
 
 
 def _points(model: RobotModel, angle: float) -> tuple[FloatArray, FloatArray]:
-    """Times and angles where the boom rests: up, and down again."""
+    """Return times and angles, shape (3,) each, of the boom at rest: start, up, down again."""
     tree = model.tree if isinstance(model, ClosedLoopModel) else model
     limit = tree.velocity_limit[[tree.joint_names.index(LUFF)]]
     duration = point_to_point(

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a boom was luffed by a torque and by a cylinder: table and plot."""
+"""Table and plot that compare luffing by a torque with luffing by a cylinder."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from kron_dynamics.demo.luffing import CYLINDER, LUFF
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import FloatArray
 
-# rad: a tenth of a millimetre at the wheel.
+# Largest allowed RMS error of the boom angle, rad: a tenth of a millimetre at the bucket wheel.
 REQUIRED_ERROR = 2e-6
-REQUIRED_CLOSURE = 1e-10  # m or rad
+REQUIRED_CLOSURE = 1e-10  # largest allowed loop-closure error, m or rad
 
 
 class LuffingResult(NamedTuple):
-    """One run, on the samples recorded during the motion.
+    """One run: the samples recorded during the motion.
 
     Attributes:
-        name: of the run.
-        time: since the start of the motion, shape (N,), s.
-        angle: of the boom, shape (N,), rad.
-        reference: wanted, shape (N,), rad.
-        effort: of its drive, shape (N,), N m or N.
-        opening: the largest distance in a loop, m or rad; None without loops.
+        name: name of the run.
+        time: time since the start of the motion, shape (N,), s.
+        angle: angle of the boom, shape (N,), rad.
+        reference: reference angle, shape (N,), rad.
+        effort: effort of the luffing drive, shape (N,), N m or N.
+        opening: largest loop-closure error, m or rad; None without loops.
     """
 
     name: str
@@ -54,14 +54,14 @@ def evaluate_luffing(
     start: float,
     closed: ConstrainedRobot | None,
 ) -> LuffingResult:
-    """Return how the boom followed its angle in the run of a name.
+    """Return boom angle, effort and loop closure of a recorded run.
 
     Args:
         contents: the bag.
-        name: of the run, its namespace.
-        wanted: has the angle, beside other joints.
-        start: of the motion on the clock of the states, s.
-        closed: the machine with its constraints, where loops are to be looked at.
+        name: name of the run, which is its namespace.
+        wanted: reference trajectory that contains the joint `luff`.
+        start: start of the motion on the clock of the states, s.
+        closed: the machine with its constraints, to evaluate loop closure; None for a tree.
 
     Raises:
         BagError: the bag lacks the run.
@@ -106,7 +106,7 @@ def luffing_table(by_torque: LuffingResult, by_cylinder: LuffingResult) -> str:
 
 
 def luffing_problems(by_torque: LuffingResult, by_cylinder: LuffingResult) -> list[str]:
-    """Return what is not as it should be, a line each."""
+    """Return the requirements that the runs do not meet, one line each."""
     problems = [
         f'{result.name}: the angle of the boom was {result.rms:.3g} rad off (RMS), expected at '
         f'most {REQUIRED_ERROR:g}'

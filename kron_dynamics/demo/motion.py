@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A motion of the demonstration: points, and how they are joined."""
+"""A motion of the demonstration: waypoints and their interpolation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# What the default machine's drives are rated for, m/s^2 and rad/s^2.
+# Rated accelerations of the default machine's drives, m/s^2 and rad/s^2.
 RATED_ACCELERATION = {'travel': 0.05, 'slew': 0.0014, 'luff': 0.0002}
 # Share of the joints' velocity limits that the moves use.
 VELOCITY_SHARE = 0.9
@@ -24,8 +24,8 @@ class Stop(NamedTuple):
     """The end of a move.
 
     Attributes:
-        joint: that moved.
-        time: since the start of the motion, s.
+        joint: name of the joint that moved.
+        time: time since the start of the motion, s.
     """
 
     joint: str
@@ -34,15 +34,15 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """Points of a motion from rest to rest, with rests in between.
+    """Waypoints of a motion from rest to rest, with stops in between.
 
     Attributes:
-        joint_names: the n joints.
+        joint_names: names of the n joints.
         times: shape (K,), s, the first one 0.
         positions: shape (K, n), rad or m.
-        velocities: shape (K, n), per s.
-        accelerations: shape (K, n), per s^2, or None: constant changes of acceleration then join
-            the points, where those before and after may differ.
+        velocities: shape (K, n), rad/s or m/s.
+        accelerations: shape (K, n), rad/s^2 or m/s^2, for quintic interpolation. None for cubic
+            interpolation, with accelerations that may jump at the waypoints.
     """
 
     joint_names: tuple[str, ...]
@@ -52,13 +52,13 @@ class Motion:
     accelerations: FloatArray | None
 
     def trajectory(self) -> Trajectory:
-        """Return the motion as polynomials from point to point, quintic or else cubic."""
+        """Return the motion as quintic polynomials, or cubic ones without accelerations."""
         return Trajectory.from_points(
             self.joint_names, self.times, self.positions, self.velocities, self.accelerations
         )
 
     def stops(self) -> tuple[Stop, ...]:
-        """Return where each joint comes to rest, in the order of time."""
+        """Return the ends of all joints' moves, sorted by time."""
         arrives = (np.diff(self.positions, axis=0) != 0.0) & (self.velocities[1:] == 0.0)
         return tuple(
             Stop(self.joint_names[joint], float(self.times[1 + point]))
@@ -67,10 +67,10 @@ class Motion:
 
 
 def require_joints(model: RobotModel, joints: tuple[str, ...]) -> None:
-    """Return if a machine has the joints that a motion moves.
+    """Check that a machine has the joints that a motion moves.
 
     Raises:
-        ParameterError: it has not.
+        ParameterError: a joint is missing.
     """
     missing = sorted(set(joints) - set(model.joint_names))
     if missing:

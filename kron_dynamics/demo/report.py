@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration's table and plot."""
+"""Table and plot that compare tracking by computed torque with PD alone."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kron_dynamics.demo.evaluation import LawResult
 from kron_dynamics.model import RobotModel
 from kron_dynamics.model.joint_kinds import joint_kind
 
-REQUIRED_RATIO = 10.0
-REQUIRED_RATE = 40.0  # Hz of the machine's time, of the 50 Hz simulated
-_MILLI = 1e3  # errors of a good run are small
+REQUIRED_RATIO = 10.0  # smallest allowed ratio of RMS errors, PD alone to computed torque
+REQUIRED_RATE = 40.0  # smallest allowed message rate in simulated time, Hz; 50 Hz are published
+_MILLI = 1e3  # errors are shown in mrad and mm
 
 
 def tracking_ratios(model_based: LawResult, plain: LawResult) -> list[float]:
-    """Return how many times larger the plain law's RMS error is, for each joint."""
+    """Return the ratio of the plain law's RMS error to the model-based law's, per joint."""
     return [
         float(other / own) if own > 0.0 else float('inf')
         for own, other in zip(model_based.rms, plain.rms, strict=True)
@@ -27,7 +27,7 @@ def tracking_ratios(model_based: LawResult, plain: LawResult) -> list[float]:
 
 
 def tracking_table(model: RobotModel, model_based: LawResult, plain: LawResult) -> str:
-    """Return the table of tracking errors, a line a joint."""
+    """Return the table of tracking errors, one line per joint."""
     lines = [f'{"joint":<10} {"computed torque":>20} {"PD alone":>20} {"ratio":>8}']
     ratios = tracking_ratios(model_based, plain)
     for j, (name, kind) in enumerate(zip(model.joint_names, model.joint_types, strict=True)):
@@ -38,11 +38,11 @@ def tracking_table(model: RobotModel, model_based: LawResult, plain: LawResult) 
 
 
 def tracking_problems(joint_names: Sequence[str], results: Sequence[LawResult]) -> list[str]:
-    """Return what is not as it should be, a line each.
+    """Return the requirements that the runs do not meet, one line each.
 
     Args:
-        joint_names: the n joints.
-        results: of the model-based law and of the plain one.
+        joint_names: names of the n joints.
+        results: results of the model-based law and of the plain one.
     """
     problems = [
         f"joint '{name}': PD alone tracks only {ratio:.1f} times worse, expected at least "

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much the boom's tip still vibrates once the reference has stopped."""
+"""Residual vibration of the boom's tip after the reference has stopped."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# What the end of a joint's move leaves behind: sideways and up and down, m at the tip.
+# Modal coordinate that a joint's move excites: sideways and vertical, m at the tip.
 EXCITED = {'slew': 'boom/v1', 'luff': 'boom/w1'}
-# Long enough for a mean that does not depend on the phase, short enough that a boom of 2 %
-# damping, the joints held, keeps more than two thirds of its vibration.
+# Length of the evaluation window in periods: long enough for a mean that does not depend on the
+# phase, short enough that a boom with 2 % damping and held joints keeps more than two thirds of
+# its amplitude.
 PERIODS = 3
-# In each half of a period, so that no peak is missed by more than 2 %.
+# Required samples per half period: peaks are then underestimated by at most 2 %.
 _SAMPLES = 8
 
 
 class Window(NamedTuple):
-    """Where the vibration after a move is looked at.
+    """Time window in which the vibration after a move is evaluated.
 
     Attributes:
-        joint: that moved.
-        mode: coordinate that vibrates.
-        begin: since the start of the motion, s: where the run's own reference stops.
-        end: since the start of the motion, s.
+        joint: name of the joint that moved.
+        mode: name of the modal coordinate that vibrates.
+        begin: time since the start of the motion, s, at which the run's own reference stops.
+        end: end of the window since the start of the motion, s.
     """
 
     joint: str
@@ -45,16 +46,16 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VibrationResult:
-    """One run's vibration, on the samples recorded during the motion and the rest after it.
+    """One run's vibration: the samples recorded during the motion and its waiting times.
 
     Attributes:
-        name: of the run.
-        time: since the start of the motion, shape (N,), s.
-        deflection: of the tip by mode, each of shape (N,), m.
-        joint_time: shape (L,), s.
-        velocity: of the joints, each of shape (L,), rad/s.
+        name: name of the run.
+        time: times of the deflections since the start of the motion, shape (N,), s.
+        deflection: deflection of the tip by mode, each of shape (N,), m.
+        joint_time: times of the velocities since the start of the motion, shape (L,), s.
+        velocity: velocities by joint, each of shape (L,), rad/s.
         followed: the run's own reference.
-        windows: after each move.
+        windows: evaluation windows, one after each move.
     """
 
     name: str
@@ -66,18 +67,18 @@ class VibrationResult:
     windows: tuple[Window, ...]
 
     def residual(self, window: Window) -> float:
-        """Return the largest deviation from the mean in a window, in m at the tip."""
+        """Return the largest deviation from the mean within a window, m at the tip."""
         inside = (self.time >= window.begin) & (self.time <= window.end)
         deflection = self.deflection[window.mode][inside]
         return float(np.abs(deflection - deflection.mean()).max())
 
 
 def held_periods(robot: Robot, position: ArrayLike) -> dict[str, float]:
-    """Return the period of each modal coordinate by name, s, with joints that are held.
+    """Return the period of each modal coordinate by name, s, with held joints.
 
     Args:
-        robot: with links that bend.
-        position: of the joints, shape (n_j,), rad or m.
+        robot: robot with flexible links.
+        position: joint positions, shape (n_j,), rad or m.
     """
     count, zero = robot.model.joint_count, np.zeros(robot.n)
     linear = robot.linearize(quasi_static_equilibrium(robot, position), zero, zero)
@@ -94,19 +95,21 @@ def evaluate_vibration(
     followed: Trajectory,
     periods: Mapping[str, float],
 ) -> VibrationResult:
-    """Return how much the tip vibrates after each move of a run in the namespace of its name.
+    """Return the tip's vibration after each move of a run recorded in the namespace `name`.
 
-    Windows begin where the run's own reference stops: what vibrates then is what the reference
-    leaves behind. A shaped reference stops later, and drives damp what an unshaped one has left
-    behind until then: put the windows of the one to the other to compare at the same time.
+    Windows begin where the run's own reference stops, so they show the vibration that this
+    reference excited. A shaped reference stops later, and the drives damp an unshaped run's
+    vibration until then: to compare both runs at the same time, evaluate one with the windows of
+    the other.
 
     Args:
         contents: the bag.
         name: namespace of the run, without slashes.
-        motion: the reference before it was shaped.
-        start: its start on the clock of the states, s.
-        followed: the run's own reference, which ends every move as much later as it is longer.
-        periods: of the modal coordinates, s.
+        motion: the reference before shaping.
+        start: start of the motion on the clock of the states, s.
+        followed: the run's own reference; each of its moves ends later than in `motion` by the
+            difference of the durations.
+        periods: periods of the modal coordinates by name, s.
 
     Raises:
         BagError: the bag lacks the run, or its end.
@@ -138,7 +141,7 @@ def evaluate_vibration(
 def _series(
     contents: BagContents, topic: str, quantity: str, start: float, until: float
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Times since the start, and a quantity by name, until a time."""
+    """Return the times since the start, up to `until`, and a quantity's series by name."""
     missing = f"no messages on '{topic}' during the motion in {contents.path}"
     recorded = contents.joint_states.get(topic)
     if recorded is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The scenarios of the demonstration: what is run in each, and what is told about it."""
+"""The scenarios of the demonstration: their runs, evaluations and reports."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from kron_dynamics.resources import resource_path
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-SETTLE = 3.0  # s of the machine's time that count after the end of the motion
-# The one that adds least time. With it, the node has the drives take up the boom's reaction on the
-# joints, or these would give way and vibrate with it, at other frequencies.
+SETTLE = 3.0  # simulated time after the end of the motion that is evaluated too, s
+# The shaper that adds the least time. With shaping, the node lets the drives compensate the boom's
+# reaction on the joints; otherwise the joints would vibrate with the boom, at other frequencies.
 SHAPING = 'zv'
 _FLEXIBLE = ('config', 'stacker_reclaimer_flexible.yaml')
 _CLOSED = 'stacker_reclaimer_cylinder'
 
 
 class Machine(NamedTuple):
-    """What is simulated and driven.
+    """Files that describe the simulated machine.
 
     Attributes:
-        urdf: file of its description.
-        configuration: file of the parameters of both nodes.
-        constraints: file of what closes its loops, None of a tree.
+        urdf: URDF file.
+        configuration: parameter file for both nodes.
+        constraints: file with the loop constraints, None for a tree.
     """
 
     urdf: Path
@@ -58,19 +58,19 @@ class Machine(NamedTuple):
     constraints: Path | None = None
 
     def robot(self) -> Robot:
-        """Return the machine, in the coordinates of its drives."""
+        """Return the machine in actuated (independent) coordinates."""
         return load(self.urdf, constraints=self.constraints)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What one run is about.
+    """Settings of one run.
 
     Attributes:
-        name: of the run.
-        machine: that moves.
-        simulator: parameters of simulator_node beside those of every run, as texts.
-        controller: the same of dynamics_node.
+        name: name of the run.
+        machine: machine that is simulated.
+        simulator: additional parameters of simulator_node, values as text.
+        controller: additional parameters of dynamics_node, values as text.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Setting:
 
 
 class Done(NamedTuple):
-    """A run that has been made.
+    """A finished run.
 
     Attributes:
-        name: of the run.
-        motion: that was sent.
-        start: of the motion on the clock of the states, s.
+        name: name of the run.
+        motion: motion that was sent.
+        start: start of the motion on the clock of the states, s.
     """
 
     name: str
@@ -94,11 +94,11 @@ class Done(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What came out of a scenario.
+    """Result of a scenario.
 
     Attributes:
-        text: for the reader.
-        problems: what is not as it should be, a line each.
+        text: report for the user.
+        problems: requirements that are not met, one line each.
     """
 
     text: str
@@ -110,9 +110,11 @@ class Scenario:
     """Runs that are compared with each other.
 
     Attributes:
-        settings: of the runs, in their order.
-        motion: made from a machine and its position, shape (n,), rad or m.
-        report: draws a PNG file of the runs in a bag and returns what else to tell.
+        settings: settings of the runs, in their order.
+        motion: function of a model and its start position, shape (n,), rad or m, that returns
+            the motion.
+        report: function of a bag, its runs and a path that plots the runs into this PNG file and
+            returns their evaluation.
     """
 
     settings: tuple[Setting, ...]
@@ -182,7 +184,7 @@ def _tracking(contents: BagContents, done: Sequence[Done], plot: Path) -> Evalua
 def _vibration(contents: BagContents, done: Sequence[Done], plot: Path) -> Evaluation:
     robot = load(stacker_reclaimer().urdf, flexible=resource_path(*_FLEXIBLE))
     asked = done[0].motion.trajectory()
-    # As the node does it, from the same description.
+    # Shape the reference as the node does, with the same model.
     followed = asked, shape_trajectory(asked, ClampedJointModes(robot), SHAPING)
     periods = held_periods(robot, asked.sample(0.0)[0])
     unshaped, shaped = (

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A slew move and a luff move as drives make them, each with a rest to watch the boom in."""
+"""A slew move and a luff move, each followed by a wait in which the boom's vibration shows."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from kron_dynamics.demo.motion import (
 from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Joint and direction, as in bench reclaiming.
+# Joint and direction of the moves, as in bench reclaiming.
 _MOVES = (('slew', 1.0), ('luff', -1.0))
-# After each move, s. The longest shaper for both modes ends 2.2 s later, and three periods of the
-# slower mode take another 3.7 s.
+# Waiting time after each move, s. The longest shaper for both modes delays the end by 2.2 s, and
+# three periods of the slower mode take another 3.7 s.
 REST = 6.0
 
 
 def slew_and_luff(model: RobotModel, start: ArrayLike) -> Motion:
-    """Return both moves, with trapezoidal velocities and a rest after each.
+    """Return both moves, with trapezoidal velocities and a wait after each.
 
-    Accelerations are the rated ones, switched on and off at once: what excites a boom most.
+    Accelerations are the rated ones and switch without ramps, which excites the boom most.
 
     Args:
         model: a machine with joints `slew` and `luff`.
-        start: its position at the beginning, shape (n,), rad or m.
+        start: start position, shape (n,), rad or m.
 
     Raises:
-        ParameterError: the machine has other joints.
+        ParameterError: the machine lacks one of these joints.
     """
     require_joints(model, tuple(joint for joint, _ in _MOVES))
     position, time = np.array(start, dtype=np.float64), 0.0
@@ -56,14 +56,14 @@ def slew_and_luff(model: RobotModel, start: ArrayLike) -> Motion:
 
 
 def _trapezoid(distance: float, speed: float, acceleration: float) -> FloatArray:
-    """Time, way and speed of the points after the first one, a row each.
+    """Return time, distance and speed of the points after the first one, shape (2 or 3, 3).
 
-    Without the cruise where the way is too short to get up to the speed.
+    There are two points, without a cruise, if the distance is too short to reach the speed.
     """
     speed = min(speed, np.sqrt(acceleration * distance))
     ramp, way = speed / acceleration, 0.5 * speed**2 / acceleration
     cruise = distance / speed - ramp
     points = [(ramp, way, speed), (ramp + cruise, distance - way, speed)]
-    # Two points a rounding error apart would not do.
+    # Points that differ only by rounding errors cannot be interpolated.
     points = points if cruise > 1e-6 * ramp else points[:1]
     return np.array([*points, (2.0 * ramp + cruise, distance, 0.0)])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table and the plot of the boom's vibration with and without input shaping."""
+"""Table and plot of the boom's vibration with and without input shaping."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from kron_dynamics.demo.residual import VibrationResult
 
-REQUIRED_RATIO = 10.0
-# Names in words; deflections of other modes are not shown.
+REQUIRED_RATIO = 10.0  # smallest allowed ratio of residual vibrations, unshaped to shaped
+# Directions of the modes that are shown.
 _DIRECTIONS = {'boom/v1': 'sideways', 'boom/w1': 'up and down'}
-# s that the plot shows before the end of a move and after the last window.
+# Times that the plot shows before the end of a move and after the last window, s.
 _BEFORE, _AFTER = 18.0, 0.5
 
 
 def vibration_ratios(unshaped: VibrationResult, shaped: VibrationResult) -> list[float]:
-    """Return how many times more the unshaped reference leaves behind, for each move."""
+    """Return the ratio of residual vibrations, unshaped to shaped, for each move."""
     ratios = []
     for plain, own in zip(unshaped.windows, shaped.windows, strict=True):
         left, other = shaped.residual(own), unshaped.residual(plain)
@@ -27,7 +27,7 @@ def vibration_ratios(unshaped: VibrationResult, shaped: VibrationResult) -> list
 
 
 def vibration_problems(unshaped: VibrationResult, shaped: VibrationResult) -> list[str]:
-    """Return what is not as it should be, a line each."""
+    """Return the requirements that the runs do not meet, one line each."""
     ratios = vibration_ratios(unshaped, shaped)
     return [
         f'{own.joint} move: without shaping only {ratio:.1f} times more vibration is left, '
@@ -38,10 +38,10 @@ def vibration_problems(unshaped: VibrationResult, shaped: VibrationResult) -> li
 
 
 def vibration_table(unshaped: VibrationResult, shaped: VibrationResult) -> str:
-    """Return the table of residual vibrations, a line a move.
+    """Return the table of residual vibrations, one line per move.
 
-    The unshaped one is told twice: when its own reference has stopped, and when the shaped one
-    has, as drives and friction damp it meanwhile.
+    The unshaped run is evaluated twice: after its own reference has stopped, and after the shaped
+    one has, because drives and friction damp the vibration in between.
     """
     names = ('unshaped', 'shaped', 'unshaped then')
     lines = [
