@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stability of periodic motions by their Floquet multipliers: of linear systems and of robots."""
+"""Stability of periodic motions of linear systems and robots, by Floquet multipliers."""
 
 from kron_dynamics.stability.floquet import (
     FloquetAnalysis,

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients of periodic systems: sampled, and refused where they are none."""
+"""Sampling and checking the coefficients of periodic systems."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 Coefficient = Callable[[Any], ArrayLike] | ArrayLike
 System = Callable[[Any], ArrayLike] | tuple[Coefficient, Coefficient, Coefficient]
 
-# Coefficients one period apart may differ by this share of the largest: they may be interpolated.
+# Allowed difference of coefficients one period apart, relative to the largest coefficient; it
+# leaves room for interpolation errors.
 PERIODIC = 1e-6
 
 
 def check_period(period: float) -> None:
-    """Refuse a period, in s, that is no positive number.
+    """Check that a period, in s, is a positive finite number.
 
     Raises:
-        ArgumentTypeError: it is no number at all.
-        ParameterError: it is not.
+        ArgumentTypeError: the period is not a number.
+        ParameterError: the period is not positive and finite.
     """
     if not 0 < real_number(period, 'period') < inf:
         raise ParameterError(f'period is {shown(period)}, expected a positive number')
 
 
 def check_periodic(A: FloatArray, later: FloatArray, times: FloatArray, period: float) -> None:
-    """Refuse a period that the coefficients do not have: the result would look sound.
+    """Check that the coefficients have the given period; a wrong one gives plausible results.
 
     Args:
-        A: at the times, shape (k, m, m), 1/s.
-        later: a one period later, shape (k, m, m), 1/s.
+        A: state matrices at the times, shape (k, m, m), 1/s.
+        later: state matrices one period later, shape (k, m, m), 1/s.
         times: shape (k,), s.
         period: s.
 
@@ -56,16 +57,16 @@ def check_periodic(A: FloatArray, later: FloatArray, times: FloatArray, period: 
 
 
 def finite_square(values: FloatArray, name: str, ndim: int = 2) -> FloatArray:
-    """Return the values, shape (m, m) or (k, m, m), if they are finite square matrices.
+    """Check that values are finite square matrices, and return them.
 
     Args:
-        values: to be checked.
-        name: what to call them.
+        values: shape (m, m) or (k, m, m).
+        name: name used in error messages.
         ndim: 2 for one matrix, 3 for several.
 
     Raises:
-        ShapeError: they are no square matrices.
-        NonFiniteError: one of them holds a NaN or an infinity.
+        ShapeError: the values are not square matrices.
+        NonFiniteError: a matrix contains a NaN or an infinity.
     """
     if values.ndim != ndim or values.shape[-1] != values.shape[-2] or not values.size:
         expected = '(k, m, m)' if ndim == 3 else '(m, m)'
@@ -76,15 +77,15 @@ def finite_square(values: FloatArray, name: str, ndim: int = 2) -> FloatArray:
 
 
 def state_matrices(system: System, times: FloatArray, vectorized: bool) -> FloatArray:
-    """Return A of a system at the times, shape (k, m, m), 1/s.
+    """Return the state matrices A of a system at the times, shape (k, m, m), 1/s.
 
     Args:
-        system: a(t), or (M, D, K), each a function or a constant.
+        system: function A(t), or tuple (M, D, K) of functions or constants.
         times: shape (k,), s.
-        vectorized: whether functions take all the times at once.
+        vectorized: whether functions take an array of times.
 
     Raises:
-        ParameterError: the system is neither.
+        ParameterError: the system is neither of these.
         ShapeError: a coefficient is not square, or they do not fit together.
         NonFiniteError: a coefficient holds a NaN or an infinity.
         ModelError: M is singular.
@@ -108,7 +109,7 @@ def state_matrices(system: System, times: FloatArray, vectorized: bool) -> Float
 
 
 def _sampled(coefficient: Coefficient, times: FloatArray, vectorized: bool, name: str) -> Any:
-    """A coefficient at the times, shape (k, m, m)."""
+    """Return a coefficient at the times, shape (k, m, m)."""
     if not callable(coefficient):
         constant = finite_square(real_array(coefficient, name), name)
         return np.broadcast_to(constant, (len(times), *constant.shape))

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fundamental matrices of xdot = A(t) x, by Gauss collocation with three nodes a step.
+"""Fundamental matrices of xdot = A(t) x, by Gauss collocation with three nodes per step.
 
-Its order is 6. Quadratic invariants are kept, so an undamped system gains no numerical damping
-that would shift a boundary of stability. All its nodes lie inside the step: coefficients may jump
-at an edge.
+The method has order 6. It preserves quadratic invariants, so numerical damping does not shift the
+stability boundary of an undamped system. All nodes lie inside the step, so coefficients may jump
+at the edges between steps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kron_dynamics.typing import FloatArray
 ORDER = 6
 NODES = np.array([0.5 - sqrt(15) / 10, 0.5, 0.5 + sqrt(15) / 10])
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
-# Row i integrates the stages' polynomial from 0 to node i.
+# Butcher matrix: row i integrates the interpolation polynomial of the stages from 0 to node i.
 STAGES = np.array(
     [
         [5 / 36, 2 / 9 - sqrt(15) / 15, 5 / 36 - sqrt(15) / 30],
@@ -27,7 +27,7 @@ STAGES = np.array(
         [5 / 36 + sqrt(15) / 30, 2 / 9 + sqrt(15) / 15, 5 / 36],
     ]
 )
-# Steps solved for at once: bounds the memory for their matrices.
+# Steps solved at once, which bounds the memory for their matrices.
 CHUNK = 256
 
 
@@ -35,7 +35,7 @@ def node_times(edges: FloatArray) -> FloatArray:
     """Return the times at which the scheme needs A, shape (3 k,), s.
 
     Args:
-        edges: where the steps begin and end, shape (k + 1,), s.
+        edges: times between the k steps, with start and end, shape (k + 1,), s.
     """
     return np.asarray((edges[:-1, None] + np.diff(edges)[:, None] * NODES).ravel())
 
@@ -46,8 +46,8 @@ def fundamental_matrix(
     """Return Phi with x(last edge) = Phi x(first edge), shape (m, m).
 
     Args:
-        sample: returns A, in 1/s, at times of shape (k,), as an array of shape (k, m, m).
-        edges: where the steps begin and end, shape (steps + 1,), s.
+        sample: function of times, shape (k,), that returns A, shape (k, m, m), 1/s.
+        edges: times between the steps, with start and end, shape (steps + 1,), s.
     """
     parts = []
     for first in range(0, len(edges) - 1, CHUNK):
@@ -57,7 +57,12 @@ def fundamental_matrix(
 
 
 def _step_matrices(A: FloatArray, lengths: FloatArray) -> FloatArray:
-    """The fundamental matrix of each step, shape (k, m, m), of A at its nodes, (3 k, m, m)."""
+    """Return the fundamental matrix of each step, shape (k, m, m).
+
+    Args:
+        A: state matrices at the nodes, shape (3 k, m, m), 1/s.
+        lengths: lengths of the steps, shape (k,), s.
+    """
     k, m = len(lengths), A.shape[-1]
     hA = lengths[:, None, None, None] * A.reshape(k, 3, m, m)
     # The stages' slopes: S_i = h A_i (1 + sum_j a_ij S_j).
@@ -67,10 +72,10 @@ def _step_matrices(A: FloatArray, lengths: FloatArray) -> FloatArray:
 
 
 def _product(factors: FloatArray) -> FloatArray:
-    """Multiply matrices (k, m, m), the last one leftmost; in pairs, for speed."""
+    """Return the product of matrices (k, m, m), the last one leftmost; pairwise, for speed."""
     while len(factors) > 1:
         even = len(factors) // 2 * 2
-        with np.errstate(over='ignore', invalid='ignore'):  # left to the caller to see
+        with np.errstate(over='ignore', invalid='ignore'):  # the caller checks for NaN and Inf
             pairs = factors[1::2] @ factors[:even:2]
         factors = np.concatenate([pairs, factors[even:]])
     return np.asarray(factors[0])

@@ -1,14 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stability of linear systems with periodic coefficients, after Floquet.
+"""Stability of linear systems with periodic coefficients by Floquet theory.
 
 A flexible manipulator linearized about a periodic reference motion obeys
 
     M(t) ydd + D(t) yd + K(t) y = 0,   or   xdot = A(t) x  with  x = (y, yd),
 
 with coefficients of period T. Over one period x is multiplied by the monodromy matrix, whose
-eigenvalues, the multipliers, decide: motion near the reference dies out if all of them lie inside
-the unit circle, and grows if one lies outside.
+eigenvalues are the Floquet multipliers: deviations from the reference decay if all of them lie
+inside the unit circle, and grow if one lies outside.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from kron_dynamics.stability.coefficients import (
 from kron_dynamics.stability.collocation import fundamental_matrix, node_times
 from kron_dynamics.typing import ArrayLike, ComplexArray, FloatArray
 
-FIRST_STEPS = 16
+FIRST_STEPS = 16  # per piece between breaks, before they are halved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloquetAnalysis:
-    """What the monodromy matrix of a system says about its stability.
+    """Stability of a periodic system, derived from its monodromy matrix.
 
-    Multipliers much smaller than the largest are known to the matrix's absolute error only.
+    Multipliers much smaller than the largest one have the absolute error of the matrix.
 
     Attributes:
-        monodromy: the state after one period over the state before, shape (m, m).
+        monodromy: maps the state to the state one period later, shape (m, m).
         period: T, s.
     """
 
@@ -51,7 +51,7 @@ class FloquetAnalysis:
     period: float
 
     def __post_init__(self) -> None:
-        """Copy the matrix, close it to writing and refuse what is none."""
+        """Check the arguments and store a read-only copy of the matrix."""
         monodromy = finite_square(np.array(self.monodromy, dtype=np.float64), 'monodromy')
         monodromy.setflags(write=False)
         object.__setattr__(self, 'monodromy', monodromy)
@@ -65,9 +65,9 @@ class FloquetAnalysis:
 
     @property
     def exponents(self) -> ComplexArray:
-        """Logarithms of the `multipliers` over T, in their order, shape (m,), 1/s.
+        """Logarithms of the `multipliers` divided by T, in the same order, shape (m,), 1/s.
 
-        Imaginary parts are known modulo 2 pi/T; those from -pi/T to pi/T are returned. A
+        Imaginary parts are determined modulo 2 pi/T; they are returned within -pi/T to pi/T. A
         multiplier of zero has the exponent -inf.
         """
         values = self.multipliers
@@ -86,15 +86,15 @@ class FloquetAnalysis:
         return -float(self.exponents[0].real)
 
     def is_stable(self, tolerance: float = 1e-6) -> bool:
-        """Tell whether no multiplier lies outside the unit circle.
+        """Return whether no multiplier lies outside the unit circle.
 
-        The multipliers of an undamped system that is stable lie on the circle, up to the error of
-        the monodromy matrix, or up to that error's square root (1e-5 at the default) where two of
-        them meet. Growth that is not exponential, as the drift of a free body that two
-        multipliers of 1 may stand for, counts as stable; a tolerance below 0 asks for decay.
+        The multipliers of a stable undamped system lie on the circle, up to the error of the
+        monodromy matrix, or up to the square root of this error (1e-5 with the default) where two
+        of them coincide. Growth that is not exponential counts as stable, for example the drift
+        of a free body (two multipliers of 1); a tolerance below 0 requires decay.
 
         Args:
-            tolerance: how far outside the circle counts as on it.
+            tolerance: distance outside the circle up to which a multiplier counts as on it.
         """
         return self.spectral_radius <= 1 + tolerance
 
@@ -109,30 +109,30 @@ def monodromy_matrix(
     tolerance: float = 1e-10,
     max_steps: int = 1 << 16,
 ) -> FloatArray:
-    """Return the state of a periodic system after one period over the state before.
+    """Return the matrix that maps the state of a periodic system to the state one period later.
 
-    The steps are halved until that changes the matrix by less than the tolerance, which leaves an
-    error of about a sixtieth of it. Pulses much shorter than T/50 need breaks to be seen.
+    The steps are halved until this changes the matrix by less than the tolerance; the remaining
+    error is about a sixtieth of it. Pulses much shorter than T/50 are missed without breaks.
 
     Args:
-        system: a(t), a function of the time in s that returns shape (m, m), 1/s; or (M, D, K),
-            each such a function or a constant, shape (n, n), when the state is (y, yd) and
-            m = 2n. Functions have the given period, before the start and beyond the end too.
+        system: function A(t) of the time in s that returns shape (m, m), 1/s; or (M, D, K), each
+            a function or a constant, shape (n, n), with the state (y, yd) and m = 2n. Functions
+            must be periodic before the start and after the end, too.
         period: T, s.
-        start: when the period begins, s.
-        breaks: times at which a coefficient jumps or has a kink, once for each period, s.
+        start: start of the period, s.
+        breaks: times within one period at which a coefficient jumps or has a kink, s.
         vectorized: whether functions take times of shape (k,) and return (k, m, m).
-        tolerance: relative to the largest entry, in units of state that balance A.
-        max_steps: in each piece between breaks.
+        tolerance: relative to the largest entry, after scaling the state such that A is balanced.
+        max_steps: largest number of steps in each piece between breaks.
 
     Returns:
         shape (m, m).
 
     Raises:
         ParameterError: the period is not positive or not a period of the coefficients, an
-            option has no meaning, or the steps do not suffice.
+            option is out of range, or `max_steps` does not suffice.
         ShapeError: a coefficient is not square, or they do not fit together.
-        NonFiniteError: a coefficient or the result is no number.
+        NonFiniteError: a coefficient or the result contains a NaN or an infinity.
         ModelError: M is singular.
     """
     check_period(period)
@@ -147,7 +147,7 @@ def monodromy_matrix(
         raise ParameterError(
             f'start is {start}, breaks {shown(inner.tolist())}, expected finite times'
         )
-    # Rounded, for a break that is the start or the end but for an error to leave no piece.
+    # Rounding keeps a break at the start or the end from creating a piece of almost no length.
     pieces = start + period * np.unique([0, 1, *np.round((inner - start) / period % 1, 12)])
 
     from scipy.linalg import matrix_balance  # takes long to import
@@ -162,7 +162,8 @@ def monodromy_matrix(
     times = node_times(edges(FIRST_STEPS))
     first = sample(times)
     check_periodic(first, sample(times + period), times, period)
-    # Of positions and velocities the larger numbers alone would decide; powers of two balance.
+    # Balance the state (by powers of two): otherwise the larger ones of positions and velocities
+    # would dominate the error measure.
     scale = matrix_balance(np.abs(first).max(axis=0), permute=False, separate=True)[1][0]
     balance = scale / scale[:, None]
     steps, change, old = FIRST_STEPS, inf, fundamental_matrix(sample, edges(FIRST_STEPS))
@@ -185,9 +186,9 @@ def floquet_analysis(system: System, period: float, **options: Any) -> FloquetAn
     """Return the stability of a periodic system.
 
     Args:
-        system: as `monodromy_matrix` takes it.
+        system: as for `monodromy_matrix`.
         period: T, s.
-        options: of `monodromy_matrix`.
+        options: further keyword arguments of `monodromy_matrix`.
     """
     return FloquetAnalysis(monodromy_matrix(system, period, **options), period)
 
@@ -198,8 +199,9 @@ def stability_map(
     """Return the stability margin over a grid of two parameters.
 
     Args:
-        family: the analysis of the system with parameters x and y, such as the speed and the
-            amplitude of the reference motion; its period may depend on them.
+        family: function of x and y that returns the analysis of the system with these
+            parameters, for example the speed and the amplitude of the reference motion; the
+            period may depend on them.
         xs: values of x, shape (a,).
         ys: values of y, shape (b,).
 
@@ -207,8 +209,8 @@ def stability_map(
         shape (b, a), 1/s: positive where asymptotically stable.
 
     Raises:
-        ShapeError: xs or ys is no vector.
-        KronDynamicsError: the analysis of a point failed, of the kind that it failed with.
+        ShapeError: xs or ys is not a vector.
+        KronDynamicsError: the analysis of a point failed; the error's type is kept.
     """
     x_values, y_values = (np.asarray(values, dtype=np.float64) for values in (xs, ys))
     if x_values.ndim != 1 or y_values.ndim != 1:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a robot stays near a motion that repeats itself."""
+"""Stability of a robot's periodic motion."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ def motion_stability(
 ) -> FloquetAnalysis:
     """Return the stability of deviations from a periodic motion.
 
-    Linearized about it, the robot is a system with periodic coefficients, [K] section 5. Modal
-    coordinates that the motion leaves out are zero in it: the links are those of the rigid
-    robot. Structural damping counts, friction in the joints does not.
+    Linearized about the motion, the robot is a system with periodic coefficients, [K] section 5.
+    Modal coordinates that the motion omits are zero: the links stay undeformed. Structural
+    damping is included, joint friction is not.
 
     Args:
         robot: the robot.
-        motion: of times of shape (k,), in s: q, qd, qdd, each of shape (k, n), or (k, n_j)
-            without the modal coordinates, rad or m.
-        period: of the motion, s.
-        held: joints, or modal coordinates, that stiff drives keep on the motion.
+        motion: function of times, shape (k,), s, that returns q, qd and qdd, shape (k, n) each,
+            or (k, n_j) without the modal coordinates, rad or m.
+        period: period of the motion, s.
+        held: names of joints or modal coordinates that do not deviate from the motion, for
+            example because of stiff drives.
         gains: kp and kd of drives that follow the motion, shape (n_j,) each: efforts per
-            deviation and per rate of it, N m/rad and N m s/rad or N/m and N s/m.
-        options: of `monodromy_matrix`, such as `breaks`.
+            deviation and per its rate, N m/rad and N m s/rad or N/m and N s/m.
+        options: keyword arguments of `monodromy_matrix`, for example `breaks`.
 
     Raises:
-        ArgumentTypeError: an argument is of another kind.
-        ParameterError: a name in `held` is none of a coordinate, or all are held; or as for
+        ArgumentTypeError: an argument has the wrong type.
+        ParameterError: a name in `held` is not a coordinate, or all are held; or as for
             `monodromy_matrix`.
         ShapeError: the motion or the gains have another shape.
-        NonFiniteError: the gains, the motion or what comes of it is not finite.
+        NonFiniteError: the gains, the motion or the results are not finite.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     instance(motion, Callable, 'motion', 'a function of times')  # type: ignore[arg-type]
@@ -82,7 +83,7 @@ def motion_stability(
 
 
 def _gains(robot: Robot, gains: tuple[ArrayLike, ArrayLike] | None) -> FloatArray:
-    """Kp and kd of all coordinates, shape (2, n): modal ones have none."""
+    """Return kp and kd of all coordinates, shape (2, n); zero for modal ones."""
     joints, values = robot.model.joint_count, np.zeros((2, robot.n))
     if gains is not None:
         instance(gains, (tuple, list), 'gains', 'a pair of kp and kd')
@@ -97,7 +98,7 @@ def _gains(robot: Robot, gains: tuple[ArrayLike, ArrayLike] | None) -> FloatArra
 
 
 def _states(robot: Robot, motion: Motion, times: FloatArray) -> list[FloatArray]:
-    """The motion with all coordinates, shape (k, n) each."""
+    """Return q, qd and qdd of the motion with all coordinates, shape (k, n) each."""
     states, returned = [], motion(times)
     if not isinstance(returned, (tuple, list, np.ndarray)) or len(returned) != 3:
         raise ArgumentTypeError(f'motion returned {shown(returned)}, expected q, qd and qdd')

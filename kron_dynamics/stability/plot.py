@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A map of stability margins as a picture."""
+"""Plot of a map of stability margins."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def plot_stability_map(
     title: str = 'stability margin',
     level: float = 0.0,
 ) -> None:
-    """Draw the margins that `stability_map` returned, and their boundary, into a file.
+    """Plot the margins from `stability_map`, with the stability boundary, into a file.
 
     Args:
         xs: values of the first parameter, increasing, shape (a,) with a >= 2.
         ys: values of the second parameter, increasing, shape (b,) with b >= 2.
         margins: shape (b, a), 1/s.
         path: file to write, .png or .svg.
-        x_label: text at the axis of x.
-        y_label: text at the axis of y.
-        title: text above the picture.
-        level: the margin at which the boundary is drawn, 1/s. An undamped system needs one
-            slightly below 0, for its margin is 0 wherever it is stable.
+        x_label: label of the x axis.
+        y_label: label of the y axis.
+        title: title of the plot.
+        level: margin at which the boundary is drawn, 1/s. An undamped system needs a value
+            slightly below 0, because its margin is 0 wherever it is stable.
 
     Raises:
-        ParameterError: the file is of another kind, or a parameter does not increase.
+        ParameterError: the file has another suffix, or a parameter does not increase.
         ShapeError: the shapes do not fit together.
     """
     x, y, z = (np.asarray(values, dtype=np.float64) for values in (xs, ys, margins))
@@ -55,7 +55,7 @@ def plot_stability_map(
     from matplotlib.figure import Figure  # takes long to import
 
     shown = np.ma.masked_invalid(z)
-    # The same range on both sides: white is neutral.
+    # Symmetric about the level, so that white marks the boundary.
     reach = float(np.abs(shown - level).max()) if shown.count() else 0.0
     reach = reach or 1.0
     figure = Figure(figsize=(7.0, 5.0), layout='constrained')
