@@ -171,7 +171,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what poses and Jacobians do without when it is first asked for."""
+    """Import the names not needed by poses and Jacobians on first access."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from kron_dynamics.kinematics import (

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Orientation angles of rotation matrices and of links.  [N] 2.3.
 
-These functions choose among angles and so take floats alone.
+These functions select between solutions and therefore take floats only.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from kron_dynamics.kronecker import cross
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Nearer to a singularity the first and the third angle are nothing but rounding.
+# Sine of the distance to a singularity below which the first and third angle are only rounding.
 _ROUNDING = 1e-12
-# What six digits leave of an orthogonal matrix.
+# Tolerance for the entries of R^T R - E: a rotation matrix written with six digits passes.
 _ORTHOGONAL = 1e-5
 _TURN = 2 * math.pi
 
@@ -32,18 +32,19 @@ def angles_of_rotation(
 ) -> FloatArray:
     """Return alpha, beta, gamma of a rotation matrix, shape (3,), rad.  [N] eq. (28) solved.
 
-    `rotation_of_angles` of them is the matrix again, near singularities too.
+    `rotation_of_angles` recovers the matrix from them, also near singularities.
 
     Args:
-        rotation: R, shape (3, 3), whose columns are the turned axes.
-        sequence: the set, as of `orientation_axes`.
-        reference: angles that the result is to be near, such as those before, shape (3,): of the
-            two solutions the nearer one, whole turns included; at a singularity, where the sum or
-            the difference of alpha and gamma is all there is, the nearest. None for beta within
-            -pi/2 ... pi/2 (0 ... pi where a set ends as it begins), the others -pi ... pi.
+        rotation: R, shape (3, 3), whose columns are the rotated axes.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
+        reference: angles to stay near, such as those of the previous time step, shape (3,), rad:
+            selects the nearer of the two solutions, whole turns included, and at a singularity,
+            where only the sum or the difference of alpha and gamma is determined, the nearest
+            solution. None for beta within -pi/2 ... pi/2 (0 ... pi for sets whose first and last
+            axis are equal) and the others within -pi ... pi.
 
     Raises:
-        ParameterError: there is no such set, or the matrix is no rotation.
+        ParameterError: the set does not exist, or the matrix is not a rotation.
         ShapeError: the matrix or the reference has another shape.
         SingularOrientationError: the angles are singular and there is no reference.
     """
@@ -79,17 +80,17 @@ def orientation_angles(
     sequence: str,
     reference: ArrayLike | None = None,
 ) -> FloatArray:
-    """Return the orientation vector of a link, shape (3,), rad.  [N] eq. (27).
+    """Return the orientation angles of a link, shape (3,), rad.  [N] eq. (27).
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m; floats.
         link: name of the link.
-        sequence: the set, as of `orientation_axes`.
-        reference: as of `angles_of_rotation`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
+        reference: as in `angles_of_rotation`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
         SingularOrientationError: the angles are singular and there is no reference.
         UnknownFrameError: the model has no such link.
     """
@@ -99,15 +100,16 @@ def orientation_angles(
 def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = None) -> FloatArray:
     """Return the unit quaternion of a rotation matrix, shape (4,), vector part first, no unit.
 
-    `rotation_of` of it is the matrix again.
+    `rotation_of` recovers the matrix from it.
 
     Args:
-        rotation: R, shape (3, 3), whose columns are the turned axes.
-        reference: quaternion that the result is to be near, of the time before, shape (4,): of the
-            two of opposite sign the nearer one. None for the one whose last entry is not negative.
+        rotation: R, shape (3, 3), whose columns are the rotated axes.
+        reference: quaternion to stay near, such as that of the previous time step, shape (4,):
+            selects the nearer of the two with opposite signs. None for the quaternion whose last
+            entry is not negative.
 
     Raises:
-        ParameterError: the matrix is no rotation.
+        ParameterError: the matrix is not a rotation.
         ShapeError: the matrix or the reference has another shape.
     """
     R = _rotation(rotation)
@@ -116,7 +118,7 @@ def quaternion_of_rotation(rotation: ArrayLike, reference: ArrayLike | None = No
         towards = finite_array(reference, 'reference')
         if towards.shape != (4,):
             raise ShapeError(f'reference has shape {towards.shape}, expected (4,)')
-    # 4 e e^T, of which the column with the largest entry on the diagonal keeps all digits.
+    # 4 e e^T; its column with the largest diagonal entry loses no digits.
     products = np.empty((4, 4))
     products[:3, :3] = R + R.T + (1 - np.trace(R)) * np.eye(3)
     products[3, :3] = products[:3, 3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
@@ -139,7 +141,7 @@ def _rotation(rotation: ArrayLike) -> FloatArray:
 
 
 def _third(R: FloatArray, sequence: str, alpha: float) -> float:
-    """Gamma by alpha: B turned by alpha lies across C."""
+    """Return gamma for a known alpha, from B rotated by alpha, which is orthogonal to R C."""
     A, B, C = orientation_axes(sequence).T
     turned = rotation_exponential(A, alpha) @ B
     return math.atan2(-(turned @ R @ cross(C, B)), turned @ R @ B)
@@ -152,7 +154,10 @@ def _nearest(angles: FloatArray, near: FloatArray) -> FloatArray:
 def _at_singularity(
     R: FloatArray, sequence: str, near: FloatArray, along: float, beta: float
 ) -> FloatArray:
-    """Angles nearest to others: alpha + gamma, or alpha - gamma where A = -C, is what R tells."""
+    """Return the singular solution nearest to `near`; R fixes only alpha + gamma or alpha - gamma.
+
+    The difference is determined where the rotated third axis is opposite to the first.
+    """
     gamma = _third(R, sequence, float(near[0]))
     missing = math.remainder(gamma - float(near[2]), _TURN)
     alpha = float(near[0]) + math.copysign(missing / 2, along * missing)

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of Jacobians as exact derivatives of the functions that give them.
+"""Derivatives of Jacobians by automatic differentiation (dual numbers).
 
-For models that have no quicker way: those with flexible links, and those with closed loops. They
-are registered where the rest of such a model's kinematics is.
+For models without a faster closed form: those with flexible links and those with closed loops.
+The modules with such a model's kinematics register these functions.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def derived_relative_hessian(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return H as an observer on another link sees it, shape (6, n*n): see `relative_hessian`.
+    """Return H relative to another link, shape (6, n*n): see `relative_hessian`.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
-        reference: link that the observer is on.
-        axes: link whose axes the components are in; None for those of `reference`.
+        reference: name of the reference link.
+        axes: link in whose axes the result is expressed; None for `reference`.
         point: in the link's frame, shape (3,), m; None for its origin.
     """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix exponentials of one joint: turns about an axis and motions along a screw.  [N] 2.2.
+"""Matrix exponentials of one joint: rotations about an axis and screw motions.  [N] 2.2.
 
 Every function takes floats, SymPy expressions and traced scalars alike.
 """
@@ -24,12 +24,12 @@ _NONE = np.zeros(3, dtype=int)
 
 
 def rotation_exponential(axis: ScalarArray, angle: Any) -> ScalarArray:
-    """Return exp(k~ angle), shape (3, 3), the turn about a unit vector.  [N] eqs. (5), (32).
+    """Return exp(k~ angle), shape (3, 3), the rotation about a unit vector.  [N] eqs. (5), (32).
 
-    E + k~ sin + k~^2 (1 - cos): of a vector of 0, no turn.
+    E + k~ sin + k~^2 (1 - cos); the identity E for a zero vector.
 
     Args:
-        axis: k, shape (3,), of length one.
+        axis: k, shape (3,), of length one (or zero).
         angle: rad.
     """
     k = skew(axis)
@@ -40,23 +40,23 @@ def rotation_exponential_rate(axis: ScalarArray, angle: Any, rate: Any) -> Scala
     """Return d exp(k~ angle)/dt = k~ rate exp(k~ angle), shape (3, 3), 1/s.  [N] eq. (44).
 
     Args:
-        axis: k, shape (3,), of length one, at rest.
+        axis: k, shape (3,), of length one, constant.
         angle: rad.
-        rate: of the angle, rad/s.
+        rate: time derivative of the angle, rad/s.
     """
     return np.asarray((skew(axis) * rate) @ rotation_exponential(axis, angle))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screw:
-    """A joint as it stands where the positions of all joints are 0; components in base axes.
+    """Screw of a joint with all joint positions 0; components in base axes.
 
     Attributes:
-        point: p, shape (3,), on the axis, m.
+        point: p, shape (3,), a point on the axis, m.
         axis: k, shape (3,), of length one.
-        angular: Delta k, shape (3,): k where the joint turns, else 0.
-        linear: v, shape (3,), velocity of what passes the base's origin per unit of the joint's
-            rate: p x k of a turn, k of sliding; a screw's slides by its pitch besides.
+        angular: Delta k, shape (3,): k for a revolute or screw joint, 0 for a prismatic one.
+        linear: v, shape (3,), velocity at the base's origin per unit joint rate: p x k for a
+            revolute joint, k for a prismatic one, p x k + pitch k for a screw joint.
     """
 
     point: ScalarArray
@@ -66,48 +66,48 @@ class Screw:
 
     @classmethod
     def turning(cls, axis: ScalarArray, point: ScalarArray, pitch: Any = 0) -> Screw:
-        """Return the screw of a joint that turns.  [N] eq. (2), Delta = 1.
+        """Return the screw of a revolute or screw joint.  [N] eq. (2), Delta = 1.
 
         Args:
             axis: k, shape (3,), of length one.
             point: p, shape (3,), m.
-            pitch: what it slides along the axis as it turns, m/rad.
+            pitch: translation along the axis per angle, m/rad; 0 for a revolute joint.
         """
         k, p = vector(axis, 'axis', 3), vector(point, 'point', 3)
         return cls(p, k, k, cross(p, k) + pitch * k)
 
     @classmethod
     def sliding(cls, axis: ScalarArray, point: ScalarArray) -> Screw:
-        """Return the screw of a joint that slides.  [N] eq. (2), Delta = 0.
+        """Return the screw of a prismatic joint.  [N] eq. (2), Delta = 0.
 
         Args:
             axis: k, shape (3,), of length one.
-            point: p, shape (3,), m; no motion depends on it.
+            point: p, shape (3,), m; it does not affect the motion.
         """
         k = vector(axis, 'axis', 3)
         return cls(vector(point, 'point', 3), k, _NONE, k)
 
     @property
     def matrix(self) -> ScalarArray:
-        """A = [Delta k~, v; 0, 0], shape (4, 4), which no motion changes.  [N] eq. (3)."""
+        """The constant matrix A = [Delta k~, v; 0, 0], shape (4, 4).  [N] eq. (3)."""
         upper = np.column_stack([skew(self.angular), self.linear])
         return np.vstack([upper, np.zeros(4, dtype=int)])
 
     @property
     def row(self) -> ScalarArray:
-        """[p; k; v], shape (9,): its line of the table of screws, m and 1.  [N] eq. (1)."""
+        """[p; k; v], shape (9,): its row of `screw_table`, in m and 1.  [N] eq. (1)."""
         return np.concatenate([self.point, self.axis, self.linear])
 
 
 def screw_exponential(screw: Screw, position: Any) -> ScalarArray:
-    """Return exp(A q), shape (4, 4): what the joint does to all that it carries.
+    """Return exp(A q), shape (4, 4): the motion of all bodies that the joint carries.
 
     [N] eqs. (4), (6), (7), the translation b in m. (6) is b = {E q + k~ (1 - cos q) + k~^2 (q -
-    sin q)} v, where k k^T is printed for k~^2. Both serve joints of all kinds with Delta k for k,
-    which is 0 where the joint only slides: q* of (4) is not needed.
+    sin q)} v, where k k^T is printed for k~^2. With Delta k for k, which is 0 for a prismatic
+    joint, rotation and b hold for all kinds of joints: q* of (4) is not needed.
 
     Args:
-        screw: of the joint.
+        screw: screw of the joint.
         position: q, rad or m.
     """
     z = skew(screw.angular)
@@ -126,12 +126,12 @@ def screw_exponential_derivatives(
 ) -> list[ScalarArray]:
     """Return exp(A q) and its time derivatives, shape (4, 4) each, in m, m/s, ...
 
-    By d exp(A q)/dt = A exp(A q) qd, of which Leibniz' rule gives those that follow.
+    From d exp(A q)/dt = A exp(A q) qd by Leibniz' rule.
 
     Args:
-        screw: of the joint.
+        screw: screw of the joint.
         position: q, rad or m.
-        rates: qd, qdd, ...: one for each derivative.
+        rates: qd, qdd, ..., one for each derivative.
     """
     A = screw.matrix
     found = [screw_exponential(screw, position)]
@@ -143,15 +143,15 @@ def screw_exponential_derivatives(
 def leibniz(
     product: Callable[[Any, Any], Any], first: Sequence[Any], second: Sequence[Any], order: int
 ) -> Any:
-    """Return a derivative of a product from the derivatives of its factors, in their unit.
+    """Return a derivative of a product by Leibniz' rule, in the unit of the product.
 
-    Its shape is that of the product: () or (r,) or (r, s).
+    It has the shape of the product: () or (r,) or (r, s).
 
     Args:
-        product: of two factors.
-        first: the first factor and its derivatives, up to the order or further.
-        second: those of the second.
-        order: 0 for the product itself.
+        product: function that multiplies two factors.
+        first: the first factor and its derivatives, at least up to `order`.
+        second: the second factor and its derivatives, likewise.
+        order: order of the derivative; 0 for the product itself.
     """
     terms = [comb(order, i) * product(first[i], second[order - i]) for i in range(order + 1)]
     return sum(terms[1:], start=terms[0])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bodies are: joint transforms and their products along the tree."""
+"""Forward kinematics: joint transforms and their products along the tree."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointPlacement:
-    """A body as seen from the body it is mounted on.
+    """Pose and joint axis of a body relative to its parent.
 
     Attributes:
         rotation: shape (3, 3), axes of the body in its parent's axes.
         offset: shape (3,), from the parent's origin to the body's, parent's axes, m. Dynamics
-            uses these short vectors, never absolute positions: a machine 600 m down its rails
-            loses no digits.
-        angular_axis: shape (3,), angular velocity per unit coordinate rate, 0 where it only
-            slides, the same in the joint's and in the body's axes.
-        linear_axis: shape (3,), sliding velocity per unit coordinate rate, 0 where it only turns,
-            likewise.
+            uses these short vectors, never absolute positions, so that a machine 600 m down its
+            rails loses no digits.
+        angular_axis: shape (3,), angular velocity per unit coordinate rate, 0 for a prismatic
+            joint; the same in the joint's and in the body's axes.
+        linear_axis: shape (3,), linear velocity per unit coordinate rate, 0 for a revolute joint;
+            in the same axes.
     """
 
     rotation: ScalarArray
@@ -39,12 +39,12 @@ class JointPlacement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyPlacement:
-    """A body in base axes.
+    """Rotation of a body, offset from its parent and joint axis, in base axes.
 
     Attributes:
         rotation: shape (3, 3), axes of the body in base axes.
         offset: shape (3,), from the parent body's origin to this body's, base axes, m.
-        angular_axis: shape (3,), as of `JointPlacement`, base axes.
+        angular_axis: shape (3,), as in `JointPlacement`, but in base axes.
         linear_axis: shape (3,), likewise.
     """
 
@@ -55,9 +55,9 @@ class BodyPlacement:
 
 
 def joint_placements(model: RigidModel, q: ArrayLike) -> list[JointPlacement]:
-    """Return the placement of every body on its parent by a joint: a table of the model.
+    """Return the placement of every body on its parent, as a table of the model.
 
-    What rides on a section of a flexible link is where it is without deformation.
+    Bodies attached to a section of a flexible link are placed as on the undeformed link.
 
     Args:
         model: the robot.
@@ -78,7 +78,7 @@ def joint_placements(model: RigidModel, q: ArrayLike) -> list[JointPlacement]:
 
 
 def body_placements(model: RigidModel, q: ArrayLike) -> list[BodyPlacement]:
-    """Return the placement of every body: a table of the model.
+    """Return the placement of every body in base axes, as a table of the model.
 
     Args:
         model: the robot.
@@ -89,7 +89,8 @@ def body_placements(model: RigidModel, q: ArrayLike) -> list[BodyPlacement]:
     bodies = model.table(BodyPlacement(np.eye(3, dtype=int), none, none, none))
     for k, joint in model.outward():
         base, placed = bodies[joint.parent].rotation, placements[k]
-        # The axes are those of the joint frame too, whose rotation takes fewer operations.
+        # The axes have the same components in the joint frame, whose rotation takes fewer
+        # operations.
         frame = base @ joint.rotation
         bodies[k] = BodyPlacement(
             base @ placed.rotation,

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematic Hessians dJ/dq in Khang's layout, frame origin, base axes."""
+"""Kinematic Hessians dJ/dq of frame origins or points, Khang's layout, base axes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 def assemble_hessian(
     model: RigidModel, q: ArrayLike, chain: Sequence[int], columns: Any
 ) -> ScalarArray:
-    """Return dJ/dq of the Jacobian with these columns of a chain of joints, shape (6, n*n).
+    """Return dJ/dq from the Jacobian columns of a chain of joints, shape (6, n*n).
 
-    For joint i before j or equal, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j; and H_R(j,i) = J_R,i x
-    J_R,j for i before j, else 0: a joint turns the axes behind it.
+    With i = j or i before j in the chain, H_T(i,j) = H_T(j,i) = J_R,i x J_T,j. With i before j,
+    H_R(j,i) = J_R,i x J_R,j, else 0: a joint rotates only the axes after it in the chain.
 
     Args:
         model: the robot.
-        q: coordinates, shape (n,): they tell the number system.
-        chain: numbers of the joints, the one nearest to the reference first.
+        q: coordinates, shape (n,); only their number type is used.
+        chain: indices of the joints, the one nearest to the reference first.
         columns: the `Column` at each position of the chain.
     """
     n = model.n
@@ -47,7 +47,7 @@ def assemble_hessian(
 def kinematic_hessian(
     model: RobotModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
-    """Return dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
+    """Return H = dJ/dq of a link, shape (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.
 
     Column ``i*n + j`` is d J[:, i] / d q_j, base axes.  [T] eqs. (51), (60), (67), in closed
     form.

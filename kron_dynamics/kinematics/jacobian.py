@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jacobians: translational and rotational, frame origin, base axes."""
+"""Geometric Jacobians (translational, rotational) of frame origins or points, base axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The columns of J_T and J_R of one joint, for some point behind it.
+    """The columns of J_T and J_R of one joint, for a point on a body that it moves.
 
     Attributes:
         linear: velocity of the point per unit rate of the joint, shape (3,).
@@ -30,29 +30,29 @@ class Column:
     angular: ScalarArray
 
     def shifted(self, offset: ScalarArray) -> Column:
-        """Return the column of a point `offset` away on the same body.
+        """Return the column of a point displaced by `offset` (m) on the same body.
 
         J_TG = J_T - p~ J_R, [T] eq. (45).
         """
         return Column(self.linear + cross(self.angular, offset), self.angular)
 
     def turned(self, rotation: ScalarArray) -> Column:
-        """Return the column in other axes: `rotation` holds the present ones in those."""
+        """Return the column in other axes; `rotation` maps components into them."""
         return Column(rotation @ self.linear, rotation @ self.angular)
 
 
 def columns_in_body_axes(model: RigidModel, placements: Sequence[JointPlacement]) -> Any:
     """Return the Jacobian columns of every body's origin, each in that body's axes.
 
-    Child from parent, one joint at a time: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and J_Rc = J_Rb + bJ_Rc,
-    [T] eqs. (80), (81).
+    Forward recursion from parent b to child c: J_Tc = J_Tb - d~ J_Rb + bJ_Tc and
+    J_Rc = J_Rb + bJ_Rc, [T] eqs. (80), (81).
 
     Args:
         model: the robot.
-        placements: of its bodies on their parents.
+        placements: placements of its bodies on their parents.
 
     Returns:
-        path table of the model: the `Column` at (body, position on its path).
+        path table of the model with the `Column` at (body, position on its path).
     """
     columns = model.path_table()
     for k, joint in model.outward():
@@ -72,14 +72,14 @@ def body_columns(
     Args:
         model: the robot.
         bodies: placements of its bodies.
-        body: number of the body.
-        point: from the body's origin, base axes, shape (3,), m.
+        body: index of the body.
+        point: vector from the body's origin, base axes, shape (3,), m.
 
     Returns:
-        path table of the model: the `Column` at each position on the body's path.
+        path table of the model with the `Column` at each position on the body's path.
     """
     columns = model.path_table()
-    reach = model.table()  # from each body's origin to the point: sums of short vectors
+    reach = model.table()  # vector from each body's origin to the point, a sum of short vectors
     reach[body] = point
     for d, k, joint in model.back(model.path(body)):
         placed = bodies[k]
@@ -91,7 +91,7 @@ def body_columns(
 def frame_columns(
     model: RigidModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> Any:
-    """Return the Jacobian columns of a point on a link, base axes, as `body_columns`.
+    """Return the Jacobian columns of a point on a link, base axes, as `body_columns` does.
 
     Args:
         model: the robot.
@@ -111,12 +111,14 @@ def frame_columns(
 def assemble_jacobian(
     model: RigidModel, q: ArrayLike, chain: Sequence[int], columns: Any
 ) -> ScalarArray:
-    """Return the columns of a chain of joints as a Jacobian over the coordinates, shape (6, n).
+    """Return the Jacobian from the columns of a chain of joints, shape (6, n).
+
+    Columns of joints that share a coordinate (mimic joints) are added.
 
     Args:
         model: the robot.
-        q: coordinates, shape (n,): they tell the number system.
-        chain: numbers of the joints.
+        q: coordinates, shape (n,); only their number type is used.
+        chain: indices of the joints.
         columns: the `Column` at each position of the chain.
     """
     J = zeros_like(q, (6, model.n))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity, acceleration and jerk of frames, by recursion from body to body."""
+"""Velocity, acceleration and jerk of frames, by forward recursion over the bodies."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameMotion:
-    """Derivatives of a body's motion, in its own axes: order 1, 2, 3 at index 0, 1, 2.
+    """Velocity, acceleration and jerk of a body, in its own axes, at index (order) 0, 1, 2.
 
-    Components of what an observer at rest sees: the axes turn, the derivatives do not know it.
+    The derivatives are taken in base axes, then expressed in the rotating body axes.
 
     Attributes:
         linear: velocity, acceleration, jerk of the origin, shape (3,) each.
@@ -34,14 +34,14 @@ class FrameMotion:
     angular: tuple[ScalarArray, ScalarArray, ScalarArray]
 
     def field(self, order: int) -> ScalarArray:
-        """Return U, shape (3, 3): ``linear[order] + U @ r`` is the derivative at the place r.
+        """Return U, shape (3, 3): ``linear[order] + U @ r`` is the derivative at point r (m).
 
         [N] eq. (51) for the acceleration (order 1): U = wd~ + w~ w~.
         """
         w, wd, wdd = self.angular
         if order == 0:
             return skew(w)
-        # w~ w~ = w w^T - w^2 E, written out: the squares are shared.
+        # w~ w~ = w w^T - w^2 E, written out to share the squares.
         xx, yy, zz = w * w
         xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
         squares = np.array([[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]])
@@ -52,19 +52,19 @@ class FrameMotion:
         return field
 
     def carried(self, r: ScalarArray) -> FrameMotion:
-        """Return the motion of a point r (body axes, m) away and fixed on the same body."""
+        """Return the motion of a point of the same body, displaced by r (body axes, m)."""
         v, a, jerk = (linear + self.field(order) @ r for order, linear in enumerate(self.linear))
         return FrameMotion((v, a, jerk), self.angular)
 
     def composed(self, relative: FrameMotion, d: ScalarArray) -> FrameMotion:
-        """Return the motion of c, this being that of b, of the motion of c as seen from b.
+        """Return the motion of c from this motion of b and the motion of c relative to b.
 
-        [T] (77), (78), (83), (84), and a derivative more: transport by b, Coriolis' terms and the
-        relative motion itself. [T] (79), (85), of a point fixed on b, are `carried`.
+        [T] (77), (78), (83), (84), and one derivative more: transport by b, Coriolis terms and the
+        relative motion itself. [T] (79), (85), for a point fixed on b, are `carried`.
 
         Args:
-            relative: of c as seen from b, in the axes of this motion.
-            d: from b's origin to c's, shape (3,), in these axes, m.
+            relative: motion of c relative to b, in the axes of this motion.
+            d: vector from b's origin to c's, shape (3,), in these axes, m.
         """
         (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
         (d1, d2, d3), (r, r1, r2) = relative.linear, relative.angular
@@ -79,11 +79,11 @@ class FrameMotion:
         )
 
     def seen_from(self, reference: FrameMotion, d: ScalarArray) -> FrameMotion:
-        """Return the motion of this frame as seen from another: `composed` the other way round.
+        """Return the motion of this frame relative to another: the inverse of `composed`.
 
         Args:
-            reference: motion of the other frame, in the axes of this motion, which the result has.
-            d: from the other frame's origin to this one's, shape (3,), in these axes, m.
+            reference: motion of the other frame, in the axes of this motion and of the result.
+            d: vector from the other frame's origin to this one's, shape (3,), in these axes, m.
         """
         (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
         before = reference.carried(d)
@@ -98,19 +98,19 @@ class FrameMotion:
         return FrameMotion((d1, d2, d3), (r, r1, r2))
 
     def turned(self, rotation: ScalarArray) -> FrameMotion:
-        """Return the same in other axes: `rotation` holds the present ones in those."""
+        """Return the motion in other axes; `rotation` maps components into them."""
         v, a, jerk = (rotation @ x for x in self.linear)
         w, wd, wdd = (rotation @ x for x in self.angular)
         return FrameMotion((v, a, jerk), (w, wd, wdd))
 
     def moved(self, body: JointPlacement, rates: Sequence[Any]) -> FrameMotion:
-        """Return the motion of the next body, its joint moving with rates (qd, qdd, qddd)."""
+        """Return the motion of a child body whose joint moves with rates (qd, qdd, qddd)."""
         before = self.carried(body.offset).turned(body.rotation.T)
         (v, a, jerk), (w, wd, wdd) = before.linear, before.angular
         qd, qdd, qddd = rates
         s, z = body.linear_axis, body.angular_axis
         ws, wz = cross(w, s), cross(w, z)
-        s2 = cross(wd, s) + cross(w, ws)  # second derivative of an axis that turns with w
+        s2 = cross(wd, s) + cross(w, ws)  # second derivative of an axis rotating with w
         z2 = cross(wd, z) + cross(w, wz)
         return FrameMotion(
             (
@@ -130,15 +130,15 @@ def body_motions(
     qddd: ArrayLike,
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
-    """Return the motion of every body's origin, body axes: a table of the model.
+    """Return the motion of every body's origin, body axes, as a table of the model.
 
     Args:
         model: the robot.
-        placements: of its bodies on their parents.
+        placements: placements of its bodies on their parents.
         qd: first derivatives of the coordinates, shape (n,).
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
-        base_acceleration: of the base, shape (3,), base axes, m/s^2.
+        base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
     """
     qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
     zero = np.zeros(3, dtype=int)
@@ -159,7 +159,7 @@ def frame_motion(
     link: str,
     point: ArrayLike | None = None,
 ) -> FrameMotion:
-    """Return velocity, acceleration and jerk of a point on a link, base axes.
+    """Return the velocity, acceleration and jerk of a point on a link, base axes.
 
     Args:
         model: the robot.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The twelve sets of orientation angles and their rotations.  [N] 2.3.
 
-R = R_A(alpha) R_B(beta) R_C(gamma) about axes that turn along. A set goes by the axes' names,
-'zyx'. All functions but those that say so take floats, SymPy expressions and traced scalars.
+R = R_A(alpha) R_B(beta) R_C(gamma), intrinsic rotations about the moving axes. A set is named by
+its axes, such as 'zyx'. The functions take floats, SymPy expressions and traced scalars alike.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kron_dynamics.messages import shown
 from kron_dynamics.scalar_arguments import vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
-# Three different axes (Cardan, Tait, Bryan), then the first axis once more as the third (Euler).
+# Cardan (Tait-Bryan) sets with three different axes, then Euler sets, which repeat the first axis.
 ORIENTATION_SETS = (
     *('xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx'),
     *('xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz'),
@@ -28,15 +28,15 @@ ORIENTATION_SETS = (
 
 
 def orientation_axes(sequence: str) -> ScalarArray:
-    """Return A, B, C as columns, shape (3, 3), unit vectors: no two in turn are one.
+    """Return the unit vectors A, B, C as columns, shape (3, 3); adjacent ones always differ.
 
     [N] eqs. (29)-(31).
 
     Args:
-        sequence: a set of `ORIENTATION_SETS`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     if not isinstance(sequence, str) or sequence not in ORIENTATION_SETS:
         raise ParameterError(
@@ -46,17 +46,17 @@ def orientation_axes(sequence: str) -> ScalarArray:
 
 
 def rotation_of_angles(angles: ArrayLike, sequence: str) -> ScalarArray:
-    """Return R, shape (3, 3), whose columns are the turned axes in base axes.
+    """Return R, shape (3, 3), whose columns are the rotated axes in base axes.
 
-    [N] eqs. (28), (32), (33): the product in this order; the last line of (33), one exponential of
-    a sum, is something else.
+    [N] eqs. (28), (32), (33): the product in this order. It is not the exponential of a sum in the
+    last line of (33).
 
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     A, B, C = orientation_axes(sequence).T
     alpha, beta, gamma = vector(angles, 'angles', 3)
@@ -71,14 +71,14 @@ def rotation_of_angles(angles: ArrayLike, sequence: str) -> ScalarArray:
 def quaternion_of_angles(angles: ArrayLike, sequence: str) -> ScalarArray:
     """Return the unit quaternion of the same rotation, shape (4,), vector part first.
 
-    It goes on where its angles are singular, and changes its sign with each whole turn.
+    It is smooth across singular angles, and changes sign with each full turn of an angle.
 
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     turns = [
         np.array([*(sin(angle / 2) * axis), cos(angle / 2)])
@@ -90,22 +90,22 @@ def quaternion_of_angles(angles: ArrayLike, sequence: str) -> ScalarArray:
 
 
 def distance_to_singularity(angles: ArrayLike, sequence: str) -> float | None:
-    """Return how far beta is from where the first axis and the third are parallel, rad.
+    """Return the distance of beta to the nearest singularity, rad.
 
-    That is at pi/2 and -pi/2 with three different axes, else at 0 and pi. None where beta is no
-    number, NaN where it is NaN or infinite.
+    The first and third axis are parallel at pi/2 and -pi/2 for sets of three different axes, else
+    at 0 and pi. None where beta is symbolic or traced, NaN where it is NaN or infinite.
 
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     A, _, C = orientation_axes(sequence).T
     beta = vector(angles, 'angles', 3)[1]
     if not isinstance(beta, (int, float, np.integer, np.floating)):
-        if not getattr(beta, 'is_number', False):  # of SymPy
+        if not getattr(beta, 'is_number', False):  # SymPy's attribute of constants
             return None
     if not math.isfinite(beta):
         return math.nan

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Angular velocity and acceleration by rates of orientation angles, and back.  [N] 2.3.
+"""Angular velocity and acceleration from orientation-angle rates, and back.  [N] 2.3.
 
 Every function takes floats, SymPy expressions and traced scalars alike.
 """
@@ -17,21 +17,22 @@ from kron_dynamics.kronecker import cross
 from kron_dynamics.scalar_arguments import vector
 from kron_dynamics.typing import ArrayLike, ScalarArray
 
-# Rates are the angular velocity over the distance to where the first axis and the third are one.
+# Default least distance of beta to the singularity (first and third axis parallel), rad. Near it
+# the angle rates grow as the angular velocity over this distance.
 LEAST_DISTANCE = 1e-6
 
 
 def angular_transfer_matrix(angles: ArrayLike, sequence: str) -> ScalarArray:
-    """Return J_Omega = [A, R_A B, R_A R_B C], shape (3, 3): omega per unit rates.
+    """Return J_Omega = [A, R_A B, R_A R_B C], shape (3, 3): omega = J_Omega rates, rad/s.
 
-    Base axes; R^T J_Omega for those of the body.  [N] eqs. (36)-(38); J_psi of (40) is this.
+    Base axes; R^T J_Omega is its form in body axes.  [N] eqs. (36)-(38); J_psi of (40) is J_Omega.
 
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     A, B, C = orientation_axes(sequence).T
     alpha, beta, _ = vector(angles, 'angles', 3)
@@ -47,10 +48,10 @@ def angular_transfer_matrix_rate(
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
         rates: their rates, shape (3,), rad/s.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     A, B, C = orientation_axes(sequence).T
     alpha, beta, _ = vector(angles, 'angles', 3)
@@ -67,10 +68,10 @@ def angular_velocity(angles: ArrayLike, rates: ArrayLike, sequence: str) -> Scal
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
         rates: their rates, shape (3,), rad/s.
-        sequence: the set, as of `orientation_axes`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     return np.asarray(angular_transfer_matrix(angles, sequence) @ vector(rates, 'rates', 3))
 
@@ -83,11 +84,11 @@ def angular_acceleration(
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
         rates: their rates, shape (3,), rad/s.
-        accelerations: the rates of these, shape (3,), rad/s^2.
-        sequence: the set, as of `orientation_axes`.
+        accelerations: their second derivatives, shape (3,), rad/s^2.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
 
     Raises:
-        ParameterError: there is no such set.
+        ParameterError: the set does not exist.
     """
     J = angular_transfer_matrix(angles, sequence)
     J_dot = angular_transfer_matrix_rate(angles, rates, sequence)
@@ -108,12 +109,13 @@ def angle_rates(
     Args:
         angles: alpha, beta, gamma, shape (3,), rad.
         omega: angular velocity, base axes, shape (3,), rad/s.
-        sequence: the set, as of `orientation_axes`.
-        least_distance: of beta to where rates lose their meaning, rad, above 0; of numbers.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
+        least_distance: least distance of beta to a singularity, rad, above 0; not checked where
+            beta is symbolic or traced.
 
     Raises:
-        ParameterError: there is no such set, or the least distance is none.
-        SingularOrientationError: beta is nearer.
+        ParameterError: the set does not exist, or the least distance is not above 0 and finite.
+        SingularOrientationError: beta is nearer to a singularity.
     """
     least = real_number(least_distance, 'least_distance')
     if not 0.0 < least < np.inf:
@@ -124,7 +126,7 @@ def angle_rates(
             sequence, float(vector(angles, 'angles', 3)[1]), distance, least
         )
     a, b, c = angular_transfer_matrix(angles, sequence).T
-    # The rows of the inverse, but for the determinant.
+    # The rows of the inverse times the determinant.
     rows = np.array([cross(b, c), cross(c, a), cross(a, b)])
     return np.asarray(rows @ vector(omega, 'omega', 3) / (a @ rows[0]))
 
@@ -143,12 +145,12 @@ def angle_accelerations(
         angles: alpha, beta, gamma, shape (3,), rad.
         rates: their rates, shape (3,), rad/s.
         omega_rate: angular acceleration, base axes, shape (3,), rad/s^2.
-        sequence: the set, as of `orientation_axes`.
-        least_distance: as of `angle_rates`.
+        sequence: the angle set, one of `ORIENTATION_SETS`.
+        least_distance: as in `angle_rates`.
 
     Raises:
-        ParameterError: there is no such set, or the least distance is none.
-        SingularOrientationError: beta is nearer.
+        ParameterError: the set does not exist, or the least distance is not above 0 and finite.
+        SingularOrientationError: beta is nearer to a singularity.
     """
     J_dot = angular_transfer_matrix_rate(angles, rates, sequence)
     rest = vector(omega_rate, 'omega_rate', 3) - J_dot @ vector(rates, 'rates', 3)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quaternions, vector part first, with both products.  [P] appendices A and B.
 
-Rotations follow each other as Q(e1 star e2) = Q(e1) Q(e2); ``times`` is the same product with its
-factors swapped. Every function takes floats, SymPy expressions and traced scalars alike.
+Rotations compose as Q(e1 star e2) = Q(e1) Q(e2); ``times`` is the same product with swapped
+factors. Every function takes floats, SymPy expressions and traced scalars alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kron_dynamics.kronecker import skew
 from kron_dynamics.scalar_arguments import vector
 from kron_dynamics.typing import ScalarArray
 
-# D with conjugate(e) = -D e.
+# D of [P], with conjugate(e) = -D e.
 CONJUGATION = np.diag([1, 1, 1, -1])
 
 
@@ -38,8 +38,8 @@ def _product_matrix(quaternion: ScalarArray, sign: int) -> ScalarArray:
 def star(first: ScalarArray, second: ScalarArray) -> ScalarArray:
     """Return first star second, shape (4,): Hamilton's product.  [P] eqs. (B-9), (B-11).
 
-    Its unit is the product of theirs. D (e star x) = conjugate(e) times (D x): [P] eq. (B-16) has
-    one operator on each side.
+    Its unit is the product of theirs. [P] eq. (B-16) prints the same operator on both sides, but
+    D (e star x) = conjugate(e) times (D x).
     """
     product: ScalarArray = star_matrix(first) @ vector(second, 'second', 4)
     return product
@@ -63,11 +63,11 @@ def conjugate(quaternion: ScalarArray) -> ScalarArray:
 def conjugate_derivative(quaternion: ScalarArray, derivative: ScalarArray) -> ScalarArray:
     """Return de*/dq = -e* times (e* star de/dq), shape (4, n).  [P] eqs. (A-8), (B-17).
 
-    Of a unit quaternion, whose derivative is orthogonal to it: it is -D de/dq, [P] (B-14), (B-15).
+    The quaternion has length one, so this equals -D de/dq, [P] (B-14), (B-15).
 
     Args:
         quaternion: e, shape (4,), of length one.
-        derivative: de/dq, shape (4, n), or along a virtual change of q, shape (4,).
+        derivative: de/dq, shape (4, n), or its product with a virtual displacement, shape (4,).
     """
     e = conjugate(quaternion)
     result: ScalarArray = -times_matrix(e) @ (star_matrix(e) @ np.asarray(derivative))
@@ -75,7 +75,7 @@ def conjugate_derivative(quaternion: ScalarArray, derivative: ScalarArray) -> Sc
 
 
 def rotation_of(quaternion: ScalarArray) -> ScalarArray:
-    """Return Q, shape (3, 3), of a unit quaternion: columns are the turned axes."""
+    """Return the rotation matrix Q of a unit quaternion, shape (3, 3)."""
     e = vector(quaternion, 'quaternion', 4)
     v, w = e[:3], e[3]
     Q: ScalarArray = (w * w - v @ v) * np.eye(3, dtype=int)
@@ -97,7 +97,7 @@ def quaternion_rate(quaternion: ScalarArray, omega: ScalarArray) -> ScalarArray:
 def body_angular_velocity(quaternion: ScalarArray, rate: ScalarArray) -> ScalarArray:
     """Return omega in body axes, shape (3,), rad/s, by 2 e* star de/dt.  [P] (A-2), (B-19).
 
-    Equal to 2 (de/dt) times e*; in the base's axes it is 2 (de/dt) star e*. [P] eq. (A-3):
+    It equals 2 (de/dt) times e*; in base axes omega is 2 (de/dt) star e*. [P] eq. (A-3):
     half the difference of [w star] and [w times] is diag([omega x], 0).
 
     Args:

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of one link as seen from another, in the axes of a third.
+"""Pose, Jacobian and Hessian of one link relative to another, in the axes of a third.
 
-The chain from the reference to the link goes up the tree against its joints, then down with
-them; seen from the reference, a joint gone against turns the rest of the chain the other way.
+The chain from the reference ascends to the last common body, then descends to the link;
+ascending joints enter with reversed sign.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 class PlacedTree(NamedTuple):
-    """A tree of bodies in some state.
+    """A tree of bodies in one configuration.
 
     Attributes:
-        tree: the bodies.
-        placements: of each body on its parent.
+        tree: the tree.
+        placements: placement of each body on its parent.
     """
 
     tree: RigidModel
@@ -39,7 +39,7 @@ class PlacedTree(NamedTuple):
 
 @singledispatch
 def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
-    """Return the bodies of a robot and where each is on its parent.
+    """Return the tree of a robot with the placement of each body on its parent.
 
     Args:
         model: the robot.
@@ -50,14 +50,14 @@ def placed_tree(model: RobotModel, q: ArrayLike) -> PlacedTree:
 
 
 class _Branch(NamedTuple):
-    """A link and the joints to it from the last body shared with another, in that body's axes.
+    """The joints from the last common body of two links to one of them, in that body's axes.
 
     Attributes:
-        joints: indices, nearest to the shared body first.
-        columns: of these joints' own axes.
-        origins: of their bodies, from the shared body's origin.
-        rotation: of the link.
-        end: of a point on the link, from the shared body's origin.
+        joints: joint indices, nearest to the common body first.
+        columns: axes of these joints as Jacobian columns at their own bodies' origins.
+        origins: positions of their bodies' origins, from the common body's origin, m.
+        rotation: rotation of the link.
+        end: position of the point on the link, from the common body's origin, m.
     """
 
     joints: tuple[int, ...]
@@ -70,10 +70,10 @@ class _Branch(NamedTuple):
 def _branches(
     model: RobotModel, q: ArrayLike, link: str, reference: str, point: ArrayLike | None = None
 ) -> list[_Branch]:
-    """The branches to the reference's origin and to a point on the link.
+    """Return the branches to the reference's origin and to a point on the link.
 
-    From the last body they share: joints that carry both have no part in what one sees of the
-    other.
+    They start at the last common body: joints that move both links do not affect the relative
+    motion.
     """
     tree, placements = placed_tree(model, q)
     frames = tree.frame(reference), tree.frame(link)
@@ -85,7 +85,8 @@ def _branches(
         columns, origins = [], []
         for k in path:
             placed = placements[k]
-            # The axes are those of the joint frame too, whose rotation takes fewer operations.
+            # The axis has the same components in the joint frame and in the body frame; the
+            # joint frame's rotation takes fewer operations.
             own = Column(placed.linear_axis, placed.angular_axis)
             columns.append(own.turned(turn @ tree.joints[k].rotation))
             place = place + turn @ placed.offset
@@ -103,17 +104,18 @@ def relative_columns(
     reference: str,
     point: ArrayLike | None = None,
 ) -> tuple[tuple[int, ...], list[Column]]:
-    """Return the chain of joints from the reference to a link, and the columns of a point on it.
+    """Return the chain of joints from the reference to a link, and its Jacobian columns.
 
     Args:
         model: the robot, of rigid links.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
-        reference: name of the link it is seen from.
+        reference: name of the reference link.
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Returns:
-        numbers of the joints; their Jacobian columns as seen from the reference, in its axes.
+        indices of the joints; the point's Jacobian columns relative to the reference, in its
+        axes.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -130,15 +132,15 @@ def relative_columns(
 
 
 def rotation_between(model: RobotModel, q: ArrayLike, axes: str, link: str) -> ScalarArray:
-    """Return A_link^(axes), shape (3, 3): turns components in a link's axes into another's.
+    """Return A_link^(axes), shape (3, 3), from the axes of `link` into the axes of `axes`.
 
     [T] eqs. (23), (24).
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        axes: link whose axes the components are wanted in.
-        link: link whose axes they are in.
+        axes: link whose axes the matrix maps components into.
+        link: link whose axes the matrix maps components from.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -158,16 +160,16 @@ def relative_pose(
 ) -> ScalarArray:
     """Return the pose of a link in the frame of another, shape (4, 4), m.  [T] (71)-(73).
 
-    In the axes of a third link, the rotation is that of the link in those axes, and the place the
-    vector from the reference's origin.
+    With `axes`, the rotation is from the link's axes into those axes, and the position is the
+    vector from the reference's origin with components in those axes.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
-        reference: name of the link it is seen from.
-        axes: link whose axes the components are in; None for the reference's.
-        point: whose place is wanted, in the link's frame, shape (3,), m; None for its origin.
+        reference: name of the reference link.
+        axes: link in whose axes the result is expressed; None for the reference's.
+        point: point of the position, in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -188,14 +190,14 @@ def relative_pose(
 def in_axes(
     model: RobotModel, q: ArrayLike, axes: str | None, reference: str, matrix: ScalarArray
 ) -> ScalarArray:
-    """Return a matrix with both its upper and lower three rows turned into a link's axes.
+    """Return a Jacobian or Hessian expressed in the axes of another link, same shape.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        axes: link whose axes are wanted; None for the reference's.
-        reference: link whose axes the rows are in.
-        matrix: shape (6, ...).
+        axes: link into whose axes the matrix is transformed; None for the reference's.
+        reference: link in whose axes the matrix is given.
+        matrix: three linear rows, then three angular ones, shape (6, ...).
     """
     if axes is None or axes == reference:
         return matrix
@@ -212,9 +214,9 @@ def relative_jacobian(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return ^aJ_c^(k) of link c as seen from reference a, in the axes of k, shape (6, n).
+    """Return ^aJ_c^(k) of link c relative to reference a, in the axes of k, shape (6, n).
 
-    ``[v; omega]`` of c relative to a is this times qd.  [T] (21), (31)-(34), (39)-(48), (68)-(70),
+    Times qd it is ``[v; omega]`` of c relative to a.  [T] (21), (31)-(34), (39)-(48), (68)-(70),
     (74)-(82).
 
     Args:
@@ -223,7 +225,7 @@ def relative_jacobian(
         link: c.
         reference: a.
         axes: k; None for the reference's.
-        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
+        point: of c, in its frame, shape (3,), m, for J_TG and H_TG; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -242,7 +244,7 @@ def relative_hessian(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return A_a^(k) d(^aJ_c^(a))/dq of link c as seen from a, in the axes of k, shape (6, n*n).
+    """Return A_a^(k) d(^aJ_c^(a))/dq of link c relative to a, in the axes of k, shape (6, n*n).
 
     The acceleration of c relative to a, in the axes of k, is ``relative_jacobian(...) qdd`` plus
     this times ``qd (x) qd``.  [T] eqs. (51), (58)-(60), (65)-(67), (83)-(91); for k = c the
@@ -255,7 +257,7 @@ def relative_hessian(
         link: c.
         reference: a.
         axes: k; None for the reference's.
-        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
+        point: of c, in its frame, shape (3,), m, for J_TG and H_TG; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -275,8 +277,9 @@ def relative_jacobian_derivative(
 ) -> ScalarArray:
     """Return d(^aJ_c^(k))/dq, shape (6, n*n), Khang's layout.
 
-    For k = c: H_T^(b) and H_R^(b) of [T] eqs. (53)-(55), (57), (61), (63), (64). With
-    P = ^aJ_R,k^(k), the turning of the axes themselves: d(A J)/dq = A dJ/dq - bs(P)(A J (x) E_n).
+    For k = c: H_T^(b) and H_R^(b) of [T] eqs. (53)-(55), (57), (61), (63), (64). The rotation of
+    the axes contributes through P = ^aJ_R,k^(k):
+    d(A J)/dq = A dJ/dq - bs(P)(A J (x) E_n), with bs for `block_skew`.
 
     Args:
         model: the robot.
@@ -284,7 +287,7 @@ def relative_jacobian_derivative(
         link: c.
         reference: a.
         axes: k; None for the reference's.
-        point: of c, in its frame, shape (3,), m; None for its origin. It gives J_TG and H_TG.
+        point: of c, in its frame, shape (3,), m, for J_TG and H_TG; None for its origin.
 
     Raises:
         UnknownFrameError: the model has no such link.

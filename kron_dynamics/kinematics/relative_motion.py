@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity, acceleration and jerk of one link as seen from another, in the axes of a third."""
+"""Velocity, acceleration and jerk of one link relative to another, in the axes of a third."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class MovingTree(NamedTuple):
     """A tree of bodies in motion.
 
     Attributes:
-        tree: the bodies.
-        placements: of each body on its parent.
-        moved: returns the motion of a body, by number, of that of its parent; axes of each.
+        tree: the tree.
+        placements: placement of each body on its parent.
+        moved: returns a body's motion in its axes, given its index and its parent's motion in the
+            parent's axes.
     """
 
     tree: RigidModel
@@ -38,7 +39,7 @@ class MovingTree(NamedTuple):
 def moving_tree(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> MovingTree:
-    """Return the bodies of a robot and how each moves on its parent.
+    """Return the tree of a robot with the motion of each body on its parent.
 
     Args:
         model: the robot.
@@ -69,11 +70,11 @@ def relative_motion(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> FrameMotion:
-    """Return the motion of link c as an observer on reference a sees it, in the axes of k.
+    """Return the motion of link c relative to reference a, in the axes of k.
 
-    [T] (77)-(79), (83)-(85), solved for the relative motion: what is left of the motion of c when
-    transport by a and Coriolis' terms are taken off. Derivatives are those that the observer
-    takes; the axes of k only give the components.
+    [T] (77)-(79), (83)-(85), solved for the relative motion: the motion of c less the transport by
+    a and the Coriolis terms. Derivatives are taken in the moving frame of a; the axes of k only
+    determine the components.
 
     Args:
         model: the robot.
@@ -92,7 +93,7 @@ def relative_motion(
     tree, placements, moved = moving_tree(model, q, qd, qdd, qddd)
     frames = tree.frame(reference), tree.frame(link)
     paths = paths_apart(tree, frames[0].body, frames[1].body)
-    # Both from the last body that carries both: how it moves itself does not count.
+    # Both chains start at the last common body, whose own motion cancels.
     still = np.zeros(3, dtype=int)
     ends = []
     for frame, path, at in zip(frames, paths, (None, point), strict=True):
@@ -119,10 +120,10 @@ def relative_velocity(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return [v; omega] of a link as seen from another, shape (6,).  [T] (74)-(76).
+    """Return [v; omega] of a link relative to another, shape (6,).  [T] (74)-(76).
 
-    ``relative_jacobian(...) qd``, m/s and rad/s, in the axes of a third; arguments and errors of
-    `relative_motion`.
+    ``relative_jacobian(...) qd``, m/s and rad/s, in the axes of a third link; arguments and errors
+    as in `relative_motion`.
     """
     none = zeros_like(q, (model.n,))
     motion = relative_motion(model, q, qd, none, none, link, reference, axes, point)
@@ -139,10 +140,10 @@ def relative_acceleration(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return [a; alpha] of a link as seen from another, shape (6,).  [T] (83)-(85).
+    """Return [a; alpha] of a link relative to another, shape (6,).  [T] (83)-(85).
 
     ``relative_jacobian(...) qdd + relative_hessian(...) (qd (x) qd)``, m/s^2 and rad/s^2, in the
-    axes of a third; arguments and errors of `relative_motion`.
+    axes of a third link; arguments and errors as in `relative_motion`.
     """
     none = zeros_like(q, (model.n,))
     motion = relative_motion(model, q, qd, qdd, none, link, reference, axes, point)
@@ -160,9 +161,9 @@ def relative_jerk(
     axes: str | None = None,
     point: ArrayLike | None = None,
 ) -> ScalarArray:
-    """Return the derivative that the observer takes of `relative_acceleration`, shape (6,).
+    """Return the derivative of `relative_acceleration` in the reference's frame, shape (6,).
 
-    m/s^3 and rad/s^3, in the axes of a third; arguments and errors of `relative_motion`.
+    m/s^3 and rad/s^3, in the axes of a third link; arguments and errors as in `relative_motion`.
     """
     motion = relative_motion(model, q, qd, qdd, qddd, link, reference, axes, point)
     return np.concatenate([motion.linear[2], motion.angular[2]])

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jacobians and motions by products of matrix exponentials.  [N] 2.2.
 
-A second way to what `jacobian` and `motion` compute, which shares no step with them:
-they go from body to body in the bodies' own axes; here joints are screws in base axes where all
-positions are 0, and derivatives are those of products. Long ways from the base cost digits.
+An independent implementation of the quantities of `jacobian` and `motion`, which recurse from
+body to body in body axes. Here joints are screws in base axes at zero positions, and derivatives
+follow from the product rule. Large distances from the base cost digits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def screw_jacobian(
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -64,7 +64,7 @@ def screw_velocity(
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -81,7 +81,7 @@ def screw_acceleration(
 ) -> ScalarArray:
     """Return the time derivative of `screw_velocity`, shape (6,), m/s^2 and rad/s^2.
 
-    [N] eqs. (19), (22): (dJ/dt) qd is of the whole columns, screws times exponentials.
+    [N] eqs. (19), (22), with (dJ/dt) qd of the complete columns: screws times exponentials.
 
     Args:
         model: the robot.
@@ -92,7 +92,7 @@ def screw_acceleration(
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -122,7 +122,7 @@ def screw_jerk(
         point: in the link's frame, shape (3,), m; None for its origin.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: an array has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -136,7 +136,7 @@ def _twist_derivative(
     link: str,
     point: ArrayLike | None,
 ) -> ScalarArray:
-    """The last derivative of [v; omega] that rates qd, qdd, ... are enough for."""
+    """Return the time derivative of [v; omega] of order ``len(rates) - 1``."""
     names = ('qd', 'qdd', 'qddd')
     moving = [vector(rate, name, model.n) for rate, name in zip(rates, names, strict=False)]
     total = zeros_like(q, (6,))
@@ -153,10 +153,10 @@ def _columns(
     link: str,
     point: ArrayLike | None,
 ) -> Iterator[tuple[Joint, list[ScalarArray]]]:
-    """Yield each joint on the way to a link with its own column and derivatives of that.
+    """Yield each joint from the base to a link with its Jacobian column and time derivatives.
 
-    V_i [v_i + Delta_i k_i x y_i; Delta_i k_i], [N] (11)-(17): V_i turns by all joints before, and
-    y_i is where the joint and those behind it bring the point, y_i = exp(A_i q_i) y_(i+1).
+    V_i [v_i + Delta_i k_i x y_i; Delta_i k_i], [N] (11)-(17): V_i is the rotation by all previous
+    joints, and y_i the point moved by this joint and all later ones, y_i = exp(A_i q_i) y_(i+1).
     """
     tree = rigid_tree(model)
     frame, screws, q = tree.frame(link), joint_screws(tree), vector(q, 'q', model.n)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of links and components in their axes by products of matrix exponentials.  [N] 2.2."""
+"""Link poses and changes of axes by products of matrix exponentials.  [N] 2.2."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def product_of_exponentials(model: RobotModel, q: ArrayLike, link: str) -> Scala
         link: name of the link.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: q has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -43,9 +43,9 @@ def product_of_exponentials(model: RobotModel, q: ArrayLike, link: str) -> Scala
 
 
 def rotation_to_link(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return the base's axes in those of a link, shape (3, 3), without a unit.  [N] eq. (25).
+    """Return the rotation from base axes into a link's axes, shape (3, 3), no unit.  [N] eq. (25).
 
-    R^(0)^-1 exp(-k_m~ q_m) ... exp(-k_1~ q_1): the last joint's comes first.
+    R^(0)^-1 exp(-k_m~ q_m) ... exp(-k_1~ q_1), the last joint's exponential first.
 
     Args:
         model: the robot.
@@ -53,7 +53,7 @@ def rotation_to_link(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
         link: name of the link.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: q has another shape.
         UnknownFrameError: the model has no such link.
     """
@@ -68,17 +68,19 @@ def rotation_to_link(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
 def link_components(model: RobotModel, q: ArrayLike, link: str, values: ArrayLike) -> ScalarArray:
     """Return vectors in the axes of a link, shape (3,) or (6,), in their unit.  [N] eq. (24).
 
-    Of what an observer at rest sees: of d omega/dt these components are the derivatives of
-    omega's, but of d2 omega/dt2 they are the second derivatives and omega x d omega/dt more.
+    The time derivatives are taken in base axes. The components of d omega/dt are the derivatives
+    of omega's components in the link's axes; those of d2 omega/dt2 are the second derivatives of
+    these plus omega x d omega/dt.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         link: name of the link.
-        values: a vector in base axes, or two: of `screw_velocity` and those that follow.
+        values: one vector in base axes, shape (3,), or two stacked, shape (6,), such as the
+            result of `screw_velocity`, `screw_acceleration` or `screw_jerk`.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         ShapeError: values has another shape than (3,) or (6,), or q than (n,).
         UnknownFrameError: the model has no such link.
     """
@@ -89,10 +91,10 @@ def link_components(model: RobotModel, q: ArrayLike, link: str, values: ArrayLik
 
 
 def joint_position(joint: Joint, q: ScalarArray) -> Any:
-    """Return the position of a joint, rad or m, that may follow another.
+    """Return the position of a joint, which may be a mimic joint, rad or m.
 
     Args:
-        joint: of the model.
+        joint: a joint of the model.
         q: coordinates, shape (n,).
     """
     return joint.multiplier * q[joint.coordinate] + joint.offset

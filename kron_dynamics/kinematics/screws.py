@@ -1,9 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nominal geometry of a tree: its joints as screws where all positions are 0.  [N] 2.2.
+"""Nominal geometry of a tree: joint screws with all joint positions 0.  [N] 2.2.
 
-A joint that follows another is a screw like any other: what it moves by is its own position,
-multiplier times coordinate plus offset.
+A mimic joint has a screw like any other; its position is multiplier times coordinate plus offset.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from kron_dynamics.typing import ScalarArray
 
 
 def joint_screws(model: RobotModel) -> list[Screw]:
-    """Return the screw of every joint, in the order of the model's.  [N] eq. (2).
+    """Return the screw of every joint, in the model's joint order.  [N] eq. (2).
 
     Args:
         model: the robot.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
     """
     tree = rigid_tree(model)
     poses = _zero_poses(tree)
@@ -38,18 +37,18 @@ def joint_screws(model: RobotModel) -> list[Screw]:
             angular = turn @ motion.angular_axis(joint)
             linear = cross(point, angular) + turn @ motion.linear_axis(joint)
             screws[k] = Screw(point, turn @ joint.axis, angular, linear)
-    return screws[:-1]  # without a place for the base
+    return screws[:-1]  # the last entry of a table is the base
 
 
 def zero_pose(model: RobotModel, link: str) -> ScalarArray:
-    """Return T^(0), shape (4, 4), in m: the pose of a link where all joints' positions are 0.
+    """Return T^(0), shape (4, 4), in m: the pose of a link with all joint positions 0.
 
     Args:
         model: the robot.
         link: name of the link.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
@@ -66,12 +65,12 @@ def screw_table(model: RobotModel, link: str) -> ScalarArray:
         link: name of the link.
 
     Returns:
-        a row [p; k; v] for each of the m joints on the way to the link, the base's first, in base
-        axes: origin of the joint (m), axis, and v of [N] eq. (2) (m where it turns, else 1). The
-        last row is the link's: its origin, and 0, for it has no axis.
+        a row [p; k; v] for each of the m joints from the base to the link, in base axes: origin
+        of the joint (m), axis, and v of [N] eq. (2) (m for a revolute joint, 1 for a prismatic
+        one). The last row has the link's origin, then zeros: it has no axis.
 
     Raises:
-        ModelError: a link of the robot bends, or it has closed loops.
+        ModelError: the robot has flexible links or closed loops.
         UnknownFrameError: the model has no such link.
     """
     tree = rigid_tree(model)
@@ -82,7 +81,7 @@ def screw_table(model: RobotModel, link: str) -> ScalarArray:
 
 
 def _zero_poses(tree: RigidModel) -> list[ScalarArray]:
-    """Poses of all bodies, a table of the model: a body's frame lies in its joint's there."""
+    """Return the zero poses of all bodies as a table: body and joint frames then coincide."""
     poses = tree.table(np.eye(4, dtype=int))
     for k, joint in tree.outward():
         poses[k] = poses[joint.parent] @ _pose(joint)

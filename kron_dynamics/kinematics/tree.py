@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates of all joints of the tree that a robot is, or that its closed loops are made of."""
+"""Coordinates of the spanning tree: all joints, with closed loops cut open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @singledispatch
 def tree_coordinates(model: RobotModel, q: ArrayLike) -> ScalarArray:
-    """Return the coordinates of the tree, shape (n_t,), rad or m; q itself without closed loops.
+    """Return the coordinates of the spanning tree, shape (n_t,), rad or m; q without loops.
 
     Args:
         model: the robot.
@@ -24,7 +24,7 @@ def tree_coordinates(model: RobotModel, q: ArrayLike) -> ScalarArray:
 
 @singledispatch
 def tree_rates(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    """Return the rates of the tree's coordinates, shape (n_t,); qd without closed loops.
+    """Return the rates of the tree's coordinates, shape (n_t,), rad/s or m/s; qd without loops.
 
     Args:
         model: the robot.

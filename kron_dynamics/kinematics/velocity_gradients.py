@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of velocities by the coordinates.  [P] theorems 1 and 2, corollary 1.
+"""Derivatives of velocities with respect to coordinates.  [P] theorems 1 and 2, corollary 1.
 
-They are derivatives with the rates held: of omega = J_w(q) qd, the matrix d(J_w qd)/dq. None
-needs the derivative of a product: the rate of the Jacobian and one cross product are enough.
+They are partial derivatives at constant rates qd: for omega = J_w(q) qd, the matrix d(J_w qd)/dq.
+Each follows from the time derivative of the Jacobian and at most one cross product.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def body_angular_jacobian(model: RobotModel, q: ArrayLike, link: str) -> ScalarArray:
-    """Return J_w, shape (3, n): omega in the link's own axes per unit rates.  [P] (16), (A-5).
+    """Return J_w, shape (3, n), with omega = J_w qd in the link's axes.  [P] (16), (A-5).
 
     Args:
         model: the robot.
@@ -38,7 +38,7 @@ def body_angular_jacobian_dot(
 ) -> ScalarArray:
     """Return dJ_w/dt = A^T (dJ_R/dt - [omega x] J_R), shape (3, n), rad/s.
 
-    The bracket is d omega/dq in base axes, [P] eq. (A-6).
+    The term in parentheses is d omega/dq in base axes, [P] eq. (A-6).
 
     Args:
         model: the robot.
@@ -59,9 +59,9 @@ def body_angular_velocity_gradient(
 ) -> ScalarArray:
     """Return d omega/dq = dJ_w/dt + [omega x] J_w in the link's axes, shape (3, n), 1/s.
 
-    Theorem 1, [P] eqs. (17), (A-1), (A-4). Theorem 2, [P] eqs. (40), (A-7), says that its product
-    with a virtual change dq is right where the coordinates are constrained, too; so is the one
-    with B, [P] eq. (41): ``(d omega/dq) B``, not ``B^T (d omega/dq)`` as printed.
+    Theorem 1, [P] eqs. (17), (A-1), (A-4). By theorem 2, [P] eqs. (40), (A-7), its product with a
+    virtual displacement dq also holds for constrained coordinates; so does the product with B,
+    [P] eq. (41): ``(d omega/dq) B``, not ``B^T (d omega/dq)`` as printed.
 
     Args:
         model: the robot.
@@ -103,7 +103,7 @@ def velocity_gradient(
 ) -> ScalarArray:
     """Return dv/dq = dJ_v/dt of a point on a link, base axes, shape (3, n), 1/s or m/s.
 
-    [P] eq. (18): for components in axes that stand still only.
+    [P] eq. (18), which holds only for components in axes at rest.
 
     Args:
         model: the robot.
@@ -123,7 +123,7 @@ def body_velocity_gradient(
 ) -> ScalarArray:
     """Return dv/dq of a point on a link with v in the link's own axes, shape (3, n), 1/s or m/s.
 
-    What [P] eq. (18) becomes there: A^T (dJ_v/dt + [v x] J_R).
+    [P] eq. (18) transformed to these axes: A^T (dJ_v/dt + [v x] J_R).
 
     Args:
         model: the robot.
