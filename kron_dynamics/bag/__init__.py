@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motion against the model: bags in, residual efforts and accelerations out."""
+"""Comparison of recorded motion with the model: effort and acceleration residuals of bags."""
 
 from kron_dynamics.bag.analysis import BagAnalysis, RunAnalysis, analyze_bag
 from kron_dynamics.bag.payload import BagPayload, bag_payload

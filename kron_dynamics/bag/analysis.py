@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Analysis of a whole bag: every run it holds, recomputed with one robot."""
+"""Analysis of a whole bag: each run is recomputed with the model of its robot."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ FlexibleSource = str | Path | Mapping[str, object] | None
 
 @dataclass(frozen=True)
 class RunAnalysis:
-    """One run: its recomputed series and what they amount to.
+    """One run: its recomputed series and the results derived from them.
 
     Attributes:
         replay: the series.
-        description: where the robot's description is from: a file or a topic.
+        description: source of the robot's description: a file or a topic.
         joints: result of each joint, in coordinate order.
         tip: linear and angular result of the tip; empty if its acceleration is not recorded.
-        smoothness: jerk, rates and steps of the efforts.
-        vibrations: of flexible links; None where all links are stiff.
-        bending: makes the robot of another description of its flexible links.
-        external: what others exert on each joint, by a momentum observer.
-        external_series: the same over time, of each segment.
+        smoothness: jerk, and rates and steps of the efforts.
+        vibrations: vibrations of flexible links; None where all links are rigid.
+        bending: returns the same robot with another description of its flexible links.
+        external: external effort on each joint, by a momentum observer.
+        external_series: the external efforts over time, one item per segment.
         phases: when the machine moved, was at rest, held a load or dug.
     """
 
@@ -79,8 +79,8 @@ class BagAnalysis:
     """A bag and its runs.
 
     Attributes:
-        contents: what was read.
-        max_noise: share of an effort above which noise is said to dominate.
+        contents: the contents of the bag.
+        max_noise: noise above this share of an effort is reported as dominating.
         runs: the runs, in the order their topics appear.
     """
 
@@ -107,29 +107,29 @@ def analyze_bag(
     max_noise: float = DEFAULT_MAX_NOISE,
     progress: Progress | None = None,
 ) -> BagAnalysis:
-    """Return the efforts and tip accelerations of a bag's runs against the robot's model.
+    """Return a bag's recorded efforts and tip accelerations compared with the robot's model.
 
     Args:
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
-        urdf: the robot's description; None takes that in the bag, of each robot its own.
-        robot_description: topic of the description in the bag for all joint states.
-        joint_states: topics to analyse; empty takes each that has all joints of the robot, else
-            those that have them together.
+        urdf: the robot's description; None uses the descriptions in the bag, one for each robot.
+        robot_description: topic of the description in the bag to use for all joint states.
+        joint_states: topics to analyse; empty takes each topic that has all joints of the robot,
+            else the topics that have all joints together.
         rename: joints of the model by their names in the bag; one ``*`` in both for a pattern.
         scale: factors or units (deg, rev, rpm, mm, kN, mN) by joint of the model, by pattern, or
             with a quantity, ``{'luff:effort': -1.0}``.
         hold: positions of joints that are not recorded and stand still, rad or m.
         frame: link whose acceleration is compared; None takes the robot's tip.
-        flexible: description of links that bend. Their modal coordinates are those that the
-            recorded motion of the joints excites, from rest at the start of each segment on.
-        constraints: file of what closes the robot's loops, in place of what the bag has on
-            ``robot_constraints``; joints without a drive are left out.
+        flexible: description of flexible links. Their modal coordinates are simulated from the
+            recorded joint motion, starting at rest in each segment.
+        constraints: file with the robot's loop-closure constraints, instead of those on
+            ``robot_constraints`` in the bag; joints without a drive are left out.
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         window: length of the smoothing window in s; None chooses it from the data.
-        effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
-            and applies it if it is about a sample.
-        max_noise: share of a joint's effort above which its noise is said to dominate.
-        progress: is told what is being done, and how much of it is done.
+        effort_delay: delay of the stamps of recorded efforts, in s; None estimates it from the
+            data and applies it if it is about a sample.
+        max_noise: noise above this share of a joint's effort is reported as dominating.
+        progress: called with the current step and its completed share, 0 to 1.
 
     Raises:
         BagError: the bag cannot be read or lacks what is needed.
@@ -195,7 +195,7 @@ def _runs_of_file(
     gravity: ArrayLike,
     flexible: FlexibleSource,
 ) -> list[_Found]:
-    """Runs of the robot that a file describes."""
+    """Return the runs of the robot that a file describes."""
     bending = partial(_from_file, urdf, constraints, gravity)
     robot = bending(flexible)
     runs = find_runs(contents, robot.rigid.model, wanted, hold=hold)
@@ -211,7 +211,7 @@ def _runs_of_recorded(
     gravity: ArrayLike,
     flexible: FlexibleSource,
 ) -> list[_Found]:
-    """Runs of the robots that a bag describes, with the robot and where it is described."""
+    """Return the runs of the robots that a bag describes, with robot and description's topic."""
     robots = recorded_robots(contents, topic)
     if not wanted:
         for other in left_out(contents, robots):

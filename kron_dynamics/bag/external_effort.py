@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Efforts of others on the joints over time, from momenta: no acceleration is needed.
+"""External efforts on the joints over time, by a momentum observer without accelerations.
 
-With p = M qd the equations of motion are ``dp/dt = tau + external + C^T qd - g - friction``. An
-average of dp/dt is p averaged with the derivative of its weights, so that a momentum observer
-without delay is two moving sums.
+With p = M qd the equations of motion are ``dp/dt = tau + external + C^T qd - g - friction``. The
+weighted average of dp/dt is the convolution of p with the derivative of the weights: two
+convolutions make an offline momentum observer without delay.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from kron_dynamics.bag.replaying.thinned_rows import ThinnedSegment
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Standard deviation of the average in rows, and how far it reaches.
+# Gaussian average over rows: its standard deviation and half its length, in rows.
 WIDTH = 2.0
 REACH = 8
 
 
 @dataclass(frozen=True)
 class ExternalEfforts:
-    """What others exert on the joints in a segment.
+    """External efforts on the joints in a segment.
 
     Attributes:
-        rows: the motion it is of.
-        effort: averaged, same sign as the drives' efforts, shape (N, n), N m or N; NaN where it is
-            not known. Errors of the model are in it.
+        rows: the motion they are estimated from.
+        effort: averaged, same sign as the drives' efforts, shape (N, n), N m or N; NaN where
+            unknown. Includes the errors of the model.
     """
 
     rows: ThinnedSegment
@@ -49,7 +49,7 @@ class ExternalResult:
         rms: N m or N; NaN where no effort is recorded.
         mean: its mean.
         peak: largest magnitude.
-        noise: its standard deviation by noise of velocities and efforts.
+        noise: its standard deviation due to the noise of velocities and efforts.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ExternalResult:
 
 
 def external_efforts(replay: Replay) -> list[ExternalEfforts]:
-    """Return the external efforts of each stretch of a run.
+    """Return the external efforts of each segment of a run.
 
     Args:
         replay: the recomputed run.
@@ -84,7 +84,11 @@ def _observed(robot: Robot, rows: ThinnedSegment) -> FloatArray:
 
 
 def _weights(distance: float) -> tuple[FloatArray, FloatArray]:
-    """Return weights of an average, and of its derivative per s."""
+    """Return the weights of the average, and those of its derivative, per s.
+
+    Args:
+        distance: time between two rows, s.
+    """
     x = np.arange(-REACH, REACH + 1.0)
     weights = np.exp(-0.5 * np.square(x / WIDTH))
     slopes = x * weights
@@ -94,7 +98,7 @@ def _weights(distance: float) -> tuple[FloatArray, FloatArray]:
 def external_results(
     replay: Replay, found: list[ExternalEfforts], efforts: FloatArray
 ) -> tuple[ExternalResult, ...]:
-    """Return what external efforts amount to, of each joint.
+    """Return the external effort of each joint, summed up over the run.
 
     Args:
         replay: the recomputed run.
@@ -111,7 +115,7 @@ def external_results(
         mass = _mass_squares(replay.robot, q[:: max(1, len(q) // 200)])
         distance = replay.sums.thinned.stride * replay.plans[0].step
         weights, slopes = _weights(distance)
-        # Averages before left noise at low frequencies as it was: a density, rms^2 times period.
+        # The smoothing before keeps the low-frequency noise density: variance times period.
         rates = np.array([_rate_density(item, slopes, distance) for item in replay.filters])
         drives = np.array([item.step / (item.weights @ item.weights) for item in replay.filters])
         drives = drives * efforts**2 * (weights @ weights) / distance
@@ -128,7 +132,7 @@ def external_results(
 
 
 def _rate_density(item: JointFilter, slopes: FloatArray, distance: float) -> float:
-    """Variance that noise of a joint's signals gives the derivative of its velocity."""
+    """Return the variance of a joint's averaged acceleration due to the noise of its signals."""
     second = np.diff(slopes, prepend=0.0, append=0.0) / distance
     place = item.position_noise**2 * item.period * float(second @ second)
     if item.signals == 'position':
@@ -144,7 +148,7 @@ def _mass_squares(robot: Robot, q: FloatArray) -> FloatArray:
 
 
 def recorded_effort_noise(replay: Replay) -> FloatArray:
-    """Return the standard deviation of the recorded efforts as averaged, shape (n,); NaN if none.
+    """Return the standard deviation of the averaged recorded efforts, shape (n,); NaN if none.
 
     Args:
         replay: the recomputed run.

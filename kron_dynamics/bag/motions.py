@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded runs as motions that models are identified from."""
+"""Recorded runs as motions for the identification of models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.identification.motion import Motion
 from kron_dynamics.robot import Robot
 
-# Rows that a motion has at least.
+# Least number of rows of a motion.
 LEAST_ROWS = 20
 
 
@@ -39,14 +39,14 @@ def recorded_runs(
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
         robot: the robot; its joints are found by name.
         frame: link whose acceleration is recomputed; None takes the robot's tip.
-        topics: JointState topics; empty takes each that has all joints, else those that have them
-            together.
-        rename: names of the robot's joints by those in the bag, see `JointMapping`.
+        topics: JointState topics; empty takes each topic that has all joints, else the topics
+            that have all joints together.
+        rename: names of the robot's joints by their names in the bag, see `JointMapping`.
         scale: factors or units by joint of the robot, or by joint and quantity.
         hold: positions of joints that are not recorded and stand still, rad or m.
 
     Raises:
-        BagError: the bag cannot be read, or lacks joints, or efforts of all of them.
+        BagError: the bag cannot be read, lacks joints, or has no efforts at all.
         ParameterError: a joint to hold does not exist.
     """
     contents = read_bag(path, rename=rename, scale=scale)
@@ -69,10 +69,11 @@ def recorded_runs(
 
 
 def motions(replay: Replay) -> list[Motion]:
-    """Return the stretches of a run that may be compared: smoothed motion, efforts as recorded.
+    """Return the valid intervals of a run: smoothed motion with efforts as recorded.
 
-    Where the shortest window is the best one, noise is no matter, and an average of five samples
-    takes some of the motion: positions and velocities that agree stay as recorded then.
+    Where the shortest window is the best one, noise is negligible, and an average over five
+    samples would only attenuate the motion: positions and velocities that agree are then taken as
+    recorded.
 
     Args:
         replay: the recomputed run.

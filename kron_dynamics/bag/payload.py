@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The payload in a bag: what a link carried, when, and how sure that is."""
+"""The payload carried in a bag: mass and centre of mass over time, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from kron_dynamics.model.robot_model import STANDARD_GRAVITY
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike
 
-# Standard deviation of the average that regressor and efforts pass through, in windows.
+# Standard deviation of the average over regressor and efforts, as a share of the window.
 WIDTH_SHARE = 0.25
-# A mass is negative by more than what is left out of a model where it is by this share of all.
+# Negative payload masses are reported above this share of the robot's mass; smaller ones are
+# errors of the model.
 NEGATIVE_SHARE = 1e-3
 
 
@@ -36,10 +37,10 @@ class BagPayload:
     """The payload of a run.
 
     Attributes:
-        bag: with load.
-        empty_bag: without; None if there is none.
+        bag: the bag with load.
+        empty_bag: the bag without load; None if there is none.
         robot: name of the robot.
-        topic: of the joint states.
+        topic: topic of the joint states.
         joints: names, in the order of the noise of the fit.
         fit: mass and centre of mass, over time.
         notes: reasons to doubt the recordings.
@@ -54,7 +55,7 @@ class BagPayload:
     notes: tuple[str, ...]
 
     def summary(self) -> dict[str, Any]:
-        """Return all results as what JSON can hold."""
+        """Return all results as values that JSON can hold."""
         fit = self.fit
         return {
             'bag': self.bag,
@@ -87,19 +88,18 @@ def bag_payload(
     hold: Mapping[str, float] | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> BagPayload:
-    """Return what a link carried in a bag.
+    """Return the payload that a link carried in a bag.
 
     Args:
         path: the bag with load.
         urdf: the robot, without load.
         empty: a bag of the same robot without load, from which errors of the model are learnt:
             friction, offsets of efforts, masses.
-        unloaded: start and end, in s of the bag's time, during which there is no load in it.
+        unloaded: start and end of an interval without load, in s of the bag's time.
         frame: link that carries the load; None takes the robot's tip.
-        center: where the load's centre of mass is, in the link's frame, shape (3,), m; None
-            estimates it.
-        joint_states: topic in both bags, or topics that have the joints together; empty takes
-            the only one, or those together, that have all joints.
+        center: the load's centre of mass in the link's frame, shape (3,), m; None estimates it.
+        joint_states: topic in both bags, or topics that have all joints together; empty takes
+            the only topic that has all joints, else the topics that have them together.
         rename: joints of the model by their names in both bags, as for `analyze_bag`.
         scale: factors or units by joint in both bags, as for `analyze_bag`.
         hold: positions of joints that are not recorded and stand still, rad or m.
@@ -136,8 +136,8 @@ def bag_payload(
 
 def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
     notes = list(loaded.notes)
-    # A load may well be larger than the rest of an effort: what contradicts the model is told by
-    # the recording without, if there is one.
+    # A load's effort may exceed the robot's own: contradictions with the model are looked for in
+    # the recording without load, if there is one.
     contradiction = contradicting_efforts(joint_results(bare or loaded, DEFAULT_MAX_NOISE))
     if bare is not None:
         notes += [f'without load: {note}' for note in bare.notes]
@@ -147,13 +147,13 @@ def _notes(loaded: Replay, bare: Replay | None) -> tuple[str, ...]:
 
 
 def _negative(fit: PayloadFit, robot: Robot) -> list[str]:
-    """Point out masses that no load has."""
+    """Return a note about significantly negative masses, if there are any."""
     least = -NEGATIVE_SHARE * sum(body.mass for body in tree_of(robot.model).bodies)
     if not any(each.mass < least and each.mass_interval[1] < 0.0 for each in fit.pieces):
         return []
     return [
-        'a mass below zero is no load: are the recordings with and without load the other way '
-        'round, does the description carry a load, or are efforts or positions not those of it?'
+        'the payload has a negative mass: are the recordings with and without load interchanged, '
+        'does the description include a load, or are efforts or positions of another robot?'
     ]
 
 
@@ -170,7 +170,7 @@ def _rows_with_and_without(
     loaded: Replay, bare: Replay | None, unloaded: tuple[float, float] | None
 ) -> tuple[Rows, Rows | None]:
     """Return the rows with load, and those without; None if there are none."""
-    # As long as any window has to be, of either recording: they may have different rates.
+    # No shorter than the shortest window of either recording: their rates may differ.
     step = max(each.filters[0].step for each in (loaded, bare) if each is not None)
     width = WIDTH_SHARE * max(loaded.window, (2 * MIN_HALF_COUNT + 1) * step)
     rows = _rows(loaded, width)
@@ -240,8 +240,8 @@ def _line(piece: PayloadEstimate, given: bool) -> str:
     if low <= 0.0 <= high:
         return text + '   no load is evident'
     parts: Sequence[str] = [
-        f'{axis} {value:.4g} +/- {half:.2g}' if told else f'{axis} not excited'
-        for axis, value, half, told in zip(
+        f'{axis} {value:.4g} +/- {half:.2g}' if excited else f'{axis} not excited'
+        for axis, value, half, excited in zip(
             'xyz',
             piece.center_of_mass,
             0.5 * np.ptp(piece.center_interval, axis=1),

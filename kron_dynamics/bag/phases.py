@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine did when: it moved, was at rest, held a load, or dug."""
+"""Phases of a machine's work: moving, at rest, holding a load, or digging."""
 
 from __future__ import annotations
 
@@ -14,31 +14,33 @@ from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.typing import BoolArray, FloatArray
 
 KINDS = ('at rest', 'holding', 'moving', 'digging')
-# A joint moves that is faster than this share of its largest velocity, and than its noise.
+# A joint moves if its speed exceeds this share of its largest speed. All thresholds also exceed
+# the noise (standard deviation) by NOISE_FACTOR.
 MOVING_SHARE = 0.01
 NOISE_FACTOR = 5.0
-# A joint holds whose effort is more than this share of the largest.
+# A joint holds if its effort exceeds this share of its largest effort.
 HOLDING_SHARE = 0.05
-# An external effort digs that varies by this share of the recorded effort within a few seconds.
+# A joint digs if its external effort has a standard deviation above this share of its largest
+# recorded effort, within DIGGING_ROWS rows to either side (a few seconds).
 DIGGING_SHARE = 0.15
 DIGGING_ROWS = 20
 # Rounding of an external effort, as a share of the largest.
 ROUNDING = 1e-9
-# A phase that is shorter, in s, belongs to the one before.
+# Shorter phases, in s, are merged into the one before.
 SHORTEST = 1.0
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A time during which a machine did the same.
+    """A time interval during which a machine did one thing.
 
     Attributes:
-        kind: one of `KINDS`: 'moving', 'at rest' (no motion and hardly an effort), 'holding'
-            (effort without motion) or 'digging' (an external effort that varies).
-        segment: which stretch of the run it is in, counted from 0.
+        kind: one of `KINDS`: 'moving', 'at rest' (no motion and hardly any effort), 'holding'
+            (effort without motion) or 'digging' (a varying external effort).
+        segment: index of its segment of the run, from 0.
         start: s.
         end: s.
-        joints: those that move, hold, or feel the external effort.
+        joints: the joints that move, hold, or bear the external effort.
     """
 
     kind: str
@@ -54,14 +56,15 @@ def phases(
     effort_noise: FloatArray,
     external_noise: FloatArray,
 ) -> tuple[Phase, ...]:
-    """Return what a machine did, in order.
+    """Return the phases of a run in the order of time.
 
     Args:
         replay: the recomputed run.
         external: its external efforts.
-        effort_noise: standard deviation of the recorded efforts, averaged, shape (n,); NaN where
+        effort_noise: standard deviation of the averaged recorded efforts, shape (n,); NaN where
             none are recorded.
-        external_noise: standard deviation of the external efforts, shape (n,); NaN likewise.
+        external_noise: standard deviation of the external efforts, shape (n,); NaN where none
+            are known.
     """
     speeds = np.array([item.velocity_deviation() for item in replay.filters])
     rows = [item.rows for item in external]
@@ -70,7 +73,7 @@ def phases(
     moving = np.maximum(MOVING_SHARE * fastest, NOISE_FACTOR * speeds)
     holding = np.maximum(HOLDING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(effort_noise))
     digging = np.maximum(DIGGING_SHARE * strongest, NOISE_FACTOR * np.nan_to_num(external_noise))
-    # Nobody can tell who pushes a joint whose effort is not measured, and rounding pushes none.
+    # No external effort can be estimated without recorded efforts, nor out of rounding errors.
     digging = np.where(strongest > 0.0, digging, np.inf)
     pushed = _largest([np.abs(item.effort[item.rows.valid]) for item in external], replay.robot.n)
     digging = np.maximum(digging, ROUNDING * pushed)
@@ -96,13 +99,13 @@ def _largest(parts: Sequence[FloatArray], n: int) -> FloatArray:
 
 
 def _variation(effort: FloatArray) -> FloatArray:
-    """Return the spread of columns within some rows about each, shape (N, n)."""
+    """Return the moving standard deviation over DIGGING_ROWS rows to either side, shape (N, n)."""
     known = np.nan_to_num(effort)
     box = np.ones(2 * DIGGING_ROWS + 1)
     count = _moving(np.ones(len(known)), box)
     columns = []
     for column in known.T:
-        # About the mean, or rounding would hide what varies little.
+        # Deviations from the mean: cancellation would hide small variations otherwise.
         centred = column - column.mean()
         mean = _moving(centred, box) / count
         columns.append(np.sqrt(np.maximum(_moving(centred**2, box) / count - mean**2, 0.0)))

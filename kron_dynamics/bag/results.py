@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that sum a replay up, per joint and for the tip."""
+"""Summary figures of a replay, per joint and for the tip."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kron_dynamics.model.joint_kinds import joint_kind
 
 DEFAULT_MAX_NOISE = 0.5
 _EFFORTS = ('recomputed', *TERMS)
-# A residual so many times the effort is no error of a model of this robot.
+# A residual RMS above this multiple of the effort's RMS is no plausible error of the model.
 _NOT_THE_ROBOT = 1.5
-# Efforts that are so near to those of the model in another unit are in that unit.
+# Efforts are in another unit if recomputed / recorded is the unit's factor within this share.
 UNIT_SHARE = 0.2
 
 
@@ -32,16 +32,16 @@ class JointResult:
     Attributes:
         name: the joint.
         unit: 'N' or 'N m'.
-        source: where the recorded effort is from: 'measured', 'commanded' or 'none'.
+        source: source of the recorded effort: 'measured', 'commanded' or 'none'.
         sample_count: samples compared.
         effort_rms: RMS of the recorded effort.
-        effort_peak: largest magnitude of it.
+        effort_peak: largest magnitude of the recorded effort.
         recomputed_rms: RMS of the recomputed effort.
-        noise: standard deviation the recomputed effort has from the noise of the samples.
-        noise_dominates: whether that is too much for a residual to mean anything.
+        noise: standard deviation of the recomputed effort due to the noise of the samples.
+        noise_dominates: whether the noise is too large for a meaningful residual.
         residual_rms: RMS of recorded minus recomputed.
-        residual_peak: largest magnitude of it.
-        residual_mean: its mean: what a wrong mass or an unmodelled load causes.
+        residual_peak: largest magnitude of the residual.
+        residual_mean: mean of the residual, as a wrong mass or an unmodelled load causes it.
         term_rms: RMS of the inertia, Coriolis, gravity and friction terms by name.
     """
 
@@ -77,8 +77,8 @@ class TipResult:
         recorded_rms: RMS of the recorded acceleration.
         recomputed_rms: RMS of the recomputed acceleration.
         difference_rms: RMS of their difference.
-        noise: standard deviation of the recomputed acceleration by the samples' noise.
-        noise_dominates: whether that is too much for the difference to mean anything.
+        noise: standard deviation of the recomputed acceleration due to the noise of the samples.
+        noise_dominates: whether the noise is too large for a meaningful difference.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class TipResult:
 
 
 def contradicting_efforts(joints: Sequence[JointResult]) -> str | None:
-    """Return a sentence about efforts that cannot be those of the model; None if all can.
+    """Return a sentence about efforts that contradict the model; None if there are none.
 
     Args:
         joints: results of a run.
@@ -129,8 +129,8 @@ def joint_results(
 
     Args:
         replay: the recomputed run.
-        max_noise: share of a joint's effort above which its noise is said to dominate.
-        segments: which of the run's segments to sum up; None takes all.
+        max_noise: noise above this share of a joint's effort is reported as dominating.
+        segments: indices of the run's segments to sum up; None takes all.
     """
     sums = _sums(replay, segments)
     model = replay.robot.model
@@ -171,7 +171,7 @@ def tip_results(replay: Replay, max_noise: float) -> tuple[TipResult, ...]:
 
     Args:
         replay: the recomputed run.
-        max_noise: share of the acceleration above which its noise is said to dominate.
+        max_noise: noise above this share of the acceleration is reported as dominating.
     """
     sums = _sums(replay)
     found = _joined([part.tip for part in sums])
@@ -200,8 +200,8 @@ def pooled_noise(noise: Sequence[float], sums: Sequence[SegmentSums]) -> float:
     """Return the RMS of the segments' noise, weighted by their samples.
 
     Args:
-        noise: of each segment.
-        sums: of each segment.
+        noise: standard deviation in each segment.
+        sums: sums of each segment.
     """
     counts = [part.compared for part in sums]
     return float(np.sqrt(np.average(np.square(noise), weights=counts)))

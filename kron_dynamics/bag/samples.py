@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded values over time, and the count of those that could not be used."""
+"""Recorded values over time, and counts of the samples that could not be used."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# Is told what is being done, and how much of it is done, 0 to 1.
+# Callback with the current step and its completed share, 0 to 1.
 Progress = Callable[[str, float], None]
-# A series at even times that has more of them by sample is of no motion that was sampled evenly.
+# Samples come in bursts if a series at their usual period has this many times more rows.
 MOST_TIMES = 50
-_ROWS = 16_384  # of a long table that are looked at together
+_ROWS = 16_384  # rows of a long table that are processed together
 # Indices of messages, and the values they hold.
 Piece = tuple[IntArray, FloatArray]
 
@@ -35,19 +35,19 @@ class Samples:
 
     @cached_property
     def period(self) -> float:
-        """Usual distance of the samples in s; there have to be two or more."""
+        """Usual period of the samples in s; requires two or more samples."""
         return sample_period(self.time)
 
     @property
     def in_bursts(self) -> bool:
-        """Whether most are so close together that a series at even times would hardly end."""
+        """Whether a series at the usual period would be far longer than the samples."""
         count = len(self.time)
         return count > 1 and bool(self.time[-1] - self.time[0] > MOST_TIMES * self.period * count)
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        """Least and largest value; there has to be one."""
-        # A column of a long table is read once, some rows after the other.
+        """Least and largest value; requires one sample or more."""
+        # A column of a long (memory-mapped) table is read once, block by block.
         least, largest = np.inf, -np.inf
         for first in range(0, len(self.value), _ROWS):
             part = np.ascontiguousarray(self.value[first : first + _ROWS])
@@ -63,18 +63,18 @@ class Samples:
 
 @dataclass
 class DroppedSamples:
-    """What was not used, and why.
+    """Counts of data that were not used, by reason.
 
     Attributes:
         undecodable: messages whose bytes do not fit their type.
         malformed: messages whose arrays do not fit their names, or that repeat a name.
         non_finite: samples that are NaN, infinite or above 1e12, by 'joint quantity'.
-        duplicates: samples whose stamp came before with the same value.
-        conflicts: samples whose stamp came before with another value.
+        duplicates: samples with the stamp and the value of an earlier one.
+        conflicts: samples with the stamp of an earlier one but another value.
         out_of_order: messages older than one before them (used, after sorting).
-        restarts: times the clock jumped back.
-        unstamped: messages without a stamp among those with a stamp of the wall clock.
-        outside_segments: position samples where not all joints are known, or alone between gaps.
+        restarts: how often the clock jumped back.
+        unstamped: messages without a stamp among messages with wall-clock stamps.
+        outside_segments: position samples where other joints are missing, or alone between gaps.
         unused_joints: joints in the messages that are no coordinate of the model.
     """
 
@@ -117,21 +117,21 @@ class DroppedSamples:
 def merge_samples(
     pieces: Sequence[Piece], times: FloatArray, wanted: BoolArray, dropped: DroppedSamples
 ) -> Samples:
-    """Return one quantity from the messages that hold it: sorted by time, each time once.
+    """Return one quantity from the messages that hold it, sorted by time without duplicates.
 
     Of two samples with the same time the one recorded first is kept and the other counted.
 
     Args:
         pieces: values, shape (k,) or (k, m), with the indices of the k messages they are from.
         times: time of every message in s, shape (M,).
-        wanted: which messages to take, shape (M,).
-        dropped: where dropped samples are counted.
+        wanted: mask of the messages to take, shape (M,).
+        dropped: counts of dropped samples, which are increased.
     """
     if not pieces:
         return Samples(np.empty(0), np.empty(0))
     if len(pieces) == 1 and len(pieces[0][0]) == len(times) and wanted.all():
         if np.all(times[1:] > times[:-1]):
-            return Samples(times, pieces[0][1])  # of all signals the same times
+            return Samples(times, pieces[0][1])  # all signals share one array of times
     index = np.concatenate([piece[0] for piece in pieces])
     value = np.concatenate([piece[1] for piece in pieces])
     chosen = wanted[index]
@@ -149,10 +149,10 @@ def merge_samples(
 
 
 def sample_period(time: FloatArray) -> float:
-    """Return the usual distance of samples in s: the 75 % quantile of their distances.
+    """Return the usual period of samples in s: the 75 % quantile of their time differences.
 
-    A quantile above the median, because two publishers of the same joint make every other
-    distance arbitrarily short.
+    A quantile above the median, because with two publishers of the same joint every other
+    difference is arbitrarily short.
 
     Args:
         time: increasing times in s, shape (N,), N >= 2.

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How smooth a recorded motion is: jerk of joints and tip, rates and steps of the efforts.
+"""Smoothness of a recorded motion: jerk of joints and tip, rates and steps of the efforts.
 
-Accelerations and efforts are averages over a window. Their rates are differences over one window
-more, so that both ends have noise of their own: peaks shorter than a window are lowered. Steps of
-recorded efforts are of the samples as they are.
+Accelerations and efforts are averages over a window. Their rates are differences over another
+window's length, so that both ends have independent noise; peaks shorter than a window are
+attenuated. Steps of recorded efforts are taken from the samples without smoothing.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from kron_dynamics.bag.results import pooled_noise
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS
 from kron_dynamics.model.joint_kinds import joint_kind
 
-# Recorded efforts that are looked at together.
+# Recorded efforts that are processed together.
 _SAMPLES = 16_384
-# Parts after which memory of what was read is given back.
+# Parts after which the memory of file-backed tables is released.
 _HELD = 16
 
 
@@ -33,9 +33,9 @@ class RateResult:
     """RMS and peak of one rate.
 
     Attributes:
-        rms: root mean square; NaN where it is not known.
+        rms: root mean square; NaN where unknown.
         peak: largest magnitude.
-        noise: standard deviation by the noise of the joints' samples; NaN where that is not known.
+        noise: standard deviation due to the noise of the joints' samples; NaN where unknown.
     """
 
     rms: float
@@ -44,7 +44,7 @@ class RateResult:
 
     @property
     def noise_dominates(self) -> bool:
-        """Whether half of the RMS and more may be noise."""
+        """Whether noise is more than half of the RMS."""
         return 2.0 * self.noise > self.rms
 
 
@@ -56,11 +56,11 @@ class JointSmoothness:
         name: the joint.
         jerk_unit: 'rad/s^3' or 'm/s^3'.
         effort_unit: 'N m' or 'N'; rates are per second.
-        jerk: of the motion.
-        effort_rate: of the recorded effort.
-        recomputed_effort_rate: of the effort that the motion takes, where one is recorded too;
-            of all where none is.
-        largest_step: of the recorded effort, from a sample to the next, N m or N.
+        jerk: jerk of the motion.
+        effort_rate: rate of the recorded effort.
+        recomputed_effort_rate: rate of the recomputed effort: over the rows with recorded efforts,
+            or over all rows where none are recorded.
+        largest_step: largest step of the recorded effort between two samples, N m or N.
     """
 
     name: str
@@ -78,8 +78,8 @@ class Smoothness:
 
     Attributes:
         joints: in coordinate order.
-        tip_linear: jerk of the tip, m/s^3, of magnitudes.
-        tip_angular: second derivative of its angular velocity, rad/s^3, of magnitudes.
+        tip_linear: magnitude of the tip's jerk, m/s^3.
+        tip_angular: magnitude of the second derivative of its angular velocity, rad/s^3.
     """
 
     joints: tuple[JointSmoothness, ...]
@@ -131,14 +131,17 @@ def _result(moments: RateMoments, column: int, noise: float) -> RateResult:
 
 
 def _largest_steps(replay: Replay) -> list[float]:
-    """From a recorded effort to the next, gaps left out; NaN where no two are neighbours."""
+    """Return the largest step of each joint's recorded effort, without steps over gaps.
+
+    NaN where no two samples are neighbours.
+    """
     largest = np.full(len(replay.filters), np.nan)
     for segment in replay.run.log.segments:
         efforts = recorded_efforts(replay.run, segment, replay.effort_sources)
         longest = max(len(samples.time) for samples in efforts)
         joints = alike(range(len(efforts)), [stamps_key(samples) for samples in efforts])
         for first in range(0, longest, _SAMPLES):
-            # The last sample is the first of the next part.
+            # Parts overlap by one sample.
             part = slice(first, first + _SAMPLES + 1)
             if not first % (_HELD * _SAMPLES):
                 release()

@@ -151,4 +151,4 @@ def test_efforts_that_end_and_what_was_lost_are_told(bags, make_bag, arm_motion,
 def test_mass_below_zero_is_told_to_be_no_load(bags, capsys):
     urdf = ('--urdf', str(bags / 'arm.urdf'))
     assert main(['payload', str(bags / 'empty'), *urdf, '--empty', str(bags / 'loaded')]) == 0
-    assert 'a mass below zero is no load' in capsys.readouterr().out
+    assert 'the payload has a negative mass' in capsys.readouterr().out
