@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as files: joint states, accelerations and descriptions out of rosbag2 storage."""
+"""Reading of joint states, accelerations and robot descriptions from rosbag2 storage files."""

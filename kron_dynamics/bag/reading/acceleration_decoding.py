@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized accelerations to tables: those of one frame together, any other one by itself."""
+"""Decoding of serialized accelerations: vectorised by frame, unusual messages one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.joint_state_layout import STAMP, XCDR1
 from kron_dynamics.typing import ByteArray, FloatArray, IntArray
 
-_FRAMES = 8  # tried for the messages of one size; then they are read one by one
+_FRAMES = 8  # frames tried for messages of one size; the rest is decoded one by one
 _LENGTH = struct.Struct('<I')
 _NUMBERS = 6
 
@@ -28,7 +28,7 @@ class AccelerationMessage:
     Attributes:
         log_time: time of recording, in ns.
         stamp: time in the header, in ns.
-        frame_id: frame whose axes the components refer to.
+        frame_id: frame in whose axes the components are given.
         acceleration: linear (m/s^2) then angular (rad/s^2) components, shape (6,).
     """
 
@@ -45,8 +45,8 @@ class Accelerations:
     Attributes:
         log_time: times of recording, in ns, shape (M,).
         stamp: times in the headers, in ns, shape (M,).
-        frame_ids: frames whose axes the components refer to.
-        frame: which of them, shape (M,).
+        frame_ids: frames in whose axes the components are given.
+        frame: index into `frame_ids` of each message, shape (M,).
         acceleration: linear (m/s^2) then angular (rad/s^2) components, shape (M, 6).
     """
 
@@ -75,18 +75,18 @@ class Accelerations:
 
 
 class AccelerationDecoder(BlockDecoder):
-    """Takes serialized geometry_msgs/AccelStamped messages of a topic, and gives their table."""
+    """Decodes the serialized geometry_msgs/AccelStamped messages of a topic into a table."""
 
     def __init__(self, decode: Callable[[bytes], Any]) -> None:
         """Make a decoder without messages.
 
         Args:
-            decode: makes a message object of any bytes, or None where they are no message.
+            decode: returns the message object of any bytes, or None if they are no message.
         """
         super().__init__()
         self._decode = decode
         self._frames: dict[str, int] = {}
-        self._places = Spool(np.int64, 3)  # among all, stamp, frame
+        self._places = Spool(np.int64, 3)  # index of the message, stamp, frame
         self._numbers = Spool(float, _NUMBERS)
 
     def finish(self) -> tuple[Accelerations, int]:
@@ -137,9 +137,9 @@ class AccelerationDecoder(BlockDecoder):
 
 
 def _layout(data: bytes) -> tuple[str, int, int] | None:
-    """Return the frame of a message, where it ends and where the numbers begin; None if unusual.
+    """Return a message's frame, the frame's end and the offset of the numbers; None if unusual.
 
-    Those in little-endian XCDR1 that end with the last number have this layout.
+    Usual messages are in little-endian XCDR1 and end with the last number.
     """
     begin = STAMP.stop + _LENGTH.size
     if data[: len(XCDR1)] != XCDR1 or len(data) < begin:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized messages of a topic, put together by their size until they are decoded."""
+"""Serialized messages of a topic, collected by size and decoded in blocks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.typing import ByteArray, FloatArray, IntArray
 
-_BLOCK = 4096  # messages whose bytes are held until they are decoded
-_FEWEST = 16  # fewer of one size are held until there are more
+_BLOCK = 4096  # messages that are collected before they are decoded
+_FEWEST = 16  # fewer messages of one size are not decoded at once but collected
 SECOND = 1_000_000_000  # ns
 
 
 class BlockDecoder(ABC):
-    """Takes serialized messages of a topic, one by one or many of one size."""
+    """Accepts the serialized messages of a topic, singly or many of one size at a time."""
 
     def __init__(self) -> None:
         """Begin without messages."""
@@ -28,10 +28,10 @@ class BlockDecoder(ABC):
 
     @abstractmethod
     def _decode_rows(self, rows: ByteArray, index: IntArray) -> None:
-        """Decode messages of one size, shape (N, size), with their places among all."""
+        """Decode messages of one size, shape (N, size), with their indices in the topic, (N,)."""
 
     def add(self, log_time: int, data: bytes) -> None:
-        """Take the next message.
+        """Add the next message.
 
         Args:
             log_time: time of recording, in ns.
@@ -43,7 +43,7 @@ class BlockDecoder(ABC):
             self._decode_block()
 
     def add_rows(self, log_times: IntArray, rows: ByteArray) -> None:
-        """Take the next messages, all of one size.
+        """Add the next messages, all of one size.
 
         Args:
             log_times: times of recording, in ns, shape (N,).
@@ -76,11 +76,11 @@ class BlockDecoder(ABC):
 
 
 def stamps_of(rows: ByteArray, where: slice) -> IntArray:
-    """Return stamps in messages, in ns, shape (N,).
+    """Return the stamps of messages, in ns, shape (N,).
 
     Args:
         rows: the messages, shape (N, size).
-        where: int32 of seconds, then uint32 of nanoseconds, little endian.
+        where: bytes of the stamp: int32 seconds, then uint32 nanoseconds, little endian.
     """
     stamps = np.ascontiguousarray(rows[:, where])
     seconds, nanoseconds = stamps.view('<i4')[:, 0], stamps.view('<u4')[:, 1]
@@ -88,13 +88,13 @@ def stamps_of(rows: ByteArray, where: slice) -> IntArray:
 
 
 def numbers_of(rows: ByteArray, at: int, count: int) -> FloatArray:
-    """Return float64 numbers in messages, little endian, shape (N, count).
+    """Return the little-endian float64 numbers in messages, shape (N, count).
 
     Args:
         rows: the messages, shape (N, size).
-        at: first byte of the numbers.
-        count: how many there are.
+        at: offset of the first number.
+        count: how many numbers there are.
     """
     numbers = np.ascontiguousarray(rows[:, at : at + 8 * count])
-    # A copy, also of numbers that are in the machine's own order already.
+    # Always a copy, also on little-endian machines.
     return numbers.view('<f8').astype(float).reshape(len(rows), count)

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of SQLite recordings that were copied in part: the rows of whole pages.
+"""Recovery of rows from truncated SQLite recordings.
 
-SQLite refuses such files. Their pages are read here as its file format says
-(https://www.sqlite.org/fileformat2.html): rows stand in leaves of tables, whichever table it is;
-those of messages and topics are known by the types of their columns.
+SQLite refuses such files. Here their complete pages are read according to the file format
+(https://www.sqlite.org/fileformat2.html): rows are in the leaf pages of tables, without the
+name of the table; rows of messages and topics are recognised by the types of their columns.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from kron_dynamics.bag.reading.cut_mcap import CutConnection
 from kron_dynamics.exceptions import BagError
 
 _MAGIC = b'SQLite format 3\0'
-_HEADER = 100  # bytes before the content of the first page
-LEAF = 0x0D  # a page of rows
-PAGE_HEADER = 8
-_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of a column by its type
-_ZERO, ONE, _BLOB, _TEXT = 8, 9, 12, 13
-_Row = tuple[int, list[int], bytes]  # its number, the types of its columns, its content
+_HEADER = 100  # bytes of the file header, which is part of the first page
+LEAF = 0x0D  # first byte of a table's leaf page
+PAGE_HEADER = 8  # bytes of a leaf's header
+_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of an integer by its serial type
+_ZERO, ONE, _BLOB, _TEXT = 8, 9, 12, 13  # serial types: the integers 0 and 1, empty blob and text
+_Row = tuple[int, list[int], bytes]  # row number, serial types of the columns, content
 
 
 def is_cut_database(path: Path) -> bool:
-    """Return whether a file begins as SQLite files do, and is shorter than it says."""
+    """Return whether a file has an SQLite header but fewer pages than the header says."""
     with path.open('rb') as file:
         head = file.read(_HEADER)
         file.seek(0, 2)
@@ -40,15 +40,15 @@ def is_cut_database(path: Path) -> bool:
 
 
 class CutDatabase:
-    """What is left of a recording whose end is missing.
+    """Reader of an SQLite recording whose end is missing.
 
     Attributes:
-        connections: its topics, with the numbers of messages that are left.
-        lost_chunks: rows that cannot be read any more.
+        connections: its topics, with the numbers of readable messages.
+        lost_chunks: number of unreadable rows.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look through all whole pages.
+        """Scan all complete pages.
 
         Args:
             path: of the file.
@@ -66,7 +66,7 @@ class CutDatabase:
                 counts[topic] = counts.get(topic, 0) + 1
             elif _is_topic(types):
                 name, kind = _texts(types, content)
-                # Definitions of messages are tables of texts, too.
+                # Rows of message definitions consist of texts, too.
                 if name.startswith('/'):
                     topics[number] = name, kind
         self.connections = [
@@ -78,7 +78,7 @@ class CutDatabase:
     def messages(
         self, connections: Collection[CutConnection]
     ) -> Iterator[tuple[CutConnection, int, bytes]]:
-        """Return an iterator of connection, time of recording (ns) and bytes, as in the file.
+        """Return an iterator of connection, time of recording (ns) and bytes, in file order.
 
         Args:
             connections: the topics wanted.
@@ -91,7 +91,7 @@ class CutDatabase:
                     yield wanted[topic], time, data
 
     def _rows(self) -> Iterator[_Row]:
-        """All rows of all tables."""
+        """Yield all rows of all tables."""
         self.lost_chunks = 0
         with self._path.open('rb') as file:
             size = _page_size(file.read(_HEADER).ljust(_HEADER, b'\0'))
@@ -138,7 +138,7 @@ class CutDatabase:
         return number, types, payload[size:]
 
     def _overflow(self, file: IO[bytes], number: int, length: int, size: int) -> bytes:
-        """What of a long row is in other pages."""
+        """Return the part of a long row that is in overflow pages."""
         parts: list[bytes] = []
         left = length
         while left > 0 and number:
@@ -154,16 +154,16 @@ class CutDatabase:
 
 def _page_size(head: bytes) -> int:
     size = int(struct.unpack_from('>H', head, 16)[0])
-    # The largest size does not fit, and is written as 1; others are powers of two.
+    # The largest size, 65536, does not fit into 16 bits and is stored as 1.
     return 65536 if size == 1 else max(size, 512)
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a whole number of one to nine bytes, and where it ends.
+    """Return an SQLite varint of one to nine bytes, and the offset of its end.
 
     Args:
-        data: where it is.
-        at: where it begins.
+        data: bytes that contain it.
+        at: offset of its first byte.
     """
     value = 0
     for k in range(8):
@@ -175,10 +175,10 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def is_message(types: list[int]) -> bool:
-    """Return whether columns are those of a message: number, topic, time and bytes.
+    """Return whether a row's columns are those of a message: number, topic, time and bytes.
 
     Args:
-        types: of the columns.
+        types: serial types of the columns.
     """
     if len(types) != 4 or types[0] or types[3] < _BLOB or types[3] % 2:
         return False
@@ -186,10 +186,10 @@ def is_message(types: list[int]) -> bool:
 
 
 def size_of(kind: int) -> int:
-    """Return how many bytes a column takes.
+    """Return the size of a column in bytes.
 
     Args:
-        kind: its type: of a whole number, a text or bytes.
+        kind: its serial type: integer, text or blob.
     """
     return (kind - _BLOB) // 2 if kind >= _BLOB else _INTEGERS.get(kind, 0)
 
@@ -201,7 +201,7 @@ def _message(types: list[int], content: bytes) -> tuple[int, int, bytes]:
 
 
 def _is_topic(types: list[int]) -> bool:
-    """Whether columns are those of a topic: number and texts, name and type the first."""
+    """Return whether columns are those of a topic: number, name, type and more texts."""
     return len(types) >= 4 and not types[0] and all(t >= _TEXT and t % 2 for t in types[1:4])
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of MCAP files whose recorder was killed, or that were copied in part."""
+"""Recovery of messages from truncated MCAP files: killed recorder or incomplete copy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kron_dynamics.exceptions import BagError
 
 
 class CutConnection(NamedTuple):
-    """A topic of a file that is cut off; attributes as of a connection of rosbags."""
+    """A topic of a truncated file; its attributes are named as in a connection of rosbags."""
 
     id: int
     topic: str
@@ -40,7 +40,7 @@ class CutConnection(NamedTuple):
 
 
 def is_cut_off(path: Path) -> bool:
-    """Return whether a file begins as MCAP files do, and does not end so."""
+    """Return whether a file begins with the MCAP magic bytes but does not end with them."""
     with path.open('rb') as file:
         begin = file.read(len(MAGIC))
         file.seek(0, 2)
@@ -51,15 +51,15 @@ def is_cut_off(path: Path) -> bool:
 
 
 class CutFile:
-    """What is left of an MCAP file whose end is missing.
+    """Reader of an MCAP file whose end is missing.
 
     Attributes:
-        connections: its topics, with the numbers of messages that are left.
-        lost_chunks: chunks that cannot be read any more.
+        connections: its topics, with the numbers of readable messages.
+        lost_chunks: number of unreadable chunks.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look through all whole records; those in a last chunk that is not compressed, too.
+        """Scan all complete records, also those in a truncated last chunk without compression.
 
         Args:
             path: of the file.
@@ -90,7 +90,7 @@ class CutFile:
     def messages(
         self, connections: Collection[CutConnection]
     ) -> Iterator[tuple[CutConnection, int, bytes]]:
-        """Return an iterator of connection, time of recording (ns) and bytes, by that time.
+        """Return an iterator of connection, time of recording (ns) and bytes, sorted by time.
 
         Args:
             connections: the topics wanted.
@@ -106,7 +106,7 @@ class CutFile:
             yield wanted[channel], time, data
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
-        """Kinds and contents of all records, those in chunks in their place."""
+        """Yield kind and content of all records; chunks are replaced by their records."""
         self.lost_chunks = 0
         with (
             self._path.open('rb') as file,
@@ -126,7 +126,7 @@ class CutFile:
     def _records_of_chunk(self, chunk: bytes, cut: bool) -> Iterator[tuple[int, bytes]]:
         try:
             content = partial_content(chunk) if cut else chunk_content(chunk)
-        # Whatever the libraries of the compressions raise.
+        # The compression libraries raise various exceptions.
         except Exception:
             self.lost_chunks += 1
             return

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names, units and signs of recorded joints, made those of the model while a bag is read."""
+"""Mapping of recorded joint names, units and signs to those of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kron_dynamics.exceptions import BagError, ParameterError
 from kron_dynamics.typing import FloatArray
 
 QUANTITIES = ('position', 'velocity', 'effort')
-# What a unit is in SI units, and which quantities it is a unit of.
+# Factor to SI units, and the quantities that are measured in the unit.
 UNITS: dict[str, tuple[float, tuple[str, ...]]] = {
     'deg': (math.pi / 180.0, ('position', 'velocity')),
     'rev': (2.0 * math.pi, ('position', 'velocity')),
@@ -26,27 +26,27 @@ UNITS: dict[str, tuple[float, tuple[str, ...]]] = {
 
 
 class NamesError(BagError):
-    """Names that are asked for do not fit what was recorded."""
+    """Names given by the user do not fit the recorded names."""
 
 
 class JointMapping:
-    """Which names joints get, and by what their numbers are multiplied."""
+    """Rules that rename recorded joints and scale their values."""
 
     def __init__(
         self,
         rename: Mapping[str, str] | None = None,
         scale: Mapping[str, float | str] | None = None,
     ) -> None:
-        """Take the rules; a name may hold one ``*``, which stands for any text.
+        """Check the rules; a name may contain one ``*``, which stands for any text.
 
         Args:
             rename: names of the model by names in the bag.
             scale: factor or unit by name of the model, or by name and quantity,
-                ``'luff:effort'``. A number is for position, velocity and effort alike, a unit
-                (deg, rev, rpm, mm, kN or mN) for what it is a unit of.
+                ``'luff:effort'``. A number scales position, velocity and effort, a unit
+                (deg, rev, rpm, mm, kN or mN) only the quantities measured in it.
 
         Raises:
-            ParameterError: a rule makes no sense.
+            ParameterError: a rule is invalid.
         """
         self._rename = dict(rename or {})
         for old, new in self._rename.items():
@@ -60,10 +60,10 @@ class JointMapping:
         self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def names(self, recorded: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of the model for those of a message.
+        """Return the names of the model for the names in a message.
 
         Args:
-            recorded: the names in it.
+            recorded: the names in the message.
 
         Raises:
             BagError: two joints get the same name.
@@ -96,8 +96,8 @@ class JointMapping:
         """Return positions, velocities and efforts in the units of the model, (N, k) each.
 
         Args:
-            names: of the model.
-            values: as recorded, shape (N, k) each; those of another width stay as they are.
+            names: the k joints' names in the model.
+            values: as recorded, shape (N, k) each; tables of another width are not changed.
         """
         place, rate, effort = (
             table * self._factors(names, quantity)
@@ -117,23 +117,23 @@ class JointMapping:
         return factors
 
     def check(self) -> None:
-        """Refuse rules that no recorded joint has met.
+        """Refuse rules that matched no recorded joint.
 
         Raises:
-            BagError: there is one.
+            BagError: a rule matched no joint.
         """
         for rule in self._unmet:
             kind = 'rename' if rule in self._rename else 'scale'
             raise NamesError(
-                f"{kind} of '{rule}' meets no joint; recorded are {_listed(self._recorded)}"
+                f"{kind} of '{rule}' matches no joint; recorded are {_listed(self._recorded)}"
             )
 
 
 def _factor(rule: str, value: float | str) -> tuple[str, str, float, tuple[str, ...]]:
-    """Return a rule, its pattern of names, its factor and the quantities it is for."""
+    """Return a rule, its name pattern, its factor and the quantities that it scales."""
     pattern, _, quantity = rule.partition(':')
     if quantity and quantity not in QUANTITIES:
-        raise ParameterError(f"scale '{rule}': expected {', '.join(QUANTITIES)} behind the colon")
+        raise ParameterError(f"scale '{rule}': expected {', '.join(QUANTITIES)} after the colon")
     quantities: tuple[str, ...] = (quantity,) if quantity else QUANTITIES
     if isinstance(value, str):
         if value not in UNITS:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized joint states to tables: those of one layout together, any other one by itself."""
+"""Decoding of serialized joint states: vectorised by layout, unusual messages one by one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kron_dynamics.bag.reading.spool import Spool
 from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
 from kron_dynamics.typing import BoolArray, ByteArray, FloatArray, IntArray
 
-# Layouts tried for the messages of one size in a block; where something else in them changes all
-# the time, such as a counter in frame_id, reading one by one is quicker.
+# Layouts tried for the messages of one size in a block. If other bytes change in each message,
+# such as a counter in frame_id, decoding one by one is faster.
 _LAYOUTS = 8
 
 
 class _Part(NamedTuple):
-    """Decoded messages of one layout; arrays as of :class:`JointTable`, stamps in ns."""
+    """Decoded messages of one layout: indices, stamps (ns) and values as in `JointTable`."""
 
     places: IntArray
     stamp: IntArray
@@ -30,14 +30,14 @@ class _Part(NamedTuple):
 
 
 class _Store(NamedTuple):
-    """Messages of one layout: places among all and stamps; positions, velocities and efforts."""
+    """Messages of one layout: indices and stamps; positions, velocities and efforts."""
 
     places: Spool
     numbers: Spool
 
 
 class JointStateDecoder(BlockDecoder):
-    """Takes serialized sensor_msgs/JointState messages of a topic, and gives their tables."""
+    """Decodes the serialized sensor_msgs/JointState messages of a topic into tables."""
 
     def __init__(
         self, decode: Callable[[bytes], Any], mapping: JointMapping | None = None
@@ -45,15 +45,15 @@ class JointStateDecoder(BlockDecoder):
         """Make a decoder without messages.
 
         Args:
-            decode: makes a message object of any bytes, or None where they are no message.
-            mapping: of names, units and signs; None takes them as they are.
+            decode: returns the message object of any bytes, or None if they are no message.
+            mapping: mapping of names, units and signs; None keeps them as recorded.
         """
         super().__init__()
         self._decode = decode
         self._mapping = mapping or JointMapping()
         self._undecodable: list[int] = []
         self._stores: dict[tuple[Any, ...], _Store] = {}
-        self._layouts: dict[int, JointStateLayout] = {}  # the last of each size
+        self._layouts: dict[int, JointStateLayout] = {}  # the last layout of each message size
 
     def finish(self) -> tuple[JointStates, int]:
         """Return all messages in the order of recording, and how many could not be decoded."""
@@ -74,7 +74,7 @@ class JointStateDecoder(BlockDecoder):
             values = (numbers[:, ends[k] : ends[k + 1]] for k in range(3))
             tables.append(JointTable(names, index, *values))
         tables.sort(key=lambda table: int(table.index[0]))
-        # Indices count all messages until here.
+        # Up to here indices count undecodable messages, too.
         states = JointStates(log_time, stamp, tuple(tables)).taken(decoded)
         return states.by_log_time(), len(self._undecodable)
 
@@ -127,10 +127,10 @@ class JointStateDecoder(BlockDecoder):
 
 
 def _alike(rows: ByteArray, layout: JointStateLayout) -> BoolArray:
-    """Return which messages have a layout, shape (N,)."""
+    """Return the mask of messages that have a layout, shape (N,)."""
     alike = np.ones(len(rows), dtype=bool)
     for where, what in layout.same:
-        # As words, which is quicker than byte by byte; the rest of the bytes after them.
+        # Compare 8-byte words, which is faster than bytes, and then the remaining bytes.
         whole = len(what) // 8 * 8
         words = np.ascontiguousarray(rows[:, where][:, :whole]).view(np.uint64)
         for column, word in zip(words.T, np.frombuffer(what[:whole], np.uint64), strict=True):

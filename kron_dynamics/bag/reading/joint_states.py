@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The joint states of a topic as tables: one for all messages that name the same joints."""
+"""The joint states of a topic as tables: one for all messages with the same joints."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
-    """Messages with the same names and lengths.
+    """Messages with the same names and array lengths.
 
     Attributes:
         names: joint names, as sent.
-        index: which messages of the topic, increasing, shape (N,).
-        position: positions, shape (N, len(names)) or another width, as sent, in rad or m.
+        index: indices of the messages in the topic, increasing, shape (N,).
+        position: positions in rad or m, shape (N, k); k is the array's length as sent, which may
+            differ from the number of names.
         velocity: velocities, likewise, in rad/s or m/s.
         effort: efforts, likewise, in N m or N.
     """
@@ -32,18 +33,18 @@ class JointTable:
     effort: FloatArray
 
     def taken(self, rows: BoolArray | IntArray, index: IntArray) -> JointTable:
-        """Return some of the messages, with other indices.
+        """Return some of the messages, with new indices.
 
         Args:
-            rows: which to take, shape (N,) or indices.
-            index: their indices, one for each taken.
+            rows: rows to take: a mask, shape (N,), or row numbers.
+            index: new index of each row taken.
         """
         return JointTable(
             self.names, index, self.position[rows], self.velocity[rows], self.effort[rows]
         )
 
     def joints_with(self, quantity: str) -> set[str]:
-        """Return the joints of which the messages have 'position', 'velocity' or 'effort'."""
+        """Return the joints with values of a quantity: 'position', 'velocity' or 'effort'."""
         width = getattr(self, quantity).shape[1]
         return set(self.names) if width == len(self.names) else set()
 
@@ -55,7 +56,7 @@ class JointStates:
     Attributes:
         log_time: times of recording, in ns, shape (M,).
         stamp: times in the headers, in ns, shape (M,).
-        tables: what they say, in the order of their first messages; each message is in one.
+        tables: contents, in the order of their first messages; each message is in one table.
     """
 
     log_time: IntArray
@@ -68,18 +69,18 @@ class JointStates:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Joints that are named, in the order of their first messages."""
+        """Names of all joints, in the order of their first messages."""
         return tuple(dict.fromkeys(name for table in self.tables for name in table.names))
 
     def joints_with(self, quantity: str) -> set[str]:
-        """Return the joints of which some message has 'position', 'velocity' or 'effort'."""
+        """Return the joints with 'position', 'velocity' or 'effort' in any message."""
         return set().union(*(table.joints_with(quantity) for table in self.tables))
 
     def taken(self, wanted: BoolArray) -> JointStates:
         """Return some of the messages.
 
         Args:
-            wanted: which, shape (M,).
+            wanted: mask of the messages to take, shape (M,).
         """
         if wanted.all():
             return self
@@ -92,7 +93,7 @@ class JointStates:
         return JointStates(self.log_time[wanted], self.stamp[wanted], tuple(tables))
 
     def by_log_time(self) -> JointStates:
-        """Return the messages in the order of recording; those of the same time stay in order."""
+        """Return the messages sorted by time of recording (stable for equal times)."""
         if not np.any(self.log_time[1:] < self.log_time[:-1]):
             return self
         order = np.argsort(self.log_time, kind='stable')
@@ -107,20 +108,20 @@ class JointStates:
         return JointStates(self.log_time[order], self.stamp[order], tuple(tables))
 
     def values(self, joint_names: Sequence[str], quantity: str) -> FloatArray:
-        """Return a quantity of some joints in every message, NaN where it has none, shape (M, k).
+        """Return a quantity of some joints in all messages, NaN where missing, shape (M, k).
 
         Args:
             joint_names: the k joints.
             quantity: 'position', 'velocity' or 'effort'.
 
         Raises:
-            BagError: a joint has none in any message.
+            BagError: no message has the quantity of a joint.
         """
         recorded = self.joints_with(quantity)
         for joint in joint_names:
             if joint not in recorded:
                 named = ', '.join(sorted(recorded)) or 'no joint'
-                raise BagError(f"no {quantity} of joint '{joint}': recorded is that of {named}")
+                raise BagError(f"no {quantity} of joint '{joint}': recorded for {named}")
         found = np.full((len(self), len(joint_names)), np.nan)
         for table in self.tables:
             known = table.joints_with(quantity)

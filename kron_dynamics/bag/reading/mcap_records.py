@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records of MCAP files, and those in a chunk."""
+"""Parsing of MCAP records, in files and in chunks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.typing import ByteArray, IntArray
 
 MAGIC = b'\x89MCAP0\r\n'
-# Kinds of records; files that were not written in full may end with zeros.
+# Record opcodes; files that were not written completely may end with zeros (NONE).
 NONE, SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x00, 0x03, 0x04, 0x05, 0x06, 0x0F
 SHORT, TWO_SHORTS, _LENGTH = struct.Struct('<H'), struct.Struct('<HH'), struct.Struct('<I')
 RECORD = struct.Struct('<BQ')  # kind and length
-MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, time of recording, of publishing
-_TIME = slice(RECORD.size + 6, RECORD.size + 14)  # of recording, in a message
-_FEWEST = 16  # messages that are looked at together
-_CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of its records
+MESSAGE_HEAD = struct.Struct('<HIQQ')  # channel, sequence, times of recording and publishing
+_TIME = slice(RECORD.size + 6, RECORD.size + 14)  # time of recording in a message record
+_FEWEST = 16  # messages that are compared first; then four times as many in each step
+_CHUNK_HEAD = struct.Struct('<QQQI')  # first and last time, size and checksum of the records
 FoundMessage = tuple[int, int, bytes]  # time of recording in ns, channel, message
 
 
@@ -29,8 +29,8 @@ class Batch(NamedTuple):
     """Messages of one topic and one size.
 
     Attributes:
-        times: of recording, in ns, shape (N,).
-        rows: their bytes, shape (N, size).
+        times: times of recording, in ns, shape (N,).
+        rows: bytes of the messages, shape (N, size).
     """
 
     times: IntArray
@@ -40,15 +40,15 @@ class Batch(NamedTuple):
 def batches_of_chunk(
     content: bytes, wanted: Collection[int], limits: tuple[int, int]
 ) -> Iterator[tuple[int, Batch]]:
-    """Return the messages of some channels among the records of a chunk, in their order.
+    """Yield channel and batch of the messages of some channels in a chunk, in their order.
 
     Args:
-        content: the records.
+        content: the chunk's records, decompressed.
         wanted: the channels.
-        limits: first and last time of recording that a message may have, in ns.
+        limits: first and last time of recording of the messages to take, in ns.
 
     Raises:
-        BagError: a record is no record.
+        BagError: a record is damaged.
     """
     at, end = 0, len(content)
     while at < end:
@@ -74,11 +74,11 @@ def batches_of_chunk(
 
 
 def alike_messages(content: bytes, at: int) -> ByteArray:
-    """Return message records of one channel and size that follow one another, (N, size).
+    """Return consecutive message records of one channel and size, shape (N, size).
 
     Args:
         content: records.
-        at: where the first of them begins.
+        at: offset of the first message record.
     """
     _, size = RECORD.unpack_from(content, at)
     stride = RECORD.size + size
@@ -92,16 +92,16 @@ def alike_messages(content: bytes, at: int) -> ByteArray:
             count += int(np.argmin(same))
             break
         count += len(same)
-        # Where messages of other topics stand between, only a few are compared at a time.
+        # Where topics alternate, only a few records are compared in vain.
         together *= 4
     return rows[:count]
 
 
 def messages_of_chunk(content: bytes, wanted: Collection[int]) -> Iterator[FoundMessage]:
-    """Return the messages of some channels among the records of a chunk.
+    """Yield the messages of some channels among the records of a chunk.
 
     Raises:
-        BagError: a record is no record.
+        BagError: a record is damaged.
     """
     record, head = RECORD.unpack_from, MESSAGE_HEAD.unpack_from
     at, end = 0, len(content)
@@ -128,23 +128,23 @@ def chunk_content(chunk: bytes) -> bytes:
 
 
 def partial_content(chunk: bytes) -> bytes:
-    """Return the records of a chunk that is cut off.
+    """Return the records of a truncated chunk.
 
     Raises:
-        BagError: it is compressed.
+        BagError: the chunk is compressed.
     """
     compression = text_at(chunk, _CHUNK_HEAD.size)
     if compression:
-        raise BagError(f'what is left of a chunk cannot be had from {compression}')
+        raise BagError(f'a truncated chunk cannot be decompressed ({compression})')
     return chunk[_CHUNK_HEAD.size + 4 + 8 :]
 
 
 def text_at(data: bytes, at: int) -> str:
-    """Return a text that begins somewhere with its length."""
+    """Return the length-prefixed text at an offset."""
     (length,) = _LENGTH.unpack_from(data, at)
     return data[at + 4 : at + 4 + length].decode()
 
 
 def recording_time(found: FoundMessage) -> int:
-    """Return when a message was recorded, in ns."""
+    """Return the time of recording of a message, in ns."""
     return found[0]

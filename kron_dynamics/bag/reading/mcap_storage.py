@@ -1,9 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of MCAP files, those of a chunk together.
+"""Chunk-wise reading of the messages of MCAP files.
 
-The library rosbags reads index and metadata. It makes a stream of every message, which takes as
-long as decoding; here the records of a chunk are found in its bytes, in the same order.
+The library rosbags reads index and metadata. It makes a stream object of every message, which
+takes as long as decoding; here the records of a chunk are located in its bytes instead, in the
+same order.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _AHEAD = 2  # chunks that are read ahead
 
 
 class ChunkReader(McapReader):
-    """Reads the messages of a chunk together.
+    """Storage reader that reads all messages of a chunk at once.
 
     Attributes:
-        in_batches: whether messages of one size that follow one another come as one
-            :class:`Batch`, in the order of the file.
+        in_batches: whether consecutive messages of one size are returned as one :class:`Batch`,
+            in the order of the file.
     """
 
     in_batches = False
@@ -50,7 +51,7 @@ class ChunkReader(McapReader):
         start: int | None = None,
         stop: int | None = None,
     ) -> Generator[tuple[Connection, int, Any], None, None]:
-        """Return an iterator of connection, time of recording (ns) and bytes, as its base does."""
+        """Return an iterator of connection, time of recording (ns) and bytes, as the base does."""
         if not self.chunks or start is not None or stop is not None:
             yield from super().messages(connections, start, stop)
             return
@@ -103,7 +104,7 @@ class _ChunkDirectoryReader(DirectoryReader):
 
 
 class BagReader(Reader):
-    """Reads bags as its base does, MCAP files by the chunk, SQLite files by many rows."""
+    """Reader of rosbags that reads MCAP files by chunks and SQLite files by blocks of rows."""
 
     STORAGE_PLUGINS = {  # noqa: RUF012
         **Reader.STORAGE_PLUGINS,
@@ -115,9 +116,9 @@ class BagReader(Reader):
     def batches(
         self, connections: Collection[Connection]
     ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
-        """Return an iterator of connection, time of recording (ns) and a message or many.
+        """Return an iterator of connection, time of recording (ns) and a message or a batch.
 
-        They come in the order of the files, which is about that of the times.
+        The order is that of the files, which is nearly sorted by time.
 
         Args:
             connections: the topics wanted.
@@ -125,14 +126,14 @@ class BagReader(Reader):
         storages: Any = getattr(self.storage, 'storages', [self.storage])
         for storage in storages:
             if isinstance(storage, (ChunkReader, RowReader)):
-                # What is compressed one by one is read so.
+                # Messages that are compressed one by one have to be read one by one.
                 storage.in_batches = self.compression_mode != 'message'
         found: Any = self.messages(connections)
         yield from found
 
 
 def _overlapping(chunks: Collection[ChunkInfo]) -> Iterator[list[ChunkInfo]]:
-    """Chunks in the order of their times, those together whose times overlap."""
+    """Yield groups of chunks with overlapping times, sorted by time."""
     together: list[ChunkInfo] = []
     last = 0
     for chunk in sorted(chunks, key=lambda c: (c.message_start_time, c.chunk_start_offset)):

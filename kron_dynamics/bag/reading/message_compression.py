@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that a recorder has compressed one by one, wherever metadata.yaml does not say so."""
+"""Decompression of messages compressed one by one, without relying on metadata.yaml."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# No serialized message begins so: its first byte is 0.
+# Magic number of zstd; the first byte of a serialized message is 0.
 _MAGIC = bytes.fromhex('28b52ffd')
 
 
 def zstd_library() -> Any:
-    """Return the module for zstd, which the library rosbags needs, too."""
+    """Return the zstd module: from the standard library or the backport that rosbags requires."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -27,16 +27,16 @@ def is_compressed(data: bytes | npt.NDArray[np.uint8]) -> bool:
     """Return whether a message is compressed.
 
     Args:
-        data: its bytes.
+        data: bytes of the message.
     """
     return bytes(data[: len(_MAGIC)]) == _MAGIC
 
 
 def decompressed(data: bytes) -> bytes:
-    """Return a message as it was before it was compressed; one that is damaged as it is.
+    """Return a message decompressed; uncompressed and damaged messages are returned unchanged.
 
     Args:
-        data: its bytes.
+        data: bytes of the message.
     """
     if not is_compressed(data):
         return data

@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading of what a dynamics analysis needs from a rosbag2 recording, without ROS.
+"""Reader of rosbag2 recordings without ROS, for the data that a dynamics analysis needs.
 
-Only messages of three types are decoded (sensor_msgs/JointState, geometry_msgs/AccelStamped and
-the std_msgs/String of topics named ``robot_description``); everything else in the bag is left
-alone, whatever its type. Their layout is the same in every ROS 2 distribution, so the definitions
-come from the reading library and a bag without embedded definitions reads the same.
+Only messages of three types are decoded: sensor_msgs/JointState, geometry_msgs/AccelStamped, and
+std_msgs/String on topics named ``robot_description`` or ``robot_constraints``. Their layout is the
+same in every ROS 2 distribution, so the definitions come from the library rosbags, and bags
+without embedded definitions can be read as well.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ if TYPE_CHECKING:
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ACCELERATION = 'geometry_msgs/msg/AccelStamped'
 TEXT = 'std_msgs/msg/String'
-# Names of the topics of such texts that are read.
+# Names of the std_msgs/String topics that are read.
 DESCRIPTIONS = ('robot_description', 'robot_constraints')
 _Decoders = dict[tuple[str, str], JointStateDecoder | AccelerationDecoder]  # by topic and type
 
 
 @dataclass(frozen=True)
 class BagContents:
-    """What :func:`read_bag` found; everything is in the order of recording.
+    """Contents of a bag from :func:`read_bag`, in the order of recording.
 
     Attributes:
-        path: where the bag is.
-        message_counts: messages of each topic of the bag, decoded or not.
-        joint_states: what the messages of each JointState topic say.
-        accelerations: what the messages of each AccelStamped topic say.
+        path: path of the bag.
+        message_counts: number of messages of each topic of the bag, decoded or not.
+        joint_states: messages of each JointState topic.
+        accelerations: messages of each AccelStamped topic.
         robot_descriptions: distinct texts of each ``robot_description`` topic.
         robot_constraints: distinct texts of each ``robot_constraints`` topic.
-        undecodable: messages of each topic whose bytes do not fit their type.
-        notes: oddities of the storage that a reader of the report should know.
+        undecodable: number of messages of each topic whose bytes do not fit their type.
+        notes: irregularities of the storage that a reader of the report should know.
     """
 
     path: Path
@@ -80,14 +80,14 @@ def read_bag(
 
     Args:
         path: a rosbag2 directory, or a bare ``.mcap`` or ``.db3`` file.
-        rename: names that joints get, by those they have in the bag.
-        scale: factors or units of their numbers, see :class:`JointMapping`.
-        progress: is told how much of each file is read.
+        rename: new names of joints, by their names in the bag.
+        scale: factors or units of their values, see :class:`JointMapping`.
+        progress: called with the share of each file that is read.
 
     Raises:
-        BagError: there is no bag, it is damaged, or the library ``rosbags`` is missing; or what is
-            to be renamed or scaled is not there.
-        ParameterError: a name or a factor makes no sense.
+        BagError: there is no bag, it is damaged, or the library ``rosbags`` is missing; or a joint
+            to be renamed or scaled is not in the bag.
+        ParameterError: a name or a factor is invalid.
     """
     path = Path(path)
     try:
@@ -99,7 +99,7 @@ def read_bag(
         if not files or not (path / 'metadata.yaml').exists():
             raise
         first = error
-    # One file that is missing or damaged, or metadata that are, cost the others nothing.
+    # A missing or damaged file, or damaged metadata, must not prevent reading of the other files.
     notes = [f'the bag cannot be read as a whole ({first}): read file by file']
     try:
         return _read(path, (files, notes), rename, scale, progress)
@@ -116,7 +116,7 @@ def _read(
     scale: Mapping[str, float | str] | None,
     progress: Progress | None,
 ) -> BagContents:
-    """Return what is in some files or folders, with notes about them."""
+    """Return the contents of some files or folders, with notes about them."""
     mapping = JointMapping(rename, scale)
     contents = BagContents(path, notes=storages[1])
     decoders: _Decoders = {}
@@ -128,7 +128,7 @@ def _read(
             if isinstance(error, NamesError):
                 raise
             unread.append(error)
-            contents.notes.append(f"'{storage.name}' is left out from where it fails: {error}")
+            contents.notes.append(f"'{storage.name}' is read only up to an error: {error}")
     if unread and len(unread) == len(storages[0]):
         raise unread[0]
     found: dict[str, JointStates] = {}
@@ -148,7 +148,7 @@ def _read(
 
 
 def _storages(path: Path) -> tuple[list[Path], list[str]]:
-    """Return what to open, the bag itself or its files, and notes about that."""
+    """Return the paths to open, the bag itself or its files, and notes about them."""
     if not path.exists():
         raise BagError(f"no bag at '{path}'")
     if not path.is_dir():
@@ -160,7 +160,7 @@ def _storages(path: Path) -> tuple[list[Path], list[str]]:
         return [path], []
     files = storage_files(path)
     if (path / 'metadata.yaml').exists():
-        # Those of a bag that was copied in part are read one by one: rosbags opens all or none.
+        # Files of an incomplete copy are read one by one: rosbags opens either all or none.
         return ([path] if all(map(is_closed, files)) else files), []
     if not files:
         raise BagError(f"'{path}' holds neither metadata.yaml nor a .mcap or .db3 file")
@@ -200,8 +200,8 @@ def _read_storage(
                     _decode_messages(reader, store, contents, decoders, mapping, progress)
     except NamesError:
         raise
-    # The storage layers below raise whatever their format library raises (sqlite, zstd, yaml,
-    # KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
+    # The storage layers below pass on the exceptions of their format libraries (sqlite, zstd,
+    # yaml, KeyError for a foreign schema, ...); to the caller each of them means a damaged bag.
     except Exception as error:
         raise BagError(f"cannot read bag '{path}': {_one_line(error)}") from error
 
@@ -231,7 +231,7 @@ def _decode_messages(
         contents.message_counts[topic] = count + connection.msgcount
         made = partial(decode, kind=kind)
         if kind in (JOINT_STATE, ACCELERATION, TEXT) and _is_foreign(connection, store):
-            contents.notes.append(f'{topic} is not read: its {kind} has not the fields of ROS 2')
+            contents.notes.append(f'{topic} is not read: its {kind} differs from that of ROS 2')
         elif kind in (JOINT_STATE, ACCELERATION):
             if (topic, kind) not in decoders:
                 decoders[topic, kind] = (
@@ -262,18 +262,18 @@ def _decode_messages(
 
 
 def _is_foreign(connection: Any, store: Any) -> bool:
-    """Return whether messages of a topic have other fields than their type has in ROS 2."""
+    """Return whether the fields of a topic's messages differ from their type in ROS 2."""
     from rosbags.interfaces import MessageDefinitionFormat
     from rosbags.typesys import get_types_from_msg
 
-    definition: Any = getattr(connection, 'msgdef', None)  # of cut files it is not read
+    definition: Any = getattr(connection, 'msgdef', None)  # not read from truncated files
     if definition is None or definition.format != MessageDefinitionFormat.MSG:
         return False
     if not definition.data.strip():
         return False
     try:
         found = get_types_from_msg(definition.data, connection.msgtype)
-    except Exception:  # whatever its parser raises: a text that is no definition tells nothing
+    except Exception:  # the parser's various errors: a text that is no definition is ignored
         return False
     known = store.fielddefs
     return any(name in known and fields != known[name][1] for name, (_, fields) in found.items())
@@ -286,7 +286,7 @@ def _add_decoded(
     log_time: int,
     data: bytes,
 ) -> None:
-    """Put a text into the contents."""
+    """Add the text of a description or constraints message to the contents."""
     message = decode(data)
     if message is None:
         contents.undecodable[topic] = contents.undecodable.get(topic, 0) + 1

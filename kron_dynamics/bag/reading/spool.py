@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that grow row by row: in memory while they are small, else in a temporary file."""
+"""Growing tables: in memory while they are small, else in a memory-mapped temporary file."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import numpy as np
 
 from kron_dynamics.exceptions import BagError
 
-# Bytes of a table that are held in memory.
+# Largest size in bytes of the part of a table that is held in memory.
 IN_MEMORY = 16_000_000
 _maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 class Spool:
-    """A table of numbers that is written once, and then read."""
+    """A table of numbers that is written first and then read."""
 
     def __init__(self, dtype: type[Any], columns: int) -> None:
         """Begin an empty table.
 
         Args:
-            dtype: of its numbers.
-            columns: how many a row has.
+            dtype: type of the numbers.
+            columns: number of columns.
         """
         self._dtype, self._columns = np.dtype(dtype), columns
         self._waiting: list[Any] = []
@@ -37,7 +37,7 @@ class Spool:
         """Add rows, shape (N, columns).
 
         Raises:
-            BagError: there is no room for them.
+            BagError: the temporary file cannot be written.
         """
         rows = np.ascontiguousarray(rows, dtype=self._dtype)
         self._waiting.append(rows)
@@ -61,7 +61,7 @@ class Spool:
         self._waiting, self._size = [], 0
 
     def table(self) -> Any:
-        """Return the table, read-only where it is in a file."""
+        """Return the table, shape (N, columns); read-only if it is in a file."""
         if self._file is None:
             empty = np.empty((0, self._columns), dtype=self._dtype)
             return np.concatenate([empty, *self._waiting])
@@ -73,7 +73,7 @@ class Spool:
 
 
 def release() -> None:
-    """Give back the memory of tables in files; they are read from there when used again."""
+    """Release the memory of memory-mapped tables; their pages are read again when needed."""
     for mapped in list(_maps):
         if hasattr(mmap, 'MADV_DONTNEED'):
             mapped.madvise(mmap.MADV_DONTNEED)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of SQLite files, many rows together."""
+"""Block-wise reading of the messages of SQLite files."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 from kron_dynamics.bag.reading.mcap_records import Batch
 from kron_dynamics.bag.reading.table_rows import PageError, Rows, TableFile
 
-_ROWS = 4096  # of a table that SQLite reads together
+_ROWS = 4096  # rows that are fetched from SQLite at a time
 _COLUMNS = ['id', 'topic_id', 'timestamp', 'data']
 _SELECT = 'SELECT topic_id, timestamp, data FROM messages'
 _TABLES = {'schema', 'topics', 'messages', 'message_definitions'}
-_SCHEMA = 4  # whose columns of topics and definitions are read
+_SCHEMA = 4  # schema version whose topics and message definitions are read here
 _FORMATS = {'ros2msg': MessageDefinitionFormat.MSG, 'ros2idl': MessageDefinitionFormat.IDL}
 
 
 class RowReader(Sqlite3Reader):
-    """Reads many rows of a table of messages together.
+    """Storage reader that reads many rows of the message table at once.
 
     Attributes:
-        in_batches: whether messages of one size come as one :class:`Batch`, those of a topic in
-            the order of the table.
+        in_batches: whether messages of one size are returned as one :class:`Batch`; the messages
+            of each topic are in the order of the table.
     """
 
     in_batches = False
@@ -47,12 +47,12 @@ class RowReader(Sqlite3Reader):
         start: int | None = None,
         stop: int | None = None,
     ) -> Generator[tuple[Connection, int, Any], None, None]:
-        """Return an iterator of connection, time of recording (ns) and bytes, as its base does."""
+        """Return an iterator of connection, time of recording (ns) and bytes, as the base does."""
         if not self.in_batches or start is not None or stop is not None:
             yield from super().messages(connections, start, stop)
             return
         wanted = {connection.id: connection for connection in connections}
-        last: int | None = None  # of the rows that were read from the file's pages
+        last: int | None = None  # number of the last row read from the file's pages
         try:
             for rows in self._blocks():
                 yield from self._found(rows, wanted)
@@ -62,10 +62,10 @@ class RowReader(Sqlite3Reader):
             yield from self._selected(wanted, _SELECT + where, bound)
 
     def _blocks(self) -> Iterator[Rows]:
-        """Rows from the pages of the file.
+        """Yield rows from the pages of the file.
 
         Raises:
-            PageError: SQLite has to read them, or those behind the last.
+            PageError: the pages are unusual; SQLite has to read the remaining rows.
         """
         columns = [(each[1], each[5]) for each in self._all('PRAGMA table_info(messages)')]
         usual = columns == [(name, int(name == 'id')) for name in _COLUMNS]
@@ -77,7 +77,7 @@ class RowReader(Sqlite3Reader):
             head = file.read(100)
             table = TableFile(file.fileno(), size, head[20])
             blocks = table.blocks(table.leaves(root))
-            # The next pages are read while these are decoded.
+            # The next pages are read while the current ones are decoded.
             waiting = pool.submit(next, blocks, None)
             while (rows := waiting.result()) is not None:
                 waiting = pool.submit(next, blocks, None)
@@ -86,7 +86,7 @@ class RowReader(Sqlite3Reader):
     def _found(
         self, rows: Rows, wanted: Mapping[int, Connection]
     ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
-        """Messages of some topics: all of a topic as one batch if they have the same size."""
+        """Yield the messages of some topics; those of a topic as one batch if of equal size."""
         for topic in np.unique(rows.topic).tolist():
             if topic not in wanted:
                 continue
@@ -106,7 +106,7 @@ class RowReader(Sqlite3Reader):
     def _selected(
         self, wanted: Mapping[int, Connection], query: str, bound: tuple[int, ...]
     ) -> Iterator[tuple[Connection, int, bytes | Batch]]:
-        """Messages that SQLite reads, in the order of the table, which needs no index."""
+        """Yield messages read by SQLite, in the order of the table, which needs no index."""
         rows = iter(self._all(query, bound))
         while found := list(islice(rows, _ROWS)):
             topics, times, data = zip(*found, strict=True)
@@ -126,10 +126,10 @@ class RowReader(Sqlite3Reader):
 
 
 class UncountedRowReader(RowReader):
-    """Reads a file of a bag whose metadata.yaml tells how many messages there are.
+    """Reader of a bag's file that leaves message counts to metadata.yaml.
 
-    Its base counts them by topic, for which SQLite sorts the whole table. Here connections have
-    no count.
+    The base class counts the messages of each topic, for which SQLite sorts the whole table. The
+    counts of the connections are 0 here.
     """
 
     def _open(self) -> None:
@@ -144,7 +144,7 @@ class UncountedRowReader(RowReader):
             name: MessageDefinition(_FORMATS[encoding], text)
             for name, encoding, text in self._all(
                 'SELECT topic_type, encoding, encoded_message_definition FROM message_definitions '
-                'ORDER BY id DESC'  # the first of a type counts
+                'ORDER BY id DESC'  # the first definition of a type is used
             )
             if encoding in _FORMATS
         }
@@ -169,7 +169,7 @@ class UncountedRowReader(RowReader):
 
 
 def _joined_batch(times: Sequence[int], data: Sequence[bytes]) -> Batch | None:
-    """Return messages as one batch; None if they differ in size, or something is no message."""
+    """Return messages as one batch; None if their sizes differ or a row is no message."""
     try:
         joined, size = b''.join(data), len(data[0])
         if not size or not all(map(size.__eq__, map(len, data))):

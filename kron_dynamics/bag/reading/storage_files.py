@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a recording, made whole before they are read.
+"""The files of a recording: decompression and SQLite recovery before they are read.
 
-A recorder that was killed leaves the last messages of an SQLite file in a log beside it, or takes
-a transaction back by a journal; recorders compress files. All this is done in a copy: nothing is
-ever written beside the recording.
+A killed recorder leaves the last messages of an SQLite file in a write-ahead log, or a rollback
+journal of an unfinished transaction; recorders may compress files. Recovery and decompression are
+done on a temporary copy: nothing is written beside the recording.
 """
 
 from __future__ import annotations
@@ -25,22 +25,21 @@ from kron_dynamics.bag.reading.message_compression import zstd_library
 from kron_dynamics.exceptions import BagError
 
 STORAGE_SUFFIXES = ('.mcap', '.db3')
-# What `analyze` itself writes for plotting programs is no recording.
+# Output of `analyze` for plotting programs, which is not a recording.
 OWN_FILE = 'analysis.mcap'
 _COMPRESSED = '.zstd'
-# What SQLite appends to a file's name for the log of what is not in the file yet, and for the
-# journal of what an unfinished transaction has changed in it.
+# Suffixes of SQLite's write-ahead log and of its rollback journal.
 _LOG, _JOURNAL = '-wal', '-journal'
-_LOG_HEADER = 32  # bytes before what was written
-_JOURNAL_MAGIC = bytes.fromhex('d9d505f920a163d7')  # zeros where nothing has to be taken back
+_LOG_HEADER = 32  # bytes of the log's header
+_JOURNAL_MAGIC = bytes.fromhex('d9d505f920a163d7')  # zeros where nothing is to be rolled back
 
 
 class StorageFile(NamedTuple):
     """A file that can be read.
 
     Attributes:
-        path: of the file itself, or of its copy.
-        is_cut: whether its end is missing.
+        path: path of the file itself, or of its copy.
+        is_cut: whether the file's end is missing.
     """
 
     path: Path
@@ -48,7 +47,7 @@ class StorageFile(NamedTuple):
 
 
 def is_storage(path: Path) -> bool:
-    """Return whether a file is named as those that hold messages, compressed or not.
+    """Return whether a file's name is that of a storage file, compressed or not.
 
     Args:
         path: of the file.
@@ -57,9 +56,10 @@ def is_storage(path: Path) -> bool:
 
 
 def storage_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that hold messages, in the order of their numbers.
+    """Return the storage files of a folder, in the order of their numbers.
 
-    A file that is there compressed, too, is taken as it is: its recorder was killed meanwhile.
+    If a file exists with and without compression, the uncompressed one is taken: its recorder was
+    killed during compression.
 
     Args:
         folder: the folder.
@@ -82,10 +82,10 @@ def storage_files(folder: Path) -> list[Path]:
 
 
 def pending_journal(path: Path) -> Path | None:
-    """Return the log or journal of an SQLite file that has to be taken into account.
+    """Return the log or journal that has to be applied to an SQLite file; None if there is none.
 
     Args:
-        path: of the file, or of a link to it.
+        path: path of the file, or of a link to it.
     """
     if path.suffix != '.db3' or not path.is_file():
         return None
@@ -100,7 +100,7 @@ def pending_journal(path: Path) -> Path | None:
 
 
 def is_closed(path: Path) -> bool:
-    """Return whether a file is as a recorder leaves it that was closed, as far as is seen at once.
+    """Return whether a recorder has closed a file properly, by a check without decompression.
 
     Args:
         path: of the file.
@@ -110,14 +110,14 @@ def is_closed(path: Path) -> bool:
 
 @contextmanager
 def readable(path: Path, notes: list[str]) -> Iterator[StorageFile]:
-    """Give a file as what can be read: decompressed, with what its log or journal says.
+    """Context of a readable file: decompressed, with its log or journal applied.
 
     Args:
-        path: of a file that holds messages; a folder is given back as it is.
-        notes: gets what a reader of the report should know.
+        path: path of a storage file; a folder is returned as it is.
+        notes: list to which notes for the report are appended.
 
     Raises:
-        BagError: there is no room for a copy.
+        BagError: a copy is needed and cannot be written.
     """
     journal = pending_journal(path)
     if path.is_dir() or (journal is None and path.suffix != _COMPRESSED):
@@ -154,12 +154,12 @@ def _decompressed(path: Path, folder: Path, notes: list[str]) -> StorageFile:
             with zstd.open(source, 'rb') as content:
                 shutil.copyfileobj(content, target)
         except (EOFError, zstd.ZstdError) as error:
-            notes.append(f"'{path.name}' is decompressed until where it fails: {error}")
+            notes.append(f"'{path.name}' is decompressed only up to an error: {error}")
     return StorageFile(found, _is_cut(found))
 
 
 def _settled(path: Path, journal: Path, folder: Path, notes: list[str]) -> StorageFile:
-    """Return a copy of an SQLite file that is as SQLite itself leaves it with its journal."""
+    """Return a copy of an SQLite file with its log or journal applied by SQLite."""
     source, copy = path.resolve(), folder / path.name
     before = [_state(file) for file in (source, journal)]
     ending = journal.name.removeprefix(source.name)
@@ -175,12 +175,12 @@ def _settled(path: Path, journal: Path, folder: Path, notes: list[str]) -> Stora
     try:
         with closing(sqlite3.connect(copy)) as database:
             database.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-            # A log may hold the very pages that are missing.
+            # A log may contain the missing pages.
             ((sound,),) = database.execute('PRAGMA quick_check(1)') if cut else (('ok',),)
     except sqlite3.Error as error:
         notes.append(
-            f"'{path.name}' has a {what}, which cannot be applied: {error}; of its "
-            f'{journal.stat().st_size} bytes nothing is read'
+            f"'{path.name}' has a {what}, which cannot be applied: {error}; its "
+            f'{journal.stat().st_size} bytes are not read'
         )
         return StorageFile(path, cut)
     count = _message_count(copy, 'mode=ro')
@@ -188,7 +188,7 @@ def _settled(path: Path, journal: Path, folder: Path, notes: list[str]) -> Stora
         notes.append(f"'{path.name}' has a {what}: {count - stored} of {count} messages are in it")
     else:
         notes.append(
-            f"'{path.name}' has a {what}: {max(0, stored - count)} messages are taken back, "
+            f"'{path.name}' has a {what}: {max(0, stored - count)} messages are rolled back, "
             f'{count} are left'
         )
     return StorageFile(copy, sound != 'ok')
@@ -200,7 +200,7 @@ def _state(file: Path) -> tuple[int, int]:
 
 
 def _message_count(path: Path, how: str) -> int:
-    """Return how many messages SQLite finds; none where it cannot tell."""
+    """Return how many messages SQLite finds; 0 if it cannot read the table."""
     address = f'file:{quote(str(path.resolve()))}?{how}'
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:

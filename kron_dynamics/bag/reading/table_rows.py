@@ -1,10 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a table of messages, those of many pages of an SQLite file together.
+"""Vectorised reading of the message table of an SQLite file, many pages at a time.
 
-SQLite makes Python objects of every row, which takes as long as decoding. Here the leaves of a
-table are found in the file, as its format says (https://www.sqlite.org/fileformat2.html), and
-their rows by NumPy. What is not as usual is left to SQLite.
+SQLite makes Python objects of every row, which takes as long as decoding. Here the leaf pages of
+a table are located in the file according to its format
+(https://www.sqlite.org/fileformat2.html), and their rows are parsed with NumPy. Unusual pages
+are left to SQLite.
 """
 
 from __future__ import annotations
@@ -25,28 +26,28 @@ from kron_dynamics.bag.reading.cut_database import (
 )
 from kron_dynamics.typing import BoolArray, ByteArray, IntArray
 
-_INTERIOR = 0x05
-_INTERIOR_HEADER = 12
-_DEEPEST = 16  # levels of a tree
+_INTERIOR = 0x05  # first byte of a table's interior page
+_INTERIOR_HEADER = 12  # bytes of an interior page's header
+_DEEPEST = 16  # largest number of levels of a tree
 _PAGES = 1024  # leaves that are read together
-_SPREAD = 4  # they are read in one go where they are at most so many times further apart
-_MARGIN = 32  # bytes that are looked at from the start of a row on
+_SPREAD = 4  # pages are read in one go if the range they span has fewer than this times as many
+_MARGIN = 32  # padding in bytes: the head of a row is parsed without a bounds check
 
 
 class PageError(Exception):
-    """Pages of a table are not as usual."""
+    """Pages of a table are unusual or damaged."""
 
 
 class Rows(NamedTuple):
     """Messages in pages that were read together.
 
     Attributes:
-        number: of each row, shape (N,).
-        topic: shape (N,).
-        time: of recording, in ns, shape (N,).
-        start: where the bytes of a message begin, shape (N,).
-        size: how many there are, shape (N,); -1 where not all are in these pages.
-        content: of the pages.
+        number: row numbers, shape (N,).
+        topic: ids of the topics, shape (N,).
+        time: times of recording, in ns, shape (N,).
+        start: offsets of the messages' bytes in `content`, shape (N,).
+        size: sizes of the messages, shape (N,); -1 where parts are in overflow pages.
+        content: bytes of the pages.
     """
 
     number: IntArray
@@ -62,15 +63,15 @@ class Rows(NamedTuple):
 
 
 class TableFile:
-    """The file of a database that nobody writes."""
+    """The file of a database that is not being written."""
 
     def __init__(self, file: int, page_size: int, reserved: int) -> None:
-        """Take an open file.
+        """Wrap an open file.
 
         Args:
-            file: its descriptor.
+            file: file descriptor.
             page_size: bytes of a page.
-            reserved: of them, bytes at its end that are not used.
+            reserved: unused bytes at the end of each page.
         """
         self._file, self._size, self._usable = file, page_size, page_size - reserved
         self._count = os.fstat(file).st_size // page_size
@@ -79,14 +80,14 @@ class TableFile:
         """Return the numbers of the pages that hold the rows of a table, in order, shape (P,).
 
         Args:
-            root: number of its first page.
+            root: number of the table's root page.
 
         Raises:
-            PageError: it is no table of this kind, or damaged.
+            PageError: the tree is unusual or damaged.
         """
         level = np.array([root], dtype=np.int64)
         for _ in range(_DEEPEST):
-            # All leaves are as far away from the root.
+            # All leaves are on the same level.
             kind = self._pages(level[:1])[0, 0]
             if kind == LEAF:
                 return level
@@ -104,7 +105,7 @@ class TableFile:
             leaves: numbers of the pages.
 
         Raises:
-            PageError: the next of them are not as usual.
+            PageError: the next pages are unusual or damaged.
         """
         for first in range(0, len(leaves), _PAGES):
             yield self._rows(self._pages(leaves[first : first + _PAGES]))
@@ -114,9 +115,9 @@ class TableFile:
             yield from self._pages(numbers[first : first + _PAGES])
 
     def _pages(self, numbers: IntArray) -> ByteArray:
-        """Pages of the file, counted from 1, shape (P, size)."""
+        """Return pages of the file by their numbers, counted from 1, shape (P, size)."""
         first, last = int(numbers.min()), int(numbers.max())
-        if first < 2 or last > self._count:  # the first is of the table of tables
+        if first < 2 or last > self._count:  # page 1 belongs to the schema table
             raise PageError
         if last - first < _SPREAD * len(numbers):
             pages = self._read(first, last - first + 1)
@@ -150,7 +151,7 @@ class TableFile:
         used = np.arange(places.shape[1]) < counts[:, None]
         page, _ = np.nonzero(used)
         at = places[used].astype(np.int64)
-        # Even the shortest row of a message is longer.
+        # Even the shortest row of a message is longer than PAGE_HEADER bytes.
         if (at < ends[page]).any() or (at > self._usable - PAGE_HEADER).any():
             raise PageError
         content = np.append(pages.reshape(-1), np.zeros(_MARGIN, dtype=np.uint8))
@@ -162,7 +163,7 @@ class TableFile:
         whole = size >= 0
         if (head[whole] + size[whole] != length[whole]).any():
             raise PageError
-        # Longer rows go on in other pages.
+        # Longer rows continue in overflow pages.
         size[length > self._usable - 35] = -1
         whole = size >= 0
         if ((start + size)[whole] > behind[whole]).any() or (np.diff(number) <= 0).any():
@@ -171,13 +172,13 @@ class TableFile:
 
 
 def _taken(content: ByteArray, start: IntArray, size: int) -> ByteArray:
-    """Return so many bytes from each of some places on, shape (N, size)."""
+    """Return `size` bytes from each start offset, shape (N, size)."""
     windows = np.ndarray((len(content) - size + 1,), f'V{size}', content, strides=(1,))
     return np.asarray(windows[start]).view(np.uint8).reshape(len(start), size)
 
 
 def _varints(content: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
-    """Return whole numbers of one to eight bytes, and where they end, shape (N,) each."""
+    """Return varints of one to eight bytes, and the offsets of their ends, shape (N,) each."""
     byte = content[at]
     value, behind = (byte & 0x7F).astype(np.int64), at + 1
     more = byte >= 0x80
@@ -194,9 +195,12 @@ def _varints(content: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
 def _messages(
     content: ByteArray, at: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return topic, time, first byte and size of messages, and the bytes before theirs.
+    """Return topic, time, start offset and size of messages, and the bytes before them in the row.
 
-    Rows whose columns are those of a message have a size, (N,) each; others -1.
+    Shape (N,) each.
+
+    Raises:
+        PageError: a row is no message.
     """
     topic, time, start, head = np.zeros((4, len(at)), dtype=np.int64)
     size = np.full(len(at), -1, dtype=np.int64)
@@ -220,7 +224,7 @@ def _messages(
 
 
 def _types(head: bytes) -> list[int]:
-    """Return the types of the columns of a row."""
+    """Return the serial types of a row's columns."""
     types: list[int] = []
     place = 1
     if head[0] > len(head):
@@ -232,7 +236,7 @@ def _types(head: bytes) -> list[int]:
 
 
 def _integers(content: ByteArray, at: IntArray, kind: int) -> IntArray:
-    """Return whole numbers of one type."""
+    """Return integers of one serial type, shape (N,)."""
     if not size_of(kind):
         return np.full(len(at), int(kind == ONE))
     value = content[at].astype(np.int8).astype(np.int64)

@@ -174,7 +174,7 @@ def test_values_by_name_are_nan_where_a_message_has_none():
     states, _ = decoded([other(), other(names=['c', 'a'], velocity=[])])
     np.testing.assert_array_equal(states.values(['a', 'c'], 'position'), [[1, np.nan], [2, 1]])
     np.testing.assert_array_equal(states.values(['b'], 'velocity'), [[4], [np.nan]])
-    with pytest.raises(BagError, match=r"no velocity of joint 'c': recorded is that of a, b"):
+    with pytest.raises(BagError, match=r"no velocity of joint 'c': recorded for a, b"):
         states.values(['c'], 'velocity')
 
 

@@ -154,7 +154,7 @@ def test_a_file_of_a_split_bag_that_is_missing_or_broken_costs_no_other(make_bag
     (bag.path / 'bag_1.mcap').write_bytes(b'no MCAP')
     contents = read_bag(bag.path)
     assert len(contents.joint_states['/joint_states']) == 51
-    assert "'bag_1.mcap' is left out" in contents.notes[1]
+    assert "'bag_1.mcap' is read only up to an error" in contents.notes[1]
 
 
 def test_missing_library_is_named(make_bag, monkeypatch):
@@ -186,7 +186,7 @@ def test_definitions_that_are_missing_or_of_other_messages(tmp_path, plugin, fie
     assert contents.message_counts == {'/joints': 1}
     if is_other:
         assert not contents.joint_states
-        assert contents.notes == [f'/joints is not read: its {kind} has not the fields of ROS 2']
+        assert contents.notes == [f'/joints is not read: its {kind} differs from that of ROS 2']
     else:
         assert contents.joint_states['/joints'].tables[0].velocity.tolist() == [[2.0]]
         assert not contents.notes

@@ -199,7 +199,7 @@ def test_a_compressed_file_that_is_cut_off_is_read_until_there(tmp_path, arm):
     file.write_bytes(zstd.compress(plain.read_bytes())[:-100_000])
     contents = read_bag(file)
     assert len(contents.joint_states['/joint_states']) == 100
-    assert 'is decompressed until where it fails' in contents.notes[0]
+    assert 'is decompressed only up to an error' in contents.notes[0]
 
 
 def test_a_file_that_was_being_compressed_is_read_once(tmp_path, arm):
