@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mass and stiffness along the beam that a flexible link is described as.
+"""Mass and bending stiffness along the Euler-Bernoulli beam of a flexible link.
 
-y and z of a section are the directions of the deflections v and w. Euler-Bernoulli: a deflection
-v bends the beam against E int y^2 dA, a deflection w against E int z^2 dA.
+y and z of a section are the directions of the deflections v and w: the bending stiffness is
+E int y^2 dA for v and E int z^2 dA for w.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def beam_properties(
 
     Args:
         link: entries of the link.
-        count: how many stations.
-        planes: those that need a stiffness, of 'v' and 'w'.
+        count: number of stations.
+        planes: the planes that need a stiffness, of 'v' and 'w'.
 
     Returns:
         rho A, shape (count,), kg/m, or None if it is left out; E I by plane, each of shape
@@ -67,7 +67,7 @@ def beam_properties(
         stiffness = {plane: read_only(young * moments[plane]) for plane in planes}
         mass = read_only(material.number('density', POSITIVE) * area) if with_area else None
     for name, values in [('mass', mass), *(('stiffness', stiffness[plane]) for plane in planes)]:
-        # The difference of an outline and a hollow of the same size is rounding, or nothing.
+        # With a very thin wall, outline minus hollow is lost to rounding.
         if values is not None and not ((values > 0) & np.isfinite(values)).all():
             raise link.error('section', f'gives a {name} that is {values.tolist()}')
     return mass, stiffness
@@ -76,7 +76,7 @@ def beam_properties(
 def _by_plane(
     entries: Entries, key: str, count: int, planes: Collection[str]
 ) -> dict[str, FloatArray]:
-    """One table for both planes, or a mapping from planes to tables, each checked."""
+    """Return checked values by plane, from a list for both planes or a mapping of planes."""
     if not isinstance(entries.get(key), Mapping):
         return dict.fromkeys(planes, entries.spread(key, count, POSITIVE))
     tables = entries.below(key)
@@ -89,7 +89,10 @@ def _by_plane(
 def _section(
     section: Entries, count: int, planes: Collection[str], with_area: bool
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Area, m^2, and second moments of area by plane, m^4; the area counts only if needed."""
+    """Return the area, m^2, and the second moments of area by plane, m^4.
+
+    The area may be missing if it is not needed; it is then 0.
+    """
     if 'shape' not in section.values:
         section.allow('shape', 'area', 'second_moment')
         needs_area = with_area or 'area' in section.values
@@ -115,11 +118,11 @@ def _section(
 
 
 def _rectangle(width: FloatArray, height: FloatArray) -> list[FloatArray]:
-    """Area, int y^2 dA and int z^2 dA; the width lies along y, the height along z."""
+    """Return area, int y^2 dA and int z^2 dA; the width is along y, the height along z."""
     return [width * height, power(width, 3) * height / 12, width * power(height, 3) / 12]
 
 
 def _disc(diameter: FloatArray) -> list[FloatArray]:
-    """Area, int y^2 dA and int z^2 dA."""
+    """Return area, int y^2 dA and int z^2 dA."""
     moment = np.pi * power(diameter, 4) / 64
     return [np.pi * diameter**2 / 4, moment, moment]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Generalized coordinates: which joints own one, which follow, and what limits they have."""
+"""Generalized coordinates: independent and mimic joints, limits, friction and armature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """How a joint's position depends on a coordinate's: multiplier * q[coordinate] + offset."""
+    """Position of a joint as a function of a coordinate: multiplier * q[coordinate] + offset.
+
+    Attributes:
+        coordinate: index of the coordinate.
+        multiplier: joint position per unit of the coordinate.
+        offset: joint position at coordinate zero, rad or m.
+        mimics: name of the independent (or fixed) master joint; None for an independent joint.
+    """
 
     coordinate: int
     multiplier: float
@@ -35,17 +42,17 @@ def assign_coordinates(
     still: Collection[str] = (),
     findings: Findings | None = None,
 ) -> tuple[tuple[str, ...], dict[str, Follower]]:
-    """Return the names of the independent joints and, by name, what moves each joint.
+    """Return the names of the independent joints, and the follower of each joint by name.
 
     Args:
         joints: the moving joints, mimic joints included.
-        order: the coordinates' order wanted; None takes the joints as they come.
-        still: names of the fixed joints: what mimics one stands still too, at its offset.
-        findings: where warnings go, and errors until all are found.
+        order: order of the coordinates by joint name; None keeps the order of `joints`.
+        still: names of the fixed joints; a joint that mimics one is constant at its offset.
+        findings: collects warnings and errors.
 
     Raises:
-        ModelError: a mimic joint follows a circular master or leaves the range of numbers, or
-            `order` is not exactly the independent joints.
+        ModelError: mimic joints form a cycle, a multiplier or offset overflows, or `order` is not
+            a permutation of the independent joints.
     """
     findings = Findings() if findings is None else findings
     by_name = {joint.name: joint for joint in joints}
@@ -64,7 +71,7 @@ def assign_coordinates(
         name: Follower(coordinate, 1.0, 0.0, None) for coordinate, name in enumerate(independent)
     }
     for joint in joints:
-        # From the first joint that is known, back: every joint is followed once.
+        # Walk up the masters to a known joint, then resolve the chain backwards: each joint once.
         chain = []
         while joint.name not in found:
             found[joint.name] = _FOLLOWED
@@ -84,26 +91,26 @@ def assign_coordinates(
     return independent, {joint.name: found[joint.name] for joint in joints}
 
 
-# While a joint's master is looked for, and where that led to an error.
+# Markers of a joint that is being resolved, and of one whose resolution failed.
 _FOLLOWED = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
 _LOST = Follower(coordinate=0, multiplier=0.0, offset=0.0, mimics=None)
 
 
 def _forget_unknown_master(joint: urdf.Joint, known: Collection[str], findings: Findings) -> None:
-    """Make a joint independent that mimics none of this robot."""
+    """Make a joint independent whose master does not exist, with a warning."""
     if joint.mimic is not None and joint.mimic.joint not in known:
         findings.warn(
             'mimic_of_unknown',
             named('joint', joint.name),
             f"it mimics '{clipped(joint.mimic.joint)}', which is not a joint of this robot; it is "
-            f'taken for an independent joint',
-            'name a joint that is there, or remove <mimic>',
+            f'used as an independent joint',
+            'name an existing joint, or remove <mimic>',
         )
         joint.mimic = None
 
 
 def _standing_still(joint: urdf.Joint, findings: Findings) -> Follower:
-    """What a joint is whose master is fixed."""
+    """Return the constant follower of a joint whose master is fixed, with a warning."""
     findings.warn(
         'mimic_of_fixed',
         named('joint', joint.name),
@@ -115,10 +122,10 @@ def _standing_still(joint: urdf.Joint, findings: Findings) -> Follower:
 
 
 def _followed(joint: urdf.Joint, master: Follower, findings: Findings) -> Follower:
-    """What a joint is that mimics one that is known."""
+    """Return the follower of a mimic joint whose master has been resolved."""
     multiplier = joint.mimic.multiplier * master.multiplier
     offset = joint.mimic.multiplier * master.offset + joint.mimic.offset
-    # Friction and inertia weigh by the square.
+    # Viscous friction and armature scale with the square of the multiplier.
     if not (math.isfinite(multiplier * multiplier) and math.isfinite(offset)):
         findings.refuse(
             ModelError(
@@ -152,12 +159,12 @@ def coordinate_properties(
 ) -> CoordinateProperties:
     """Return limits of the independent joints, friction and armature with the mimic joints' share.
 
-    A mimic joint with ratio r turns r times as fast, so its viscous friction and its armature
-    weigh r^2 and its Coulomb friction abs(r) on the coordinate (equal power).
+    A mimic joint with multiplier r turns r times as fast, so its viscous friction and its armature
+    count r^2 times and its Coulomb friction abs(r) times on the coordinate (equal power).
 
     Raises:
-        ModelError: an armature is negative, or is for a joint that does not move, or a sum leaves
-            the range of numbers.
+        ModelError: an armature is negative or belongs to a joint that does not move, or a sum
+            overflows.
     """
     findings = Findings() if findings is None else findings
     limits = {joint.name: joint_limits(joint, findings) for joint in joints if joint.mimic is None}

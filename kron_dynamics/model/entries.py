@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of a description file: read from YAML strictly, and refused by file and key."""
+"""Strict reading of YAML descriptions, with errors that name file and key."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from kron_dynamics.messages import clipped, shown
 from kron_dynamics.model.robot_model import read_only
 from kron_dynamics.typing import FloatArray
 
-# A description of flexible links has a few kB; PyYAML reads some 100 kB a second.
+# Size limit, bytes: descriptions have a few kB, and PyYAML reads about 100 kB/s.
 _MOST_BYTES = 300_000
+# Limit of entries by merge keys, which can grow exponentially.
 _MOST_ENTRIES = 100_000
-# A description has four levels. PyYAML's time grows with their square.
+# Limit of nesting levels: descriptions have four, and PyYAML's time grows with their square.
 _DEEPEST = 50
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain values as in YAML 1.2, and every key once.
+    """Loader with the plain scalars of YAML 1.2, without duplicate keys.
 
-    YAML 1.1, PyYAML's own, would read 3.2e11 as text, 010 as 8, 1:30 as 90 and no as false.
+    PyYAML's YAML 1.1 would read 3.2e11 as text, 010 as 8, 1:30 as 90 and no as false.
     """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     merged = 0
 
     def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
-        """Open a list or mapping in brackets; refuse more inside each other than anybody means."""
+        """Open a flow list or mapping; refuse more than `_DEEPEST` nested levels."""
         if self.flow_level > _DEEPEST:
             raise yaml.MarkedYAMLError(
                 problem=f'it is nested more than {_DEEPEST} levels deep',
@@ -47,7 +48,7 @@ class _Loader(yaml.SafeLoader):
         super().fetch_flow_collection_start(token)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Take over what merge keys name; refuse what would multiply without end."""
+        """Resolve merge keys; refuse more than `_MOST_ENTRIES` resulting entries."""
         super().flatten_mapping(node)
         self.merged += len(node.value)
         if self.merged > _MOST_ENTRIES:
@@ -57,7 +58,7 @@ class _Loader(yaml.SafeLoader):
             )
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """Return a mapping; refuse a key that is there twice, of which YAML takes the last."""
+        """Return a mapping; refuse duplicate keys, of which PyYAML would take the last."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
@@ -87,11 +88,11 @@ _Loader.yaml_constructors = {
 
 
 def read_yaml(path: Path) -> object:
-    """Return what a YAML file holds.
+    """Return the content of a YAML file.
 
     Raises:
-        ModelError: the file does not exist or cannot be read, is no YAML, or has a key twice in
-            one mapping; the message starts with the file and names the line.
+        ModelError: the file does not exist or cannot be read, is too large, is not YAML, or has a
+            duplicate key; the message starts with the file and names the line.
     """
     try:
         with path.open('rb') as file:
@@ -112,7 +113,7 @@ def read_yaml(path: Path) -> object:
         raise ModelError(f'{path}{line}: {_brief(str(error.problem))}') from None
     except RecursionError:
         raise ModelError(f'{path}: it is nested too deeply') from None
-    # What PyYAML raises of values that are not what their tag says: !!bool x, !!int "".
+    # PyYAML's errors for values that do not match their tag: !!bool x, !!int "".
     except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ModelError(
             f'{path}: not YAML: {type(error).__name__} {_brief(str(error))}'
@@ -120,13 +121,13 @@ def read_yaml(path: Path) -> object:
 
 
 def _brief(text: str) -> str:
-    """A message that may quote a text of any length."""
+    """Return a message on one line, shortened, as it may quote a text of any length."""
     text = ' '.join(text.split())
     return text if len(text) < 300 else f'{text[:280]} ...'
 
 
 class Kind(NamedTuple):
-    """A kind of number: what it is called, and whether a finite number is one."""
+    """A kind of number: its name for messages, and a predicate on finite numbers."""
 
     name: str
     holds: Callable[[float], bool]
@@ -138,12 +139,12 @@ POSITIVE = Kind('positive number', lambda value: value > 0)
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A mapping in a description, with its place there for messages.
+    """A mapping in a description, with its location for messages.
 
     Attributes:
-        where: file and link.
-        prefix: keys of the mappings around it, each with a dot after it.
-        values: the mapping itself.
+        where: name of the file, and of the link if there is one.
+        prefix: keys of the enclosing mappings, each followed by a dot.
+        values: the mapping.
     """
 
     where: str
@@ -151,24 +152,24 @@ class Entries:
     values: Mapping[str, object]
 
     def __post_init__(self) -> None:
-        """Refuse keys that are no text."""
+        """Refuse keys that are not strings."""
         for key in self.values:
             if not isinstance(key, str):
                 raise self.error(key, 'is no text')
 
     def error(self, key: str, complaint: str) -> ModelError:
-        """Return the error that an entry deserves."""
+        """Return an error with a complaint about the entry of a key."""
         return ModelError(f"{self.where}: key '{clipped(f'{self.prefix}{key}')}' {complaint}")
 
     def wrong(self, key: str, expected: str) -> ModelError:
-        """Return the error for a value that is not what is expected."""
+        """Return the error for an unexpected value."""
         return self.error(key, f'is {shown(self.values[key])}, expected {expected}')
 
     def allow(self, *allowed: str) -> None:
         """Refuse keys other than these.
 
         Raises:
-            ModelError: there is another key; the message suggests the nearest.
+            ModelError: there is another key; the message suggests the nearest allowed one.
         """
         for key in self.values:
             if key not in allowed:
@@ -177,7 +178,7 @@ class Entries:
                 raise self.error(key, f'is unknown{guess} allowed: {", ".join(allowed)}')
 
     def get(self, key: str) -> object:
-        """Return a value as it stands.
+        """Return a value without conversion.
 
         Raises:
             ModelError: the key is missing.
@@ -190,7 +191,7 @@ class Entries:
         """Return the mapping that is the value of a key.
 
         Raises:
-            ModelError: the key is missing, or its value is no mapping.
+            ModelError: the key is missing, or its value is not a mapping.
         """
         value = self.get(key)
         if not isinstance(value, Mapping):
@@ -201,7 +202,7 @@ class Entries:
         """Return a number.
 
         Raises:
-            ModelError: the key is missing, or its value is no number of this kind.
+            ModelError: the key is missing, or its value is not a number of this kind.
         """
         number = _finite(self.get(key))
         if number is None or not kind.holds(number):
@@ -212,8 +213,8 @@ class Entries:
         """Return a list of numbers, shape (count,), read-only.
 
         Raises:
-            ModelError: the key is missing, or its value is no list of that many (of any length for
-                None) numbers of this kind.
+            ModelError: the key is missing, or its value is not a list of `count` (None: any
+                number of) numbers of this kind.
         """
         items = _items(self.get(key))
         found = [] if items is None else [_finite(item) for item in items]
@@ -224,10 +225,10 @@ class Entries:
         return read_only(good)
 
     def names(self, key: str) -> tuple[str, ...] | None:
-        """Return a list of joint names; None where the key is missing.
+        """Return a list of joint names; None if the key is missing.
 
         Raises:
-            ModelError: its value is no list of texts.
+            ModelError: the value is not a list of strings.
         """
         items = _items(self.values.get(key, ()))
         if items is None or not all(isinstance(item, str) for item in items):
@@ -235,7 +236,7 @@ class Entries:
         return tuple(map(str, items)) if key in self.values else None
 
     def spread(self, key: str, count: int, kind: Kind) -> FloatArray:
-        """Return a number repeated, or a list of that many, shape (count,), read-only.
+        """Return a list of `count` numbers, or a repeated number, shape (count,), read-only.
 
         Raises:
             ModelError: the key is missing, or its value is neither.
@@ -250,27 +251,27 @@ class Entries:
 def read_description(
     source: str | Path | Mapping[str, object], title: str, content: str, *others: str
 ) -> tuple[Entries, Entries]:
-    """Return a description and the mapping that is its content, which has one entry at least.
+    """Return a description and its content, a mapping with at least one entry.
 
     Args:
-        source: path of a YAML file, or what such a file would hold.
-        title: of such a description, for messages.
-        content: key of its content.
-        *others: keys that it may have besides.
+        source: path of a YAML file, or the mapping that such a file would hold.
+        title: name of this type of description for messages.
+        content: key of the content.
+        *others: other allowed keys.
 
     Raises:
         ModelError: the source is neither, or cannot be read; there is another key; the content
-            is missing, no mapping or empty.
+            is missing, empty or not a mapping.
     """
     return described_entries(*read_document(source, title), content, *others)
 
 
 def read_document(source: str | Path | Mapping[str, object], title: str) -> tuple[str, object]:
-    """Return the name of a description for messages, and what it holds.
+    """Return the name of a description for messages, and its content.
 
     Args:
-        source: path of a YAML file, or what such a file would hold.
-        title: of such a description, for messages.
+        source: path of a YAML file, or the mapping that such a file would hold.
+        title: name of this type of description for messages.
 
     Raises:
         ModelError: the source is neither, or cannot be read.
@@ -288,13 +289,13 @@ def described_entries(
     """Return a description that has been read, and its content; see `read_description`.
 
     Args:
-        place: its name, for messages.
-        found: what it holds.
-        content: key of its content.
-        *others: keys that it may have besides.
+        place: name of the description for messages.
+        found: the object that was read.
+        content: key of the content.
+        *others: other allowed keys.
 
     Raises:
-        ModelError: there is another key; the content is missing, no mapping or empty.
+        ModelError: there is another key; the content is missing, empty or not a mapping.
     """
     if not isinstance(found, Mapping):
         raise ModelError(f"{place}: holds {shown(found)}, expected a mapping '{content}'")
@@ -307,7 +308,7 @@ def described_entries(
 
 
 def _finite(value: object) -> float | None:
-    """The finite number that a value is; None for anything else. A bool is no number."""
+    """Return a value as a float; None unless it is a finite number. A bool is not a number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None
     try:
@@ -318,7 +319,7 @@ def _finite(value: object) -> float | None:
 
 
 def _items(value: object) -> list[object] | None:
-    """The items of a list, tuple or array of one dimension or more; None for anything else."""
+    """Return the items of a list, tuple or array of one or more dimensions, else None."""
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return list(value) if isinstance(value, (list, tuple)) else None

@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Findings: what is wrong with a description, collected while it is read.
+"""Findings: errors and warnings about a description, collected while it is read.
 
-An error leaves the equations without an answer. Everything else is a `ModelWarning`.
+An error means that the equations cannot be evaluated. Everything else is a `ModelWarning`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ WARNING, HINT = 'warning', 'hint'
 
 
 class Kind(NamedTuple):
-    """A kind of finding: how serious it is, and which error it is where warnings are errors."""
+    """A kind of finding: its severity, and the error that `strict` raises for it."""
 
     severity: str = WARNING
     error: type[ModelError] = ModelError
 
 
 KINDS: Mapping[str, Kind] = {
-    # The text.
+    # Text and elements.
     'missing_name': Kind(),
     'xml_declaration': Kind(),
     'robot_version': Kind(HINT),
@@ -62,10 +62,10 @@ KINDS: Mapping[str, Kind] = {
     'triangle_inequality': Kind(WARNING, InvalidInertiaError),
     'massless_joint': Kind(WARNING, InvalidInertiaError),
     'root_inertia': Kind(HINT, InvalidInertiaError),
-    # Payloads that are set while the robot moves.
+    # Payloads that are set at run time.
     'payload_far': Kind(WARNING, InvalidInertiaError),
     'payload_inertia': Kind(WARNING, InvalidInertiaError),
-    # Magnitudes that look like other units than SI.
+    # Magnitudes that look as if they were not in SI units.
     'mass_magnitude': Kind(HINT, InvalidInertiaError),
     'inertia_magnitude': Kind(HINT, InvalidInertiaError),
     'length_magnitude': Kind(HINT),
@@ -75,22 +75,22 @@ KINDS: Mapping[str, Kind] = {
 
 
 class Findings:
-    """What has been found so far.
+    """Collector of errors and warnings.
 
     Attributes:
-        warnings: in the order of their finding.
-        errors: those found and not raised yet.
+        warnings: warnings and hints in the order of detection.
+        errors: errors that have not been raised yet.
     """
 
     def __init__(self, strict: bool = False, allow: Iterable[str] = ()) -> None:
-        """Start without any.
+        """Start without findings.
 
         Args:
             strict: whether a warning of a kind that is not allowed is an error.
-            allow: the kinds that are allowed.
+            allow: kinds of warnings that are allowed.
 
         Raises:
-            ParameterError: there is no such kind.
+            ParameterError: a kind is unknown.
         """
         self._strict = strict
         self._allowed = allowed_kinds(allow)
@@ -99,22 +99,22 @@ class Findings:
         self.errors: list[ModelError] = []
 
     def place(self, subject: str) -> None:
-        """Note a subject's place in the document: findings are told in the order of places."""
+        """Record a subject's place in the document; warnings are sorted by it."""
         self._places.setdefault(subject, len(self._places))
 
     def warn(self, kind: str, subject: str, finding: str, cure: str) -> None:
-        """Note a warning or a hint, as its kind says."""
+        """Record a warning or hint, depending on its kind."""
         self.warnings.append(ModelWarning(kind, subject, finding, cure, KINDS[kind].severity))
 
     def refuse(self, error: ModelError) -> None:
-        """Note an error: `settle` raises it, once more may have been found."""
+        """Record an error; `settle` raises the first one after more have been collected."""
         self.errors.append(error)
 
     def settle(self) -> None:
-        """Raise the first error, if there is one.
+        """Raise the first error, if any.
 
         Raises:
-            ModelError: there is an error.
+            ModelError: an error has been recorded.
         """
         if self.errors:
             raise self.errors[0]
@@ -124,10 +124,11 @@ class Findings:
         return tuple(sorted(self.warnings, key=lambda found: self._places.get(found.subject, -1)))
 
     def finish(self) -> tuple[ModelWarning, ...]:
-        """Return the warnings in the order of the document, or raise the first, if strict.
+        """Return the warnings in the order of the document; if strict, raise the first instead.
 
         Raises:
-            ModelError: there is a warning of a kind that is not allowed; the error comes from it.
+            ModelError: an error has been recorded, or, if strict, a warning of a kind that is not
+                allowed, which is the error's cause.
         """
         self.settle()
         found = self.in_order()
@@ -139,10 +140,10 @@ class Findings:
 
 
 def allowed_kinds(allow: Iterable[str]) -> frozenset[str]:
-    """Return kinds of findings that are allowed, checked.
+    """Return the allowed kinds of findings after checking that they exist.
 
     Raises:
-        ParameterError: there is no such kind; the message lists those there are.
+        ParameterError: a kind is unknown; the message lists the known ones.
     """
     allowed = (allow,) if isinstance(allow, str) else tuple(allow)
     for kind in allowed:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which links of a robot bend, and how: the description that comes beside a URDF."""
+"""Description of flexible links, a YAML file beside the URDF."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _KEYS = (
     'attachments',
     'geometric_stiffness',
 )
-# Relative to a direction's length: what is shorter across another direction lies along it.
+# Directions whose perpendicular component is below this share of their length count as parallel.
 _ALONG = 1e-6
-# m. What is shorter or longer is a slip of the unit, and squares of it leave the numbers.
+# Allowed lengths of a beam, m: others are probably in a wrong unit, and their powers may overflow.
 _LENGTH = Kind('number from 1e-6 to 1e6', lambda value: 1e-6 <= value <= 1e6)
-# Modes of one plane: far more than a beam model is valid for, and the time they take is bounded.
+# Limit of modes per plane: far more than a beam model is valid for; bounds the computing time.
 _MOST_MODES = 20
 _MOST_STATIONS = 1000
 _DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
@@ -50,32 +50,33 @@ _DAMPING = Kind('number from 0 to less than 1', lambda value: 0 <= value < 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlexibleLinkDescription:
-    """A link that bends as a beam, clamped in the link's frame at its root.
+    """A flexible link, modelled as a beam that is clamped at its root in the link's frame.
 
     Its axes are x along the beam, y = lateral and z = x cross y; it deflects by v along y and by
-    w along z. Plane 'v' is that of v, plane 'w' that of w.
+    w along z. Plane 'v' is the plane of v, plane 'w' the plane of w.
 
     Attributes:
         link: name in the URDF.
-        length: of the beam, m.
+        length: length of the beam, m.
         axis: direction of the beam from its root, unit vector, shape (3,), link axes.
         lateral: direction of v, unit vector orthogonal to the axis, shape (3,), link axes.
         origin: root of the beam, shape (3,), link frame, m.
-        stations: distances from the root at which mass and stiffness are given, linear between
-            them, from 0 to the length, shape (k,) with k >= 2, m.
-        mass_per_length: at the stations, shape (k,), kg/m; None: the mass of the URDF's link,
-            spread evenly.
+        stations: distances from the root at which mass and stiffness are given, from 0 to the
+            length, with linear interpolation between, shape (k,) with k >= 2, m.
+        mass_per_length: at the stations, shape (k,), kg/m; None distributes the mass of the
+            URDF's link uniformly.
         bending_stiffness: E I at the stations by plane, each of shape (k,), N m^2.
-        modes: how many by plane, 'v' before 'w'; a plane without modes is not there.
-        damping_ratio: of each mode, relative to critical, by plane, each of shape (modes,); of
-            the first one only, if damping is proportional to stiffness.
-        damping: 'modal', each mode has its own ratio, or 'stiffness_proportional', ratios grow
-            with the frequency from that of the plane's first mode on.
-        mode_shapes: 'loaded', modes of the beam with what it carries at the zero pose, or
-            'clamped_free', modes of the beam alone.
-        attachments: distance from the root, m, at which a child link rides on the beam, by the
-            child's name, where it is not that of the child's joint.
-        geometric_stiffness: whether bending shortens the link, so that axial forces stiffen it.
+        modes: number of modes by plane, 'v' before 'w'; planes without modes are left out.
+        damping_ratio: damping ratios of the modes by plane, each of shape (modes,); only of the
+            first mode, shape (1,), if damping is proportional to stiffness.
+        damping: 'modal', each mode has its own ratio, or 'stiffness_proportional', ratios grow in
+            proportion to the frequency from the ratio of the plane's first mode.
+        mode_shapes: 'loaded', modes of the beam with the links that it carries at the zero pose,
+            or 'clamped_free', modes of the beam alone.
+        attachments: distance from the root, m, at which a child link is mounted on the beam, by
+            the child's name, if it differs from the position of the child's joint.
+        geometric_stiffness: whether bending shortens the link, so that axial forces change its
+            stiffness.
     """
 
     link: str
@@ -97,13 +98,13 @@ class FlexibleLinkDescription:
 def read_flexible(
     source: str | Path | Mapping[str, object],
 ) -> tuple[FlexibleLinkDescription, ...]:
-    """Return the flexible links that a description names, in its order.
+    """Return the flexible links of a description, in its order.
 
     Args:
-        source: path of a YAML file, or what such a file would hold.
+        source: path of a YAML file, or the mapping that such a file would hold.
 
     Raises:
-        ModelError: the file cannot be read or is no YAML, or an entry is unknown, missing or
+        ModelError: the file cannot be read or is not YAML, or an entry is unknown, missing or
             wrong; the message names file, link and key.
     """
     _, links = read_description(source, 'flexible description', 'flexible_links')
@@ -148,7 +149,7 @@ def _mapping(links: Entries, name: str) -> Mapping[str, object]:
 
 
 def _directions(link: Entries) -> tuple[FloatArray, FloatArray]:
-    """Axis and lateral direction as orthogonal unit vectors."""
+    """Return axis and lateral direction as orthogonal unit vectors, shape (3,) each."""
     axis = _unit(link, 'axis') if 'axis' in link.values else np.array([1.0, 0.0, 0.0])
     if 'lateral' in link.values:
         lateral = _unit(link, 'lateral')
@@ -167,7 +168,7 @@ def _unit(link: Entries, key: str) -> FloatArray:
     largest = np.abs(vector).max()
     if largest == 0:
         raise link.wrong(key, 'a direction')
-    # Scaled first: squares of very large or small numbers are none.
+    # Scaled first, since squares of very large or small numbers over- or underflow.
     return np.asarray(vector / largest / norm(vector / largest))
 
 
@@ -215,7 +216,7 @@ def _damping_ratio(link: Entries, modes: Mapping[str, int], damping: str) -> dic
 
 
 def _one_of(link: Entries, key: str, names: tuple[str, ...]) -> str:
-    """The entry of a key that has one of some names, by default the first."""
+    """Return the value of a key, which must be one of `names`; by default the first."""
     name = link.values.get(key, names[0])
     if not isinstance(name, str) or name not in names:
         raise link.wrong(key, ' or '.join(map(repr, names)))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simple collision geometry: how large a link is and how much it holds."""
+"""Size and volume of simple collision geometry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lxml import etree
 
 
 class Shape(NamedTuple):
-    """One box, cylinder, capsule or sphere.
+    """A box, cylinder, capsule or sphere.
 
     Attributes:
         size: largest extent, m.
@@ -23,7 +23,7 @@ class Shape(NamedTuple):
 
 
 def collision_shape(link: etree._Element) -> Shape | None:
-    """Return a link's collision geometry, where it is one simple shape with good numbers."""
+    """Return a link's collision geometry; None unless it is one valid simple shape."""
     geometries = link.findall('collision/geometry')
     if len(geometries) != 1 or len(geometries[0]) != 1:
         return None
@@ -35,7 +35,7 @@ def collision_shape(link: etree._Element) -> Shape | None:
         elif element.tag in ('cylinder', 'capsule'):
             radius, length = float(element.get('radius')), float(element.get('length'))
             shape = Shape(max(2 * radius, length), math.pi * radius**2 * length)
-            if element.tag == 'capsule':  # its ends are half spheres beyond the length
+            if element.tag == 'capsule':  # with half spheres at both ends of the cylinder
                 ends = 4 / 3 * math.pi * radius**3
                 shape = Shape(length + 2 * radius, shape.volume + ends)
         elif element.tag == 'sphere':
@@ -43,6 +43,6 @@ def collision_shape(link: etree._Element) -> Shape | None:
             shape = Shape(2 * radius, 4 / 3 * math.pi * radius**3)
         else:
             return None
-    except (TypeError, ValueError, OverflowError):  # not read by the equations, so no error
+    except (TypeError, ValueError, OverflowError):  # no error: the equations do not use it
         return None
     return shape if 0 < shape.volume < math.inf and 0 < shape.size < math.inf else None

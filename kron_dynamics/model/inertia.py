@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Masses and inertias: what a real body can have, and how bodies fixed together add up."""
+"""Masses and inertias: physical consistency, and lumping of bodies fixed together."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from kron_dynamics.model.robot_model import Body, Joint, read_only
 from kron_dynamics.reproducible import inner, product
 from kron_dynamics.typing import FloatArray, ScalarArray
 
-# Relative to the largest principal moment. CAD exports round to three or four digits, and a thin
-# plate (izz = ixx + iyy exactly) then misses the triangle inequality by that rounding.
+# Tolerance of the checks, relative to the largest principal moment. CAD exports round to three or
+# four digits, and a thin plate (izz = ixx + iyy exactly) then violates the triangle inequality.
 _TOLERANCE = 1e-3
 # Square of a radius of gyration, m^2, below which an inertia is rounding: one micrometre.
 _NEGLIGIBLE = 1e-12
-# Relative to the other moments: rounding that is told.
+# Rounding error of a moment, relative to the sum of the other moments, above which it is reported.
 _ACCURACY = 1e-9
 
 
 def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
-    """Look for masses and inertias that no distribution of matter has.
+    """Look for masses and inertias that no mass distribution has.
 
-    A negative mass is an error: no pose of any robot has one, what rides on it would accelerate
-    against its force, and a controller made from it would push the wrong way. An inertia that no
-    body has still gives equations with an answer, and CAD programs write many: a warning.
+    A negative mass is an error: it would accelerate against its force, and a model-based
+    controller would push the wrong way. Inconsistent inertias are frequent in CAD exports, and
+    the equations can still be evaluated, so they are a warning.
     """
     given = [link for link in links if link.inertial is not None]
     if not given:
@@ -51,12 +51,12 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
             findings.refuse(
                 InvalidInertiaError(f'{subject} has mass {masses[k]:g} kg, expected >= 0')
             )
-        told = ', '.join(f'{moment:.6g}' for moment in moments[k] * scales[k])
+        listing = ', '.join(f'{moment:.6g}' for moment in moments[k] * scales[k])
         if negative[k]:
             findings.warn(
                 'not_positive_semidefinite',
                 subject,
-                f'its inertia is not positive semi-definite: principal moments ({told}) kg m^2'
+                f'its inertia is not positive semi-definite: principal moments ({listing}) kg m^2'
                 f'{_lost(moments[k] * scales[k])}',
                 'export the inertia again, about the centre of mass; signs of products of inertia '
                 'may be wrong',
@@ -65,7 +65,7 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
             findings.warn(
                 'triangle_inequality',
                 subject,
-                f'its inertia violates the triangle inequality: principal moments ({told}) kg '
+                f'its inertia violates the triangle inequality: principal moments ({listing}) kg '
                 f'm^2, the largest exceeds the sum of the others by {excess[k] * scales[k]:.3g}'
                 f'{_lost(moments[k] * scales[k])}',
                 'export the inertia again with more digits, or correct the moment that is off',
@@ -73,9 +73,10 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
 
 
 def _lost(moments: FloatArray) -> str:
-    """What the equations cannot tell beside a moment that dwarfs the others, for a message.
+    """Return a remark on moments that are lost to rounding beside a dominating one; '' if none.
 
-    They sum integrals of x^2, y^2 and z^2: each moment is right to the rounding of the largest.
+    The equations sum integrals of x^2, y^2 and z^2, so the rounding error of every moment is that
+    of the largest.
     """
     *others, largest = sorted(np.abs(moments))
     rounding = np.finfo(float).eps * largest
@@ -85,10 +86,10 @@ def _lost(moments: FloatArray) -> str:
 
 
 def rotational_inertia(second_moment: ScalarArray) -> ScalarArray:
-    """Return tr(S) E - S, shape (3, 3), kg m^2: the inertia that S = int r r^T dm is.
+    """Return the inertia tr(S) E - S, with E the identity, shape (3, 3), kg m^2.
 
     Args:
-        second_moment: S, shape (3, 3), kg m^2; the inertia is about the same point.
+        second_moment: S = int r r^T dm, shape (3, 3), kg m^2; the inertia is about the same point.
     """
     trace: ScalarArray = np.trace(second_moment) * np.eye(3, dtype=int)
     return trace - second_moment
@@ -109,13 +110,13 @@ def massless_coordinates(
 ) -> tuple[int, ...]:
     """Return the coordinates that move no mass in any pose: their row of M is zero.
 
-    A joint moves mass that slides with it, or turns about itself; what further joints carry can
-    be moved off its axis.
+    A sliding joint moves mass if a body slides with it, a turning joint if its body has inertia
+    about its axis or if descendants have mass, which further joints can move off the axis.
 
     Args:
-        joints: of a model.
-        bodies: of a model.
-        armature: of a model, shape (n,): what a rotor has in it is never without inertia.
+        joints: joints of a model.
+        bodies: bodies of a model.
+        armature: armatures of a model, shape (n,): a coordinate with a rotor moves inertia.
     """
     mass = [body.mass for body in bodies]
     has_matter = [body.mass > 0 or bool(body.inertia.any()) for body in bodies]
@@ -139,8 +140,8 @@ def lump(parts: Sequence[tuple[str, Body, FloatArray, FloatArray]]) -> Body:
     """Return one body for several that are fixed together.
 
     Args:
-        parts: (link name, body, rotation (3, 3), translation (3,)) of each part, the placement
-            being that of the part's frame in the common frame.
+        parts: (link name, body, rotation (3, 3), translation (3,)) of each part; rotation and
+            translation place the part's frame in the common frame.
     """
     if len(parts) == 1 and parts[0][1].mass > 0:
         name, body, rotation, translation = parts[0]

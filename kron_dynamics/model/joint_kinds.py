@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of joints: how each moves with its position, and in which units.
+"""Kinds of joints: their motion as a function of position, and their units.
 
-The equations, the kernels and the reports know kinds by what stands here alone. The body behind a
-joint moves along one axis z, which stays where it is in the body before and in the body itself;
-per unit of position it has the twist [linear; angular] = [h z; z] of a screw of pitch h, of which
-turning (h = 0) and sliding ([z; 0]) are the limits.
+This is the only place where equations, kernels and reports distinguish kinds. Every joint moves
+its body along one axis z that is fixed in both bodies; per unit of position the twist is
+[linear; angular] = [h z; z], a screw of pitch h, with turning (h = 0) and sliding ([z; 0]) as its
+limits.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ _NONE = np.zeros(3, dtype=int)
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How a body moves on the one before it.
+    """Motion of a body relative to its parent body.
 
     Attributes:
-        turns: whether it turns about the joint's axis: positions are rad, else m.
-        slides: whether it slides along the axis, by 1 per unit of position; where it turns as
-            well, by the joint's pitch.
+        turns: whether it turns about the joint's axis; positions are then in rad, else in m.
+        slides: whether it slides along the axis, by 1 per unit of position, or by the joint's
+            pitch if it turns as well.
     """
 
     turns: bool
     slides: bool
 
     def rotation(self, joint: Joint, position: Any) -> ScalarArray:
-        """Return the axes of the body in those of the body before, shape (3, 3).
+        """Return the rotation of the body in its parent's frame, shape (3, 3).
 
         Args:
-            joint: that moves so.
-            position: of the joint, rad or m.
+            joint: a joint with this motion.
+            position: position of the joint, rad or m.
         """
         if not self.turns:
             return joint.rotation
         return np.asarray(joint.rotation @ turned(joint, position))
 
     def offset(self, joint: Joint, position: Any) -> ScalarArray:
-        """Return the origin of the body from that of the body before, in its axes, (3,), m.
+        """Return the origin of the body in its parent's frame, shape (3,), m.
 
         Args:
-            joint: that moves so.
-            position: of the joint, rad or m.
+            joint: a joint with this motion.
+            position: position of the joint, rad or m.
         """
         if not self.slides:
             return joint.translation
@@ -66,18 +66,18 @@ class Motion:
         return np.asarray(joint.translation + (joint.rotation @ joint.axis) * way)
 
     def angular_axis(self, joint: Joint) -> ScalarArray:
-        """Return the angular velocity per unit rate, shape (3,), joint's and body's axes."""
+        """Return the angular velocity per unit rate, shape (3,), in joint (and body) axes."""
         return joint.axis if self.turns else _NONE
 
     def linear_axis(self, joint: Joint) -> ScalarArray:
-        """Return the sliding velocity per unit rate, shape (3,), joint's and body's axes."""
+        """Return the linear velocity per unit rate, shape (3,), in joint (and body) axes."""
         if not self.slides:
             return _NONE
         return joint.pitch * joint.axis if self.turns else joint.axis
 
 
 def turned(joint: Joint, angle: Any) -> ScalarArray:
-    """Return the turn about a joint's axis by an angle, rad, shape (3, 3), joint frame.
+    """Return the rotation about a joint's axis by an angle, rad, shape (3, 3), joint frame.
 
     Rodrigues' formula ([N] eq. (5)) in the form k k^T + cos (E - k k^T) + sin k~, which gives
     exact zeros and ones for axes along x, y or z.
@@ -90,19 +90,19 @@ def turned(joint: Joint, angle: Any) -> ScalarArray:
 
 @dataclass(frozen=True, slots=True)
 class JointKind:
-    """What the kind of a joint says.
+    """Properties of a kind of joint.
 
     Attributes:
-        motion: of the body behind it.
-        is_endless: whether positions a whole turn apart are one: there are no position limits,
-            and errors go the shorter way round.
+        motion: motion of the joint's body.
+        is_endless: whether positions wrap around after a whole turn: there are no position
+            limits, and position errors are taken the shorter way round.
     """
 
     motion: Motion
     is_endless: bool = False
 
     def unit(self, quantity: Literal['position', 'velocity', 'effort']) -> str:
-        """Return the unit of a quantity of such joints."""
+        """Return the unit of a quantity of joints of this kind."""
         if quantity == 'effort':
             return 'N m' if self.motion.turns else 'N'
         length = 'rad' if self.motion.turns else 'm'
@@ -110,15 +110,15 @@ class JointKind:
 
 
 TURNING, SLIDING, SCREWING = Motion(True, False), Motion(False, True), Motion(True, True)
-# Of a section: as if the flexible link were stiff.
+# Motion of a section: none, as if the flexible link were rigid.
 RESTING = Motion(False, False)
 MOTIONS = (TURNING, SLIDING, SCREWING, RESTING)
-# The kind of a joint whose child rides on a section of a flexible link, and that of a coordinate
-# that is a modal one, in m.
+# Kind of a joint whose child is mounted on a section of a flexible link, and kind of a modal
+# coordinate (in m).
 SECTION, MODAL = 'section', 'modal'
 SCREW = 'screw'
 
-# What moves in a URDF, by the type of <joint>.
+# Kinds of moving joints in a URDF, by the type of <joint>.
 JOINT_KINDS: Mapping[str, JointKind] = MappingProxyType(
     {
         'revolute': JointKind(TURNING),
@@ -131,10 +131,10 @@ _ALL_KINDS = {**JOINT_KINDS, SECTION: JointKind(RESTING), MODAL: JointKind(RESTI
 
 
 def joint_kind(name: str) -> JointKind:
-    """Return what the kind of a joint, or of a coordinate, says.
+    """Return the properties of the kind of a joint or coordinate.
 
     Raises:
-        ModelError: there is no such kind.
+        ModelError: the kind is unknown.
     """
     kind = _ALL_KINDS.get(name)
     if kind is None:
@@ -146,5 +146,5 @@ def joint_kind(name: str) -> JointKind:
 
 
 def endless(kinds: Iterable[str]) -> list[bool]:
-    """Return which of some coordinates, given by their kinds, turn without end."""
+    """Return whether each coordinate, given by its kind, turns without end."""
     return [joint_kind(kind).is_endless for kind in kinds]

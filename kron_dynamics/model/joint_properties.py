@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Limits and friction of a joint, with a warning for what cannot be meant so."""
+"""Limits and friction of a joint, with warnings for implausible values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.joint_kinds import TURNING, joint_kind
 
-# rad. Turning further than twice round has a reason, or the limits are in degrees.
+# Position limit, rad, above which limits may be in degrees: joints rarely turn more than twice.
 _TWICE_ROUND = 4 * math.pi
 
 
 def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, float, float]:
-    """Return lower, upper, velocity and effort limit; infinite where the URDF sets none."""
+    """Return the lower, upper, velocity and effort limits; infinite if the URDF sets none."""
     subject = named('joint', joint.name)
     if joint.limit is None:
         if not joint_kind(joint.type).is_endless:
@@ -77,14 +77,14 @@ def _magnitude(joint: urdf.Joint, key: str, findings: Findings) -> float:
 
 _NOTHING = {
     'velocity': 'no motion of it is allowed',
-    'effort': 'its drive can do nothing',
+    'effort': 'its drive has no effort',
 }
 
 
 def _look_for_degrees(subject: str, lower: float, upper: float, findings: Findings) -> None:
     largest = max(abs(lower), abs(upper))
     whole = all(math.isinf(x) or x == round(x) for x in (lower, upper))
-    # 100 rad and the like stand for no limit.
+    # 100 rad, and limits above 720, are usual placeholders for no limit.
     if _TWICE_ROUND < largest <= 720 and whole and largest != 100:
         findings.warn(
             'limit_in_degrees',
@@ -96,7 +96,7 @@ def _look_for_degrees(subject: str, lower: float, upper: float, findings: Findin
 
 
 def joint_friction(joint: urdf.Joint, findings: Findings) -> tuple[float, float]:
-    """Return viscous and Coulomb friction of one joint."""
+    """Return the viscous and Coulomb friction of one joint."""
     if joint.dynamics is None:
         return 0.0, 0.0
     viscous, coulomb = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
@@ -105,7 +105,7 @@ def joint_friction(joint: urdf.Joint, findings: Findings) -> tuple[float, float]
             findings.warn(
                 'negative_friction',
                 named('joint', joint.name),
-                f'its {key} is {value:g}, which drives the joint on; it counts as it is',
+                f'its {key} is {value:g}, which accelerates the joint; it is used as it is',
                 'write it without the sign',
             )
     return viscous, coulomb

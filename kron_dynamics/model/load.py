@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 _Part = tuple[str, Body, FloatArray, FloatArray]
-# Of a section of a flexible link, which moves with the link's modal coordinates.
+# For a section of a flexible link, which moves with the link's modal coordinates.
 _NO_FOLLOWER = Follower(coordinate=NO_COORDINATE, multiplier=0.0, offset=0.0, mimics=None)
+# Component of an axis above which the squared norm may overflow.
 _SQUARE_OVERFLOWS = 1e150
 
 
@@ -55,14 +56,14 @@ def load_model(
 
     Args:
         text: URDF.
-        findings: where warnings go, and errors until all are found; `strict` and `allow` are
-            then those of it.
+        findings: collects warnings and errors; if given, its `strict` and `allow` replace those
+            of the options.
         **options: see `ModelOptions`.
 
     Raises:
-        ModelError: the description leaves the equations without an answer, or `strict` forbids
-            what it has; the message names link or joint.
-        ParameterError: there is no such kind of warning.
+        ModelError: the equations cannot be evaluated for this description, or it has a warning
+            that `strict` makes an error; the message names link or joint.
+        ParameterError: a kind of warning in `allow` is unknown.
     """
     return described_model(text, findings=findings, **options)[1]
 
@@ -70,7 +71,7 @@ def load_model(
 def described_model(
     text: str, *, findings: Findings | None = None, **options: Unpack[ModelOptions]
 ) -> tuple[ParsedUrdf, RigidModel]:
-    """Return what a URDF text says, and the model that it describes; see `load_model`."""
+    """Return the parsed URDF text and the model that it describes; see `load_model`."""
     if findings is None:
         findings = Findings(options.get('strict', False), options.get('allow', ()))
     parsed = parse_urdf(text, findings)
@@ -86,10 +87,7 @@ def described_model(
 def build_model(
     parsed: ParsedUrdf, options: ModelOptions, findings: Findings | None = None
 ) -> RigidModel:
-    """Return the model of a URDF that has been read; see `load_model`.
-
-    What its masses and inertias are like is not looked at.
-    """
+    """Return the model of a parsed URDF, without a check of its inertias; see `load_model`."""
     findings = Findings() if findings is None else findings
     robot = parsed.robot
     root = find_root(robot)
@@ -124,7 +122,7 @@ def _lumped(
     followers: Mapping[str, Follower],
     axes: Mapping[str, FloatArray],
 ) -> tuple[list[Joint], tuple[Body, ...], dict[str, Frame]]:
-    """The joints that move, the bodies behind them, and where each link is on its body."""
+    """Return the moving joints, their lumped bodies, and the frame of each link on its body."""
     at_origin = Frame(-1, read_only(np.eye(3)), read_only(np.zeros(3)))
     frames = {root: at_origin}
     tree: list[Joint] = []
@@ -164,7 +162,7 @@ def _lumped(
 
 
 def _refuse_overflow(bodies: Sequence[Body], frames: Mapping[str, Frame]) -> None:
-    """Sums and products of finite numbers may leave their range."""
+    """Refuse positions, masses and inertias that overflow in sums and products."""
     for name, frame in frames.items():
         if not all(map(math.isfinite, frame.translation.tolist())):
             raise ModelError(f'{named("link", name)} is at {frame.translation.tolist()} m')
@@ -212,7 +210,7 @@ def _axis(joint: urdf.Joint, findings: Findings) -> FloatArray:
 
 
 def link_body(link: urdf.Link) -> Body | None:
-    """Return a link's own inertia in the link's frame; None where the URDF gives none."""
+    """Return a link's own inertia in the link's frame; None if the URDF gives none."""
     if link.inertial is None:
         return None
     tensor = np.array(link.inertial.inertia.to_matrix(), dtype=np.float64)
@@ -223,14 +221,14 @@ def link_body(link: urdf.Link) -> Body | None:
 
 
 def look_at_inertias(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
-    """Look for masses and inertias that no body has, and for joints that move none."""
+    """Look for inconsistent masses and inertias, and for joints that move no mass."""
     root = parsed.robot.link_map[model.root_link]
     if root.inertial is not None and root.inertial.mass:
         findings.warn(
             'root_inertia',
             named('link', root.name),
-            f'it is the root, which stands still: its {root.inertial.mass:g} kg count for nothing',
-            'nothing needs to be done where the base does stand still',
+            f'it is the root, which stands still: its {root.inertial.mass:g} kg have no effect',
+            'nothing needs to be done if the base is fixed',
         )
     check_inertias([link for link in parsed.robot.links if link is not root], findings)
     findings.settle()
@@ -248,7 +246,7 @@ def look_at_inertias(model: RigidModel, parsed: ParsedUrdf, findings: Findings) 
 
 
 def _farthest_link(frames: dict[str, Frame], tree: Sequence[Joint]) -> str:
-    """The link moved by most joints; the last such in the tree's order."""
+    """Return the link moved by the most joints; of several, the last in the tree's order."""
     depths = [0] * (len(tree) + 1)  # the base's is the last
     for k, joint in enumerate(tree):
         depths[k] = depths[joint.parent] + 1

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Magnitudes that look like other units than kg, m, kg m^2: hints, as they may be meant.
+"""Hints about magnitudes that do not look like kg, m and kg m^2.
 
-Every rule compares a number with others of the same robot, so that small grippers and ship
-cranes pass alike.
+Rules compare numbers with others of the same robot, so that small grippers and ship cranes both
+pass. They are only hints, since the numbers may be intended.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.model.robot_model import Body, RobotModel
 from kron_dynamics.model.urdf import ParsedUrdf
 
-# kg/m^3 of a link's collision geometry: from a hollow case to platinum, and more.
+# Plausible densities of a link's collision geometry, kg/m^3: from a hollow case to above platinum.
 _DENSITIES = (10.0, 25000.0)
-# Of the moving mass and of the reach: smaller masses and shapes often stand for something else.
+# Links with less than this share of the moving mass or of the reach are not checked: they are
+# often placeholders.
 _SMALL = 0.02
-# kg/m^3, moving mass over the cube of the reach: robots have 1 to 300, masses in g a thousand
-# times that, lengths in mm a thousand million times less.
+# Plausible moving mass over the cube of the reach, kg/m^3: robots have 1 to 300. Masses in g give
+# a thousand times that, lengths in mm 1e-9 times.
 _PACKED, _THIN = 2.5e3, 1e-5
-# Radii of gyration of one link, and centres of mass, in reaches of the robot.
+# Largest plausible radius of gyration of a link, and distance of its centre of mass from its
+# joint, in multiples of the robot's reach.
 _GYRATION, _FAR = 10.0, 3.0
 
 
 def look_at_magnitudes(model: RigidModel, parsed: ParsedUrdf, findings: Findings) -> None:
-    """Look for numbers in other units than SI.
+    """Look for numbers that are probably not in SI units.
 
     Args:
         model: the robot.
         parsed: its description.
-        findings: where hints go.
+        findings: collects hints.
     """
     reach = reach_of(model, parsed.shapes)
     if not 0 < reach < math.inf:
@@ -44,7 +46,7 @@ def look_at_magnitudes(model: RigidModel, parsed: ParsedUrdf, findings: Findings
     _look_at_densities(parsed, _SMALL * model.total_mass, _SMALL * reach, findings)
     for body in model.bodies:
         _look_at_body(body, reach, findings)
-    # A robot is as large as its largest body at least.
+    # The size of a robot is at least the size of its largest body.
     size = max(reach, *(_gyration(body) for body in model.bodies))
     heaviest = max(model.bodies, key=lambda body: body.mass)
     packed = model.total_mass / size / size / size
@@ -89,7 +91,7 @@ def _look_at_body(body: Body, reach: float, findings: Findings) -> None:
 
 
 def _gyration(body: Body) -> float:
-    """Radius of gyration about the centre of mass, m, of the largest that the inertia has."""
+    """Return an upper estimate of the radii of gyration about the centre of mass, m."""
     if body.mass <= 0:
         return 0.0
     trace = float(body.inertia[0, 0] + body.inertia[1, 1] + body.inertia[2, 2])
@@ -97,11 +99,11 @@ def _gyration(body: Body) -> float:
 
 
 def reach_of(model: RobotModel, shapes: Mapping[str, Shape] = MappingProxyType({})) -> float:
-    """Return the longest way from the base along joints and links, m.
+    """Return the reach: the longest distance from the base along joints and links, m.
 
     Args:
         model: the robot.
-        shapes: extents of what is there by link.
+        shapes: collision shapes by link name, whose sizes are added.
     """
     far = [0.0] * (len(model.joints) + 1)  # the base's is the last
     for k, joint in enumerate(model.joints):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a model may be made with besides its description."""
+"""Options of a model beside its description."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ModelOptions(TypedDict, total=False):
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
         joints: order of the generalized coordinates by joint name; None takes the joints depth
             first in document order.
-        armature: rotor inertia at the joint by joint name, kg m^2 or kg, in place of what the
-            transmissions of the URDF give.
-        payload: what links carry, by their names, as for `with_payloads`.
-        hold_base: whether a floating or planar joint at the root is held where it is.
-        strict: whether every warning is an error.
-        allow: kinds of warnings that `strict` lets pass.
+        armature: rotor inertia reflected to the joint, by joint name, kg m^2 or kg; overrides the
+            transmissions of the URDF.
+        payload: payloads by link name, as for `with_payloads`.
+        hold_base: whether a floating or planar joint at the root is held at its zero position.
+        strict: whether every warning (not hint) is an error.
+        allow: kinds of warnings that `strict` accepts.
     """
 
     gravity: ArrayLike

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads: bodies fixed to links of a URDF, which the URDF does not know of."""
+"""Payloads: additional bodies fixed to links of a URDF."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from kron_dynamics.model.tree import find_root, walk
 from kron_dynamics.model.urdf import ParsedUrdf
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Relative to the largest entry: what is no more than the rounding of printed numbers.
+# Allowed asymmetry of an inertia relative to its largest entry: rounding of printed numbers.
 _SYMMETRIC = 1e-6
-# Distance of a payload's centre of mass from its link, and radius of gyration, in reaches of the
-# robot: numbers in mm have a thousand.
+# Largest plausible distance of a payload's centre of mass from its link, and radius of gyration,
+# in multiples of the robot's reach; numbers in mm are a thousand times too large.
 _FAR = 10.0
 
 
@@ -36,8 +36,8 @@ class RigidPayload:
     Attributes:
         mass: kg, 0 or more.
         center_of_mass: shape (3,), in the link's frame, m.
-        inertia: shape (3, 3), about the payload's centre of mass, along the axes of the link,
-            kg m^2; none without mass.
+        inertia: shape (3, 3), about the payload's centre of mass, in the link's axes, kg m^2;
+            must be 0 without mass.
     """
 
     mass: float
@@ -45,14 +45,14 @@ class RigidPayload:
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self) -> None:
-        """Take arrays of any kind.
+        """Convert to read-only arrays and check them.
 
         Raises:
-            ArgumentTypeError: something is no real number.
+            ArgumentTypeError: a value is not a real number.
             ShapeError: an array has another shape.
-            NonFiniteError: a number is none.
-            InvalidInertiaError: the mass is negative, or none beside an inertia; or the inertia
-                is not symmetric, or out of all numbers.
+            NonFiniteError: a number is NaN or infinite.
+            InvalidInertiaError: the mass is negative, or 0 with an inertia; or the inertia is not
+                symmetric, or overflows.
         """
         object.__setattr__(
             self, 'mass', float(finite_array(real_number(self.mass, 'mass'), 'mass'))
@@ -86,15 +86,15 @@ class RigidPayload:
         return centered + self.mass * np.outer(c, c)
 
 
-# A mass at the link's origin, kg; (mass, place in the link's frame, shape (3,), m); or a body.
+# A point mass at the link's origin, kg; (mass, position in the link's frame, (3,), m); or a body.
 Payload: TypeAlias = float | tuple[float, ArrayLike] | RigidPayload
 
 
 def rigid_payload(link: str, payload: Payload) -> RigidPayload:
-    """Return what a link carries, checked.
+    """Return the payload of a link as a checked `RigidPayload`.
 
     Raises:
-        ModelError: it is no payload; the message names the link.
+        ModelError: the value is not a payload; the message names the link.
         InvalidInertiaError: a mass is negative.
     """
     if isinstance(payload, RigidPayload):
@@ -109,13 +109,13 @@ def rigid_payload(link: str, payload: Payload) -> RigidPayload:
 def look_at_payload(
     model: RobotModel, link: str, payload: RigidPayload, findings: Findings
 ) -> None:
-    """Look for an inertia that no body has, and for numbers in other units than SI.
+    """Look for an inconsistent inertia, and for numbers that are probably not in SI units.
 
     Args:
         model: the robot.
-        link: what carries the payload.
+        link: name of the link that carries the payload.
         payload: the payload.
-        findings: where warnings go.
+        findings: collects warnings.
     """
     check_inertias([_as_link(f'{link}/payload', payload)], findings)
     reach, subject = reach_of(model), named('link', f'{link}/payload')
@@ -149,17 +149,17 @@ def _as_link(name: str, payload: RigidPayload) -> urdf.Link:
 def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedUrdf:
     """Return a URDF with payloads fixed to some of its links.
 
-    Each is a link of its own in the tree, fixed to the link that carries it. So what a rigid body
-    carries is lumped into it, and what a flexible link carries rides on the beam's section there.
+    Each payload becomes an additional link, fixed to the link that carries it. It is therefore
+    lumped into a rigid body, or mounted on the beam's section of a flexible link.
 
     Args:
         parsed: the URDF, which is changed.
-        payload: by the name of the link: kg at the link's origin; (kg, place), the place in the
-            link's frame, shape (3,), m; or a `RigidPayload`.
+        payload: payloads by link name: a mass at the link's origin, kg; (mass, position in the
+            link's frame, shape (3,), m); or a `RigidPayload`.
 
     Raises:
-        ModelError: a link is unknown or does not move, or a number is none; the message names the
-            link.
+        ModelError: a link is unknown or does not move, or a number is not finite; the message
+            names the link.
         InvalidInertiaError: a mass is negative.
     """
     if not payload:
@@ -189,7 +189,7 @@ def with_payloads(parsed: ParsedUrdf, payload: Mapping[str, Payload]) -> ParsedU
 
 
 def _mass_and_place(link: str, value: Any) -> tuple[float, FloatArray]:
-    """The two, checked."""
+    """Return the mass, kg, and position, shape (3,), m, of a point payload, checked."""
     given = value if isinstance(value, (tuple, list)) else (value, (0.0, 0.0, 0.0))
     try:
         mass, place = float(given[0]), np.array(given[1], dtype=np.float64)

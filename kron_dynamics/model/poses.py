@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses as 4 x 4 matrices, for descriptions that place frames in frames."""
+"""Poses as homogeneous 4 x 4 matrices, for descriptions with nested frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 
 def pose_of(rotation: ArrayLike, translation: ArrayLike) -> FloatArray:
-    """Return the pose with these axes and this origin, shape (4, 4), m."""
+    """Return the pose with a rotation, shape (3, 3), and a translation, (3,): shape (4, 4), m."""
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = rotation, translation
     return pose

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models out of pickles and copies: the same equations, closed to writing again."""
+"""Restoring models from pickles and copies, checked and with read-only arrays."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kron_dynamics.exceptions import ModelError
 
 
 def restored_model(kind: type[Any], fingerprint: str, values: dict[str, Any]) -> Any:
-    """Return a model made of the values of its fields.
+    """Return a model made from the values of its fields.
 
     Args:
-        kind: its class.
-        fingerprint: that it had.
-        values: by field; their arrays are closed to writing, which pickles forget.
+        kind: class of the model.
+        fingerprint: fingerprint of the pickled model.
+        values: values by field name; their arrays become read-only, which pickles do not keep.
 
     Raises:
-        ModelError: it has another fingerprint than before, or other fields.
+        ModelError: the fingerprint or the fields have changed.
     """
     try:
         model = kind(**values)
@@ -39,7 +39,7 @@ def restored_model(kind: type[Any], fingerprint: str, values: dict[str, Any]) ->
 
 
 def _close(value: Any) -> None:
-    """Close all arrays in a value to writing."""
+    """Make all arrays in a value read-only."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     elif isinstance(value, Mapping):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot of rigid bodies: the tree that the equations go through."""
+"""A robot of rigid bodies: the tree that the equations traverse."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class RigidModel(RobotModel, Traversal):
 
 
 def rigid_tree(model: RobotModel) -> RigidModel:
-    """Return a model as the tree of rigid bodies that it is, or that stands for one in a record.
+    """Return the model as a tree of rigid bodies, or refuse it.
 
-    Equations that are for both, and have one of their own for robots with flexible links, begin
-    so; and those that are for rigid robots alone.
+    Functions for rigid robots begin with this check; those with another implementation for
+    flexible links do in the rigid one. The symbolic model that kernels are recorded with passes.
 
     Raises:
-        ArgumentTypeError: it is no model, but a robot, perhaps.
-        ModelError: a link of it is flexible, or it has closed loops.
+        ArgumentTypeError: `model` is not a model, for example a Robot.
+        ModelError: a link is flexible, or the model has closed loops.
     """
     if not hasattr(model, 'has_closed_loops'):
         raise ArgumentTypeError(

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot as plain, frozen data: what the equations read."""
+"""The robot as plain, frozen data for the equations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from kron_dynamics.model.restoring import restored_model
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
-# That of a section of a flexible link, which moves with the link's modal coordinates.
+# Coordinate index of a section of a flexible link, which moves with the link's modal coordinates.
 NO_COORDINATE = -1
 _MASSLESS = 'massless_joint'
 
 
 def read_only(values: object) -> FloatArray:
-    """Return values, same shape, as a float array that nobody can change by accident."""
+    """Return a copy of values, same shape, as a read-only float array."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
@@ -33,13 +33,13 @@ def read_only(values: object) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """A joint and where it stands in the tree.
+    """A joint and its place in the tree.
 
-    Joint k carries body k. It has one degree of freedom; or it is a section, on which the child
-    rides: then it moves with the modal coordinates of a flexible link, and rotation and
-    translation are those of the undeformed link. The position of others is ``multiplier *
-    q[coordinate] + offset``: a joint with a coordinate of its own has multiplier 1 and offset 0,
-    a mimic joint borrows its master's. What a kind of joint means is in `model.joint_kinds`.
+    Joint k carries body k. It has one degree of freedom, or it is a section: the mount of a child
+    on a flexible link, which moves with the link's modal coordinates, with rotation and
+    translation of the undeformed link. The position of other joints is ``multiplier *
+    q[coordinate] + offset``: an independent joint has multiplier 1 and offset 0, a mimic joint
+    uses its master's coordinate. The kinds of joints are defined in `model.joint_kinds`.
 
     Attributes:
         name: name in the URDF.
@@ -52,10 +52,10 @@ class Joint:
         multiplier: joint position per unit of that coordinate.
         offset: joint position at coordinate zero, rad or m.
         mimics: name of the joint it follows, or None.
-        pitch: of a screw, what it slides along its axis per angle, m/rad; else 0.
+        pitch: displacement of a screw along its axis per angle, m/rad; else 0.
 
     Raises:
-        ModelError: there is no such kind.
+        ModelError: the kind is unknown.
     """
 
     name: str
@@ -71,12 +71,12 @@ class Joint:
     pitch: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a kind without a meaning."""
+        """Refuse an unknown kind."""
         joint_kind(self.kind)
 
     @property
     def motion(self) -> Motion:
-        """How the joint's body moves with its position."""
+        """Motion of the joint's body as a function of position."""
         return joint_kind(self.kind).motion
 
 
@@ -86,10 +86,10 @@ class Body:
 
     Attributes:
         mass: kg.
-        center_of_mass: shape (3,), in the body's frame (that of the link its joint moves), m.
+        center_of_mass: shape (3,), in the body's frame (the frame of its joint's child link), m.
         inertia: shape (3, 3), about the centre of mass in the body's axes, kg m^2.
         links: names of the lumped links that have inertia, for reports.
-        parts: these links one by one, in the body's frame, where there are several.
+        parts: the lumped links as separate bodies in the body's frame, if there are several.
     """
 
     mass: float
@@ -114,7 +114,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A link as a frame that rides on a body.
+    """A link as a frame fixed to a body.
 
     Attributes:
         body: index of the body, -1 for the base.
@@ -127,9 +127,9 @@ class Frame:
     translation: FloatArray
 
     def locate(self, point: ArrayLike | None) -> ScalarArray:
-        """Return a point of the link's frame, shape (3,), m, in the body's frame.
+        """Return a point given in the link's frame, in the body's frame, shape (3,), m.
 
-        None means the link's origin.
+        None is the link's origin.
         """
         if point is None:
             return self.translation
@@ -140,17 +140,17 @@ class Frame:
 class RobotModel(ABC):
     """A tree of bodies on a fixed base, rigid (`RigidModel`) or some of them flexible.
 
-    Joints are ordered so that a parent comes before its children. Arrays named in the plural of a
-    coordinate's property have shape (n,), in the order of `joint_names`, and are read-only.
+    Joints are ordered so that a parent comes before its children. Arrays of limits, friction and
+    armature have shape (n,), in the order of `joint_names`, and are read-only.
 
     Attributes:
         name: the robot's name in the URDF.
         joints: every moving joint, mimic joints included.
         bodies: body k is moved by joint k.
         frames: every link of the URDF by name.
-        joint_names: names of the n independent joints: the generalized coordinates' order.
-        root_link: the link that stands still; the base axes are its axes.
-        tip_link: the frame reported when none is named (the moving link farthest from the root).
+        joint_names: names of the n independent joints, in the order of the coordinates.
+        root_link: the fixed link; the base axes are its axes.
+        tip_link: the default frame: the moving link with the most joints between it and the root.
         gravity: gravity acceleration in base axes, shape (3,), m/s^2.
         position_lower: lower position limits, rad or m (-inf where there is none).
         position_upper: upper position limits, rad or m (+inf where there is none).
@@ -158,8 +158,8 @@ class RobotModel(ABC):
         effort_limit: N m or N (+inf where there is none).
         damping: viscous friction, N m s/rad or N s/m.
         friction: Coulomb friction, N m or N.
-        armature: inertia of the rotors at the joint, kg m^2 or kg.
-        warnings: what is better mended in the description, in the order of the document.
+        armature: rotor inertia reflected to the joint, kg m^2 or kg.
+        warnings: warnings about the description, in the order of the document.
     """
 
     name: str
@@ -184,7 +184,7 @@ class RobotModel(ABC):
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what the model was made from, with its fingerprint."""
+        """Pickle and copy the values of the fields, with the fingerprint."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
         values['frames'] = dict(self.frames)
         return restored_model, (type(self), self.fingerprint, values)
@@ -201,20 +201,20 @@ class RobotModel(ABC):
 
     @property
     def is_flexible(self) -> bool:
-        """Whether coordinates other than those of joints move it."""
+        """Whether the model has flexible links, with modal coordinates beside those of joints."""
         return bool(self.flexible_link_names)
 
     @property
     def has_closed_loops(self) -> bool:
-        """Whether the equations go through loops, and not through a tree alone."""
+        """Whether the model has closed loops beside its tree."""
         return False
 
     def coordinates(self) -> Iterator[int]:
-        """Yield the numbers of the coordinates."""
+        """Yield the indices of the coordinates."""
         return iter(range(self.n))
 
     def per_coordinate(self, function: Callable[..., Any]) -> Any:
-        """Return the constants of every coordinate that a function of the model gives."""
+        """Return the constants of every coordinate that `function` computes from the model."""
         return function(self)
 
     @property
@@ -228,16 +228,16 @@ class RobotModel(ABC):
 
     @property
     def total_mass(self) -> float:
-        """Mass of everything that moves, kg."""
+        """Mass of all moving bodies, kg."""
         return float(sum(body.mass for body in self.bodies))
 
     @property
     def is_massless(self) -> bool:
-        """Whether a joint moves no mass in any pose, so that M has no inverse."""
+        """Whether a joint moves no mass in any pose, so that M is singular."""
         return any(found.kind == _MASSLESS for found in self.warnings)
 
     def require_mass(self) -> None:
-        """Refuse what needs the inverse of M where a joint moves no mass in any pose.
+        """Refuse a singular M before its inverse is needed; see `is_massless`.
 
         Raises:
             InvalidInertiaError: a joint moves no mass; the message names it.
@@ -266,17 +266,17 @@ class RobotModel(ABC):
 
     @property
     def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: the first ones."""
+        """Number of joint coordinates, which come first."""
         return self.n
 
     @property
     def flexible_link_names(self) -> tuple[str, ...]:
-        """Names of the links that bend."""
+        """Names of the flexible links."""
         return ()
 
     @property
     def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        """Modal damping of flexible links, 0 for joint coordinates, shape (n,), N s/m."""
         return np.zeros(self.n)
 
     @property

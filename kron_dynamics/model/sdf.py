@@ -21,31 +21,31 @@ _NESTED = ('model', 'include')
 
 
 class SdfModel:
-    """A model: its links and joints, which may form loops.
+    """An SDF model: its links and joints, which may form loops.
 
     Attributes:
-        node: <model>.
-        links: by name.
-        joints: by name, in the file's order.
-        tree: joints of a spanning tree from the world: each link by the first joint that reaches
-            it, those nearest to the world first.
-        loops: the others: their child hangs on the tree already.
-        base: the link that stands still in the world though no joint says so; None where joints
-            hold all links.
+        node: the element <model>.
+        links: the elements <link> by name.
+        joints: the elements <joint> by name, in the file's order.
+        tree: joints of a spanning tree from the world, breadth first: each link by the first
+            joint that reaches it.
+        loops: the remaining joints, which close loops: their child is in the tree already.
+        base: the link that is implicitly fixed to the world; None if joints connect all links
+            to the world.
     """
 
     def __init__(self, root: Node) -> None:
         """Read names, parents and children.
 
         Args:
-            root: <sdf>.
+            root: the element <sdf>.
 
         Raises:
-            ModelError: there is no model or several, a name is unknown or there twice, or a link
-                hangs on nothing.
+            ModelError: there is no model or several, a name is unknown or duplicate, or a link
+                is not connected.
         """
         self.node = _the_model(root)
-        # Up to version 1.4 axes are in the model's frame.
+        # Up to version 1.4, axes are given in the model's frame.
         self._is_old = (root.text('version') or '').startswith(('1.0', '1.2', '1.3', '1.4'))
         self._frames = dict[str, Node]()
         for node in self.node.children('link', 'joint', 'frame', *_NESTED):
@@ -83,7 +83,7 @@ class SdfModel:
     def _spanning_tree(self) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         reached = [WORLD] if self.base is None else [self.base]
         tree, loops = list[Node](), list[Node]()
-        for link in reached:  # it grows
+        for link in reached:  # breadth-first queue, extended below
             for joint in self.joints.values():
                 if self.parent(joint) == link:
                     child = self.child(joint)
@@ -96,15 +96,15 @@ class SdfModel:
         return tuple(tree), tuple(loops)
 
     def parent(self, joint: Node) -> str:
-        """Return the link that carries a joint, or the world."""
+        """Return the name of a joint's parent link, or the world."""
         return self._body(joint, joint.needed_child('parent').content())
 
     def child(self, joint: Node) -> str:
-        """Return the link that a joint moves; the world where it closes a loop with it."""
+        """Return the name of a joint's child link; the world if that closes a loop."""
         return self._body(joint, joint.needed_child('child').content())
 
     def _body(self, node: Node, name: str, depth: int = 0) -> str:
-        """The link that a frame is fixed to."""
+        """Return the name of the link that a frame is fixed to."""
         if name in (WORLD, *self.links):
             return name
         if name == _MODEL:
@@ -120,7 +120,7 @@ class SdfModel:
         """Return the pose of a link, joint or frame in the model's frame, shape (4, 4), m.
 
         Raises:
-            ModelError: it is unknown, or frames are placed in each other.
+            ModelError: the name is unknown, or the poses of frames are circular.
         """
         if name == _MODEL:
             return np.eye(4)
@@ -142,15 +142,15 @@ class SdfModel:
         return placed
 
     def pose_in(self, link: str, name: str) -> FloatArray:
-        """Return the pose of a frame in that of a link or the world, shape (4, 4), m."""
+        """Return the pose of a frame in the frame of a link or the world, shape (4, 4), m."""
         placed: FloatArray = product(inverse(self.pose(link)), self.pose(name))
         return placed
 
     def axis(self, joint: Node) -> FloatArray:
-        """Return the direction of a joint's axis in its frame, shape (3,).
+        """Return the unit vector of a joint's axis in the joint's frame, shape (3,).
 
         Raises:
-            ModelError: there is none, or it has no direction.
+            ModelError: there is no axis, or it is zero.
         """
         axis = joint.needed_child('axis')
         xyz = axis.child('xyz')
@@ -181,7 +181,7 @@ def read_pose(node: Node) -> FloatArray:
     """Return the <pose> of an element in its own frame of reference, shape (4, 4), m.
 
     Raises:
-        ModelError: it is malformed.
+        ModelError: the pose is malformed.
     """
     given = node.child('pose')
     if given is None or not given.content():

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Limits, friction and other numbers of an SDF joint, as in a URDF."""
+"""Conversion of limits, friction and other numbers of an SDF joint to URDF."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lxml import etree
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW, TURNING
 from kron_dynamics.model.xml_nodes import Node
 
-_ENDLESS = 1e15  # SDF writes 1e16 for none
+_ENDLESS = 1e15  # position limits beyond this are none; SDF's default is 1e16
 _THREAD = 'screw_thread_pitch'
 _ENDLESS_TURN = next(name for name, kind in JOINT_KINDS.items() if kind.is_endless)
 
 
 def number_below(node: Node | None, tag: str, default: float) -> float:
-    """Return the number in an element of a tag below, in the format's unit.
+    """Return the number in a child element, in the format's unit.
 
     Args:
-        node: the element around it, or None.
-        tag: of the one below.
-        default: where there is none.
+        node: the parent element, or None.
+        tag: tag of the child element.
+        default: value if the child is missing.
 
     Raises:
-        ModelError: it holds no number.
+        ModelError: the child does not hold a number.
     """
     given = None if node is None else node.child(tag)
     if given is None:
@@ -38,12 +38,12 @@ def number_below(node: Node | None, tag: str, default: float) -> float:
 
 
 def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
-    """Put limits, friction, pitch and mimic of a joint into that of a URDF.
+    """Add limits, friction, pitch and mimic of an SDF joint to a URDF joint.
 
     Args:
         made: <joint> of the URDF.
-        joint: that of the SDF.
-        kind: its type.
+        joint: <joint> of the SDF.
+        kind: type of the joint.
 
     Raises:
         ModelError: an element is missing, malformed or not read; the message names it.
@@ -58,7 +58,7 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
     if endless and JOINT_KINDS[kind].motion == TURNING:
         made.set('type', _ENDLESS_TURN)
     values: dict[str, Any] = {
-        # Less than 0 is none.
+        # In SDF a negative value means no limit.
         **{key: repr(value if value >= 0 else math.inf) for key, value in most.items()},
         'lower': repr(lower if lower > -_ENDLESS else -math.inf),
         'upper': repr(upper if upper < _ENDLESS else math.inf),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From SDFormat to URDF: the spanning tree of a model, with its frames where they were."""
+"""Conversion from SDFormat to URDF: the spanning tree of a model, with unchanged link frames."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def sdf_robot(root: etree._Element, findings: Findings) -> etree._Element:
-    """Return the element <robot> of a URDF that says what an SDF model does, but for its loops.
+    """Return the element <robot> of a URDF equivalent to an SDF model, without its loops.
 
-    The world is the root. Where a joint's frame is not that of its child, a link of the joint's
-    name has the joint's frame, with the child fixed to it.
+    The world is the root. If a joint's frame differs from its child's, an additional link with the
+    joint's name has the joint's frame, and the child is fixed to it.
 
     Args:
-        root: <sdf>.
-        findings: where warnings go.
+        root: the element <sdf>.
+        findings: collects warnings.
 
     Raises:
         ModelError: an element is missing, malformed or not read; the message names it.
@@ -47,8 +47,8 @@ def sdf_robot(root: etree._Element, findings: Findings) -> etree._Element:
         findings.warn(
             'open_loops',
             'SDF',
-            f'{listed(named("joint", joint.name) for joint in model.loops)} close loops, which '
-            f'the tree of links is without',
+            f'{listed(named("joint", joint.name) for joint in model.loops)} close loops and are '
+            f'left out of the tree of links',
             'kd.ConstrainedRobot.described(robot, path) has them',
         )
     return robot
@@ -64,8 +64,8 @@ def _add_link(robot: etree._Element, link: Node, findings: Findings) -> None:
         findings.warn(
             'missing_inertia',
             named('link', link.name),
-            'it has no mass or inertia; 1 kg and 1 kg m^2 are taken for what is missing, as '
-            'SDF has them',
+            'it has no mass or inertia; the defaults of SDF, 1 kg and 1 kg m^2, are used where '
+            'they are missing',
             'give <mass> and <inertia>',
         )
     inertial = etree.SubElement(made, 'inertial')

@@ -19,7 +19,7 @@ from kron_dynamics.reproducible import cosine_and_sine, direction_angle, norm
 from kron_dynamics.typing import FloatArray
 
 KINDS = (*JOINT_KINDS, 'fixed')
-# Several degrees of freedom: only where a base moves, and only to be held.
+# Kinds with several degrees of freedom: accepted only at the base, and only if held there.
 BASE_KINDS = ('floating', 'planar')
 _NO_ROTATION = read_only(np.eye(3))
 
@@ -29,7 +29,7 @@ def find_root(robot: urdf.Robot, findings: Findings | None = None) -> str:
 
     Args:
         robot: links and joints.
-        findings: where warnings go, and errors until all are found.
+        findings: collects warnings and errors.
 
     Raises:
         ModelError: duplicate names, a joint that names an unknown link, a link with two parents,
@@ -71,7 +71,7 @@ def find_root(robot: urdf.Robot, findings: Findings | None = None) -> str:
 
 
 def _find_duplicates(robot: urdf.Robot, findings: Findings) -> None:
-    """Links and joints of one name; of fixed joints nothing but messages tells the name."""
+    """Look for duplicate names; those of fixed joints, used only in messages, are a warning."""
     for link, count in Counter(link.name for link in robot.links).items():
         if count > 1:
             findings.refuse(ModelError(f"URDF has {count} links named '{clipped(link)}'"))
@@ -91,18 +91,18 @@ def _find_duplicates(robot: urdf.Robot, findings: Findings) -> None:
 
 
 def settle_kinds(robot: urdf.Robot, root: str, hold_base: bool, findings: Findings) -> None:
-    """Check that joints are of kinds with a meaning here; hold a floating or planar base.
+    """Check that the kinds of all joints are supported; hold a floating or planar base.
 
     Args:
-        robot: links and joints, of which those held become fixed.
+        robot: links and joints; held joints are changed to fixed ones.
         root: the root link.
-        hold_base: whether a floating or planar joint with nothing but fixed joints before it is
-            held where it is.
-        findings: where warnings go, and errors until all are found.
+        hold_base: whether a floating or planar joint with only fixed joints before it is held at
+            its zero position.
+        findings: collects warnings and errors.
 
     Raises:
-        ModelError: a joint of a kind that is not one of URDF.
-        UnsupportedJointError: a floating or planar joint that is not held.
+        ModelError: a joint has an unknown kind.
+        UnsupportedJointError: a floating or planar joint is not held.
     """
     still = {root}
     for joint, link in walk(robot, root):
@@ -149,11 +149,11 @@ def walk(robot: urdf.Robot, root: str) -> Iterator[tuple[urdf.Joint, urdf.Link]]
 
 
 def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
-    """Return rotation (3, 3) and translation (3,), m, of an <origin>: axes x, y, z turned by rpy.
+    """Return rotation (3, 3) and translation (3,), m, of an <origin> with fixed-axis rpy angles.
 
     Entries within rounding of 0 or +-1 are made exact: rpy="1.5707963267948966 0 0" means a right
-    angle, and 6e-17 instead of 0 would spread through every closed form. No zero is negative,
-    which would be another fingerprint.
+    angle, and 6e-17 instead of 0 would appear in every closed form. Negative zeros are removed,
+    as they would change the fingerprint.
     """
     xyz = origin.xyz if origin is not None and origin.xyz is not None else (0.0, 0.0, 0.0)
     if origin is None or origin.rpy is None or not any(origin.rpy):
@@ -172,10 +172,10 @@ def placement(origin: urdf.Pose | None) -> tuple[FloatArray, FloatArray]:
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
-    """Return the rpy of an <origin> with these axes, rad: the inverse of `placement`.
+    """Return the rpy angles of a rotation, shape (3, 3), rad: the inverse of `placement`.
 
-    Where the pitch is a right angle, roll and yaw turn about one axis; the yaw then is what
-    rounding leaves of it, and the roll is the rest.
+    If the pitch is a right angle, roll and yaw turn about the same axis. The yaw is then decided
+    by rounding, and the roll is consistent with it.
     """
     R = np.asarray(rotation, dtype=np.float64)  # (3, 3)
     yaw = direction_angle(R[1, 0], R[0, 0])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a URDF or SDF: text in, links and joints out, with what is to be said about them."""
+"""Reading a URDF or SDF text: links and joints, with warnings."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 @dataclass(frozen=True, slots=True)
 class ParsedUrdf:
-    """What a URDF text says.
+    """Content of a URDF text.
 
     Attributes:
-        robot: links and joints, as urdf_parser_py objects, every number finite or a limit.
-        armature: rotor inertia at the joint by joint name, kg m^2 or kg.
-        shapes: what a link's collision geometry is by link name, where it is one simple shape.
-        sections: names of fixed joints whose child is no part of the parent's rigid body: it
-            rides on a section of a flexible link.
-        pitches: of screws by joint name, m/rad.
-        payloads: names of links that are no links of the robot, but point masses added to it.
+        robot: links and joints, as urdf_parser_py objects; all numbers but limits are finite.
+        armature: rotor inertia reflected to the joint, by joint name, kg m^2 or kg.
+        shapes: collision geometry by link name, of links with one simple shape.
+        sections: names of fixed joints whose child is mounted on a section of a flexible link
+            instead of being lumped into the parent's rigid body.
+        pitches: pitches of screws by joint name, m/rad.
+        payloads: names of links that represent added payloads.
     """
 
     robot: urdf.Robot
@@ -47,17 +47,18 @@ class ParsedUrdf:
 
 
 def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
-    """Return the links and joints of a URDF text, and the rotors of its transmissions.
+    """Return the links and joints of a URDF or SDF text, and the rotors of its transmissions.
 
-    What the equations do not read (meshes, materials, simulator extensions) comes in many
-    dialects and is left aside.
+    Elements that the equations do not need (meshes, materials, simulator extensions) are ignored
+    in any dialect.
 
     Args:
-        text: URDF.
-        findings: where warnings go, and errors until all are found.
+        text: URDF or SDF.
+        findings: collects warnings and errors.
 
     Raises:
-        ModelError: not XML, not a <robot>, still xacro, or an element is missing or malformed.
+        ModelError: the text is not XML, neither URDF nor SDF, or unexpanded xacro; or an element
+            is missing or malformed.
     """
     findings = Findings() if findings is None else findings
     root = parse_xml(text, findings)
@@ -112,7 +113,7 @@ def _look_for_loops(root: etree._Element, findings: Findings) -> None:
         findings.warn(
             'open_loops',
             'URDF',
-            f'{listed(loops)} of a URDF+ are constraints, which the tree of links is without',
+            f'{listed(loops)} of a URDF+ are constraints, left out of the tree of links',
             'kd.ConstrainedRobot.described(robot, path) has them',
         )
 
@@ -200,7 +201,7 @@ def _read_joint(part: Part, findings: Findings) -> urdf.Joint:
 
 
 def _read_pitch(joint: Part, findings: Findings) -> float:
-    """Pitch of a screw, m/rad; a URDF has that of the thread, m per turn, > 0 if right-handed."""
+    """Return a screw's pitch, m/rad, from the thread's, m per turn, positive if right-handed."""
     element = joint.below(_THREAD)
     expected = f'expected <{_THREAD} value="..."/> with the way per turn in m'
     if element.text('value') is None:
@@ -242,9 +243,9 @@ def _read_mimic(mimic: Part, findings: Findings) -> urdf.JointMimic:
 
 
 def _armatures(root: etree._Element, findings: Findings) -> dict[str, float]:
-    """Rotor inertias that transmissions give as rotor_inertia and gear_ratio of the actuator.
+    """Return armatures by joint name, rotor_inertia times gear_ratio^2 of transmissions.
 
-    Plain URDF has no element for it; these are the elements that Drake introduced.
+    Plain URDF has no element for rotor inertia; these elements are extensions of Drake.
     """
     armatures = {}
     for transmission in root.iter('transmission'):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of a URDF: attributes to numbers, with defaults where the format has them."""
+"""Elements of a URDF: attributes as numbers, with the defaults of the format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.findings import Findings
 
-# Attributes of what is read, with the count of their numbers; 0 for text.
+# Attributes of the elements that are read, and how many numbers each holds; 0 for text.
 ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     'origin': {'xyz': 3, 'rpy': 3},
     'axis': {'xyz': 3},
@@ -30,7 +30,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     'parent': {'link': 0},
     'child': {'link': 0},
 }
-# Elements below another, what is read and what else may stand there.
+# Known child elements, whether they are read or ignored; others are checked for misspellings.
 _CHILDREN: Mapping[str, tuple[str, ...]] = {
     'robot': (
         *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'plugin'),
@@ -48,12 +48,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Part:
-    """An element of a link or joint, or the place of one that is not there.
+    """An element of a link or joint, present or missing.
 
     Attributes:
         subject: the link or joint, for messages.
-        tag: of the element.
-        element: itself; None where there is none.
+        tag: tag of the element.
+        element: the XML element; None if it is missing.
     """
 
     __slots__ = ('_children', '_findings', '_texts', 'element', 'subject', 'tag')
@@ -61,7 +61,7 @@ class Part:
     def __init__(
         self, subject: str, tag: str, element: etree._Element | None, findings: Findings
     ) -> None:
-        """Look at an element; what stands in it that is not read is found out."""
+        """Index attributes and children of the element; warn of unknown ones."""
         self.subject, self.tag, self.element = subject, tag, element
         self._findings = findings
         self._texts: Mapping[str, str] = _NOTHING
@@ -96,7 +96,7 @@ class Part:
             )
 
     def _look_for_slip(self, child: etree._Element, expected: tuple[str, ...]) -> None:
-        """Note an element that looks like a slip of the pen: it would not be read."""
+        """Warn of a child whose tag looks like a misspelt known one."""
         close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
         if close:
             self._findings.warn(
@@ -107,11 +107,11 @@ class Part:
             )
 
     def __bool__(self) -> bool:
-        """Whether the element is there."""
+        """Whether the element is present."""
         return self.element is not None
 
     def below(self, tag: str) -> Part:
-        """Return the first child element of a tag."""
+        """Return the first child element with a tag, present or missing."""
         children = self._children.get(tag, ())
         if len(children) > 1:
             self._findings.warn(
@@ -123,11 +123,11 @@ class Part:
         return Part(self.subject, tag, children[0] if children else None, self._findings)
 
     def text(self, attribute: str) -> str | None:
-        """Return an attribute's text; None where it is missing."""
+        """Return an attribute's text; None if it is missing."""
         return self._texts.get(attribute)
 
     def numbers(self, attribute: str, finite: bool = True) -> list[float] | None:
-        """Return an attribute's numbers; None where it is missing, or an error that is noted."""
+        """Return an attribute's numbers; None if missing or wrong, which is noted as an error."""
         text = self.text(attribute)
         if text is None:
             return None
@@ -147,20 +147,20 @@ class Part:
         else:
             problem = f'expected {count} number(s)'
             if '${' in text or '$(' in text:
-                problem += '; it looks like an expression of xacro, which is to be expanded first'
+                problem += '; it looks like an expression of xacro: expand the file with it first'
         where = f"{self.subject}: {attribute} of <{self.tag}> is '{clipped(text)}'"
         self._findings.refuse(ModelError(f'{where}, {problem}'))
         return None
 
     def number(self, attribute: str, default: float = 0.0, finite: bool = True) -> float:
-        """Return an attribute's number, or a default where it is missing."""
+        """Return an attribute's number, or a default if it is missing or wrong."""
         values = self.numbers(attribute, finite)
         return default if values is None else values[0]
 
 
 def parsed_numbers(text: str) -> list[float] | None:
-    """Return the numbers in a text; None where a word is none."""
-    # float() alone would take Python's spellings too, such as 1_000, and digits of other scripts.
+    """Return the numbers in a text; None if a word is not a number."""
+    # float() alone would also accept Python's 1_000 and digits of other scripts.
     if '_' in text or not text.isascii():
         return None
     try:
@@ -171,7 +171,7 @@ def parsed_numbers(text: str) -> list[float] | None:
 
 @lru_cache(maxsize=1024)
 def _nearest(word: str, known: tuple[str, ...]) -> str | None:
-    """The known word that a word is a slip of the pen from."""
+    """Return the known word that `word` may be a misspelling of; None if none is close."""
     if len(word) > 40:
         return None
     close = get_close_matches(word.lower(), known, 1, cutoff=0.75)

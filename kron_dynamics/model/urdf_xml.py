@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""URDF as XML: file to text, text to elements."""
+"""Reading URDF as XML: decoding files and parsing texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kron_dynamics.model.findings import Findings
 _DECLARATION = re.compile(r'<\?xml\b([^?]*)\?>')
 _VERSION = re.compile(r"""version\s*=\s*["']([^"']*)["']""")
 _ENCODING = re.compile(rb"""\s*<\?xml\b[^?]*encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
-# Byte-order marks, the longer ones first: one begins like another.
+# Byte-order marks, longer ones first, since that of UTF-32 LE starts with that of UTF-16 LE.
 _MARKS = (
     (codecs.BOM_UTF32_LE, 'utf-32'),
     (codecs.BOM_UTF32_BE, 'utf-32'),
@@ -25,12 +25,12 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, 'utf-16'),
 )
 
-# What URDF has no element for and Drake has: <drake:joint> is a joint of a further type.
+# Drake's extensions that are read: <drake:joint> is a joint of another type.
 _DRAKES = ('joint', 'screw_thread_pitch')
 
 
 def read_urdf_file(path: str | Path) -> str:
-    """Return the text of a URDF file: in UTF-8, as its mark says, or as it declares.
+    """Return the text of a URDF file, decoded by its byte-order mark, as UTF-8 or as declared.
 
     Raises:
         ModelError: the file does not exist, cannot be read or is not text.
@@ -42,8 +42,8 @@ def read_xml_file(path: str | Path, title: str) -> str:
     """Return the text of a file; see `read_urdf_file`.
 
     Args:
-        path: the file.
-        title: what the file should be, for messages.
+        path: path of the file.
+        title: name of the file type for messages.
 
     Raises:
         ModelError: the file does not exist, cannot be read or is not text.
@@ -73,10 +73,10 @@ def read_xml_file(path: str | Path, title: str) -> str:
 def parse_xml(text: str, findings: Findings) -> etree._Element:
     """Return the element <robot> or <sdf> of a text, without comments and default namespaces.
 
-    Elements of Drake that are read stand without their prefix, too.
+    The prefix of Drake's elements that are read is removed, too.
 
     Raises:
-        ModelError: the text is empty, not XML, neither of these, or still xacro.
+        ModelError: the text is empty, not XML, has another root element, or is unexpanded xacro.
     """
     root = xml_root(text, 'URDF', findings)
     for element in root.iter('*'):
@@ -102,8 +102,8 @@ def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
 
     Args:
         text: XML.
-        title: what the text should be, for messages.
-        findings: where warnings go.
+        title: name of the text type for messages.
+        findings: collects warnings.
 
     Raises:
         ModelError: the text is empty or not XML.
@@ -121,13 +121,13 @@ def xml_root(text: str, title: str, findings: Findings) -> etree._Element:
         ) from None
     except etree.XMLSyntaxError as error:
         # The message quotes names of any length.
-        told = str(error)
-        told = told if len(told) < 300 else f'{told[:200]} ... {told[-60:]}'
-        raise ModelError(f'{title} is not well-formed XML: {" ".join(told.split())}') from None
+        reason = str(error)
+        reason = reason if len(reason) < 300 else f'{reason[:200]} ... {reason[-60:]}'
+        raise ModelError(f'{title} is not well-formed XML: {" ".join(reason.split())}') from None
 
 
 def _without_declaration(text: str, findings: Findings) -> str:
-    """The text without its XML declaration, which is about bytes: the text has been decoded."""
+    """Return the text without its XML declaration, whose encoding no longer holds once decoded."""
     bare = text.lstrip('\ufeff \t\r\n')
     before = text[: len(text) - len(bare)].replace('\ufeff', '')
     declaration = _DECLARATION.match(bare)
@@ -153,6 +153,6 @@ def _without_declaration(text: str, findings: Findings) -> str:
 
 
 def element_name(element: etree._Element) -> str:
-    """Return what an element is with its name, for messages, such as ``link 'arm'``."""
+    """Return tag and name of an element for messages, such as ``link 'arm'``."""
     name = element.get('name')
     return named(element.tag, name) if name else f'<{element.tag}> in line {element.sourceline}'

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expanding xacro, the macro language that many URDFs are written in.
 
-xacro evaluates expressions and reads files: only what the user names is expanded, never a text
-that came by a topic or a parameter.
+xacro evaluates expressions and reads files. For security, only files that the user names are
+expanded, never a text from a topic or a parameter.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import clipped
 from kron_dynamics.model.findings import Findings
 
-# xacro keeps its state in its module.
+# xacro keeps its state in its module, so that expansions must not run concurrently.
 _LOCK = threading.Lock()
 
 
 class _Arguments(dict[str, str]):
-    """Values of arguments, and the names that were asked for: xacro passes over all others."""
+    """Values of arguments, and the names that xacro looked up: it ignores all others silently."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
         self.asked: set[object] = set()
 
-    def __contains__(self, name: object) -> bool:  # where an argument is declared
+    def __contains__(self, name: object) -> bool:  # at the declaration of an argument
         self.asked.add(name)
         return super().__contains__(name)
 
-    def __getitem__(self, name: str) -> str:  # where it is used
+    def __getitem__(self, name: str) -> str:  # at its use
         self.asked.add(name)
         return super().__getitem__(name)
 
 
 def is_xacro(text: str, path: str | Path | None = None) -> bool:
-    """Return whether a description is to be expanded first.
+    """Return whether a description is xacro and has to be expanded first.
 
     Args:
         text: URDF, or xacro.
-        path: its file, if it comes from one: `.xacro` at the end says so.
+        path: its file, if any; the extension `.xacro` decides.
     """
     if path is not None and str(path).endswith('.xacro'):
         return True
@@ -55,7 +55,7 @@ def is_xacro(text: str, path: str | Path | None = None) -> bool:
     parser = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
     try:
         root = etree.fromstring(text.strip().encode(), parser)
-    except (etree.XMLSyntaxError, ValueError):  # told where the URDF is read
+    except (etree.XMLSyntaxError, ValueError):  # reported when the URDF is read
         return False
     return any('xacro' in element.tag for element in root.iter('*'))
 
@@ -66,20 +66,20 @@ def expanded(
     arguments: Mapping[str, str] | None = None,
     findings: Findings | None = None,
 ) -> str:
-    """Return the URDF that a xacro text is expanded to, by the package `xacro`.
+    """Return the URDF that the package `xacro` expands a text to.
 
     Args:
         text: xacro.
-        path: its file, which relative paths of includes start from; None: the current folder.
+        path: its file, which relative paths of includes refer to; None: the current folder.
         arguments: values of its `<xacro:arg>` by name.
-        findings: where a warning goes for each argument that the text does not have.
+        findings: collects a warning for each argument that the text does not have.
 
     Raises:
         ModelError: xacro is not installed, or the text cannot be expanded; the message has
             xacro's reason.
     """
     xacro = _imported()
-    mappings = _Arguments(arguments or {})  # xacro adds defaults to it
+    mappings = _Arguments(arguments or {})  # xacro adds the defaults
     said = io.StringIO()
     with _LOCK, contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
         try:
@@ -98,13 +98,13 @@ def expanded(
 
 
 def _warn(name: str, asked: set[object], findings: Findings) -> None:
-    """Warn of an argument that is given and has no effect."""
+    """Warn about a given argument without effect."""
     has = ', '.join(sorted(clipped(str(known)) for known in asked))
     findings.warn(
         'unused_xacro_argument',
         f"xacro argument '{clipped(name)}'",
         f'is given, and the file has {f"{has} only" if has else "no arguments"}',
-        'mend its name, or leave it out',
+        'correct its name, or remove it',
     )
 
 

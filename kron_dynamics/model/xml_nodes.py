@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of descriptions in XML, read strictly, and refused by file, element and line."""
+"""Strict reading of XML elements, with errors that name file, element and line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An element, with the file that it stands in for messages.
+    """An element, with the name of its file for messages.
 
     Attributes:
         file: name of the description.
-        element: itself.
+        element: the XML element.
     """
 
     file: str
@@ -36,31 +36,31 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Its attribute `name`.
+        """The element's attribute `name`.
 
         Raises:
-            ModelError: there is none.
+            ModelError: the attribute is missing or empty.
         """
         return self.need('name')
 
     @property
     def where(self) -> str:
-        """File, element and line."""
+        """File, element and line, for messages."""
         name = self.element.get('name')
         what = f'<{self.tag}>' if name is None else named(f'<{self.tag}>', name)
         return f'{self.file}: {what} in line {self.element.sourceline}'
 
     def error(self, complaint: str) -> ModelError:
-        """Return the error of something that is wrong with the element."""
+        """Return an error with a complaint about the element."""
         return ModelError(f'{self.where} {complaint}')
 
     def children(self, *tags: str) -> Iterator[Node]:
-        """Yield the elements below, those of some tags if any are given."""
+        """Yield the child elements, only those with the given tags if there are any."""
         for element in self.element.iterchildren(*(tags or ('*',))):
             yield Node(self.file, element)
 
     def child(self, tag: str) -> Node | None:
-        """Return the element of a tag below, None where there is none.
+        """Return the child element with a tag; None if there is none.
 
         Raises:
             ModelError: there are several.
@@ -71,7 +71,7 @@ class Node:
         return found[0] if found else None
 
     def needed_child(self, tag: str) -> Node:
-        """Return the element of a tag below.
+        """Return the child element with a tag.
 
         Raises:
             ModelError: there is none, or there are several.
@@ -82,10 +82,10 @@ class Node:
         return found
 
     def allow(self, *tags: str) -> None:
-        """Refuse elements below other than these.
+        """Refuse child elements with other tags.
 
         Raises:
-            ModelError: there is another one.
+            ModelError: there is a child with another tag.
         """
         for child in self.children():
             if child.tag not in tags:
@@ -95,15 +95,15 @@ class Node:
                 )
 
     def text(self, attribute: str) -> str | None:
-        """Return an attribute, None where there is none."""
+        """Return an attribute's text; None if it is missing."""
         found = self.element.get(attribute)
         return None if found is None else str(found)
 
     def need(self, attribute: str) -> str:
-        """Return an attribute.
+        """Return an attribute's text.
 
         Raises:
-            ModelError: there is none, or it is empty.
+            ModelError: the attribute is missing or empty.
         """
         found = self.text(attribute)
         if not found:
@@ -111,28 +111,28 @@ class Node:
         return found
 
     def content(self) -> str:
-        """Return the text between the element's tags, without blanks around it."""
+        """Return the text content of the element, stripped."""
         return (self.element.text or '').strip()
 
     def numbers(self, attribute: str, count: int | None = None) -> FloatArray | None:
-        """Return an attribute's numbers, shape (count,) in the format's unit; None without it.
+        """Return an attribute's numbers, shape (count,), in the format's unit; None if missing.
 
         Raises:
-            ModelError: it holds others.
+            ModelError: the attribute does not hold `count` finite numbers.
         """
         found = self.text(attribute)
         return None if found is None else self.parse(found, f"attribute '{attribute}'", count)
 
     def parse(self, text: str, what: str, count: int | None) -> FloatArray:
-        """Return the numbers in a text, shape (count,) in the format's unit.
+        """Return the numbers in a text, shape (count,), in the format's unit.
 
         Args:
-            text: what is to be read.
-            what: it is, for messages.
-            count: how many numbers are expected; None for any.
+            text: numbers separated by blanks.
+            what: name of the text for messages.
+            count: expected number of numbers; None for any.
 
         Raises:
-            ModelError: they are not that many finite numbers.
+            ModelError: the text does not hold `count` finite numbers.
         """
         values = parsed_numbers(text)
         good = values is not None and all(map(math.isfinite, values))
