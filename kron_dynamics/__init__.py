@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Closed-form, compiled robot dynamics from a URDF, in the Kronecker-product formalism.
 
-``robot = load('arm.urdf')`` gives a `Robot` whose methods are its kinematics and dynamics.
+``robot = load('arm.urdf')`` returns a `Robot`, whose methods are its kinematics and dynamics.
 """
 
 from typing import TYPE_CHECKING
@@ -76,10 +76,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what a robot takes when it is first asked for: the command line does without it."""
+    """Import the modules of a robot at first access; the command line mostly needs none."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    if name == 'ConstrainedRobot':  # most programs have no use for it
+    if name == 'ConstrainedRobot':  # most programs do not use it
         from kron_dynamics.constrained import ConstrainedRobot
 
         return ConstrainedRobot

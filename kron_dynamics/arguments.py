@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What callers pass: made into plain numbers, or refused by the argument's name."""
+"""Validation of arguments: conversion to plain numbers, or an error that names the argument."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from kron_dynamics.exceptions import (
 from kron_dynamics.messages import shown
 from kron_dynamics.typing import FloatArray
 
-# Lists of these are converted at once.
+# Lists of these types are converted in one call of NumPy.
 _NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64, np.int32))
 _FLOAT = np.dtype(np.float64)
 _LISTS = frozenset((list, tuple))
 
 
 def real_array(values: object, name: str) -> FloatArray:
-    """Return real numbers as float64, in their own shape; such an array itself, not a copy.
+    """Return real numbers as a float64 array of the same shape; no copy if it is one already.
 
     Args:
-        values: numbers, lists of them or whatever NumPy takes for an array of real numbers.
-        name: what to call them in messages.
+        values: a number, lists of numbers, or anything NumPy converts to an array of real
+            numbers.
+        name: name of the argument, for messages.
 
     Raises:
-        ArgumentTypeError: they are no real numbers, but None, text, truth values, complex
+        ArgumentTypeError: values are not real numbers but None, strings, booleans, complex
             numbers, dates, or an array with masked entries, fields or objects.
         ShapeError: lists have different lengths.
         ParameterError: a number is beyond the range of float64.
@@ -57,7 +58,7 @@ def real_array(values: object, name: str) -> FloatArray:
 
 
 def _of_list(values: Sequence[Any], name: str) -> FloatArray:
-    """Numbers, or lists of as many numbers each, at once; all else item by item."""
+    """Convert numbers, or lists of equal length, in one call; anything else item by item."""
     if _NUMBERS.issuperset(map(type, values)):
         return np.array(values, dtype=_FLOAT)
     if _LISTS.issuperset(map(type, values)):
@@ -75,17 +76,17 @@ def _of_list(values: Sequence[Any], name: str) -> FloatArray:
 
 
 def _of_object(values: Any, name: str) -> FloatArray:
-    """A number, or what NumPy makes an array of numbers of."""
+    """Convert a number, or an object that NumPy converts to an array of numbers."""
     if isinstance(values, (Real, Decimal)) and not isinstance(values, bool):
         try:
             return np.array(float(values))
-        except (TypeError, ValueError):  # a Decimal that signals, an expression without a value
+        except (TypeError, ValueError):  # a signaling NaN of Decimal, a symbolic expression
             raise _no_numbers(values, name) from None
     try:
         array = np.asarray(values)
     except MemoryError:
         raise
-    except Exception as error:  # of whatever library the object is from
+    except Exception as error:  # raised by the library that defines the object
         raise _no_numbers(values, name) from error
     if array.dtype.kind not in 'fiu' or isinstance(values, np.ma.MaskedArray):
         raise _no_numbers(values, name)
@@ -100,10 +101,10 @@ def _no_numbers(values: object, name: str) -> ArgumentTypeError:
 
 
 def finite_array(values: object, name: str) -> FloatArray:
-    """Return finite real numbers as float64, in their own shape; see `real_array`.
+    """Return finite real numbers as a float64 array of the same shape; see `real_array`.
 
     Raises:
-        NonFiniteError: there is a NaN or an infinity among them.
+        NonFiniteError: a number is NaN or infinite.
     """
     array = real_array(values, name)
     if not np.isfinite(array).all():
@@ -123,7 +124,7 @@ def whole_number(value: object, name: str) -> int:
     """Return an integer.
 
     Raises:
-        ArgumentTypeError: it is none; truth values are none either.
+        ArgumentTypeError: value is not an integer, or is a boolean.
     """
     if not isinstance(value, (bool, np.bool_)):
         try:
@@ -134,10 +135,16 @@ def whole_number(value: object, name: str) -> int:
 
 
 def instance(value: object, kind: type | tuple[type, ...], name: str, expected: str) -> None:
-    """Refuse what is not of a kind.
+    """Raise unless a value is an instance of a type.
+
+    Args:
+        value: the value of an argument.
+        kind: the type, or several of them.
+        name: name of the argument, for messages.
+        expected: what the argument should be, for messages.
 
     Raises:
-        ArgumentTypeError: it is not.
+        ArgumentTypeError: value is of another type.
     """
     if not isinstance(value, kind):
         raise ArgumentTypeError(f'{name} is {shown(value)}, expected {expected}')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`CarryingRobot`: a robot whose payloads change while it moves, without another compilation."""
+"""`CarryingRobot`: a robot whose payloads change at run time without recompilation."""
 
 from __future__ import annotations
 
@@ -31,34 +31,35 @@ if TYPE_CHECKING:
 
 
 class CarryingRobot(Robot):
-    """A robot that takes up and puts down payloads; all methods are those of `Robot`.
+    """A `Robot` whose links pick up and put down payloads while it moves.
 
-    What links carry is an argument of the kernels: ten inertial parameters for each body that may
-    carry something. `set_payload` changes them at once, between two calls, for every thread that
-    uses the robot. The kernels are compiled for the bodies of the links that are named in
-    advance; a payload on another body has them compiled anew, and until then all is as it was.
+    The payloads are an extra argument of the kernels: ten inertial parameters for each body that
+    may carry something. `set_payload` changes them atomically, between two calls, for all threads
+    that use the robot. Kernels are compiled for the bodies of the links named at construction; a
+    payload on another body recompiles them, and the old payloads stay in effect until then.
 
-    M, C*, C, c, g, efforts, energies and linear models have the payloads; so do forward dynamics
-    and the `control_step` of frames. `model` describes the robot without any, and `symbolic` and
-    `regressor` are of it; `inertial_parameters` has them, so that ``tau = Y pi`` holds. With
-    flexible links the payload acts on the section that its link rides on. The modes stay those
-    of `model`: shapes to choose from, whose frequencies under a payload are upper bounds.
+    Payloads are included in M, C*, C, c, g, efforts, energies, linear models, forward dynamics
+    and the `control_step` of frames. `model`, `symbolic` and `regressor` describe the robot
+    without payloads; `inertial_parameters` includes them, so that ``tau = Y pi`` holds. On a
+    flexible link, the payload acts on the section that carries the payload's link. The mode
+    shapes of flexible links stay those of `model`: they are basis functions, and the frequencies
+    they give with a payload are upper bounds.
     """
 
     _kernels: PayloadKernels
 
     def __init__(self, robot: Robot, *links: str) -> None:
-        """Start with a robot that carries nothing.
+        """Start without payloads.
 
         Args:
-            robot: the robot; it stays as it is.
-            links: what is to carry payloads; until others do, kernels serve the bodies of these
-                alone.
+            robot: the robot; it is not changed.
+            links: names of the links that will carry payloads, for whose bodies the kernels are
+                compiled.
 
         Raises:
-            ArgumentTypeError: robot is no `Robot`, or a link no text.
+            ArgumentTypeError: robot is not a `Robot`, or a link not a string.
             UnknownFrameError: the robot has no such link.
-            ModelError: a link does not move, or bends.
+            ModelError: a link is fixed to the base, or flexible.
         """
         instance(robot, Robot, 'robot', 'a Robot')
         super().__init__(robot.model, threads=robot._threads)
@@ -69,19 +70,19 @@ class CarryingRobot(Robot):
 
     @property
     def payloads(self) -> Mapping[str, RigidPayload]:
-        """What links carry, by their names; only those that carry something."""
+        """Payloads by name of the link, without the links that carry nothing."""
         return MappingProxyType(self._payloads)
 
     @cached_property
     def rigid(self) -> Robot:
-        """The same robot with stiff links and the same payloads: itself where none bends."""
+        """The same robot and payloads with rigid links; itself if no link is flexible."""
         if not self.model.is_flexible:
             return self
         stiff = CarryingRobot(super().rigid, *self._links)
         return stiff.with_payloads(self._payloads)
 
     def inertial_parameters(self) -> FloatArray:
-        """Return pi with the payloads, shape (10 b + n,): see `Robot.inertial_parameters`."""
+        """Return pi including the payloads, shape (10 b + n,): `Robot.inertial_parameters`."""
         parameters = super().inertial_parameters()
         for link, own in zip(*self._kernels.in_effect, strict=True):
             first = PARAMETERS_PER_BODY * tree_of(self.model).frame(link).body
@@ -91,22 +92,22 @@ class CarryingRobot(Robot):
     def set_payload(
         self, link: str, payload: Payload, *, strict: bool = False, allow: Iterable[str] = ()
     ) -> None:
-        """Have a link carry a payload instead of what it carries; it is in effect on return.
+        """Replace the payload of a link; the new one is in effect on return.
 
         Args:
-            link: what carries it.
-            payload: kg at the link's origin; (kg, place in the link's frame, shape (3,), m); or a
-                `RigidPayload`. No mass: the link carries nothing.
-            strict: whether a warning about the payload is an error.
+            link: name of the link that carries it.
+            payload: mass at the link's origin, kg; (mass, position in the link's frame, shape
+                (3,), m); or a `RigidPayload`. A mass of 0 removes the payload.
+            strict: whether warnings about the payload are errors.
             allow: kinds of warnings that `strict` lets pass.
 
         Raises:
-            ArgumentTypeError: link is no text, or payload no payload.
+            ArgumentTypeError: link is not a string, or payload of none of these types.
             UnknownFrameError: the robot has no such link.
-            ModelError: the link does not move, or bends.
-            InvalidInertiaError: the mass is negative, or `strict` forbids an inertia that no body
-                has.
-            KernelBuildError: the link needs other kernels, and the compiler failed.
+            ModelError: the link is fixed to the base, or flexible.
+            InvalidInertiaError: the mass is negative, or with `strict` the inertia is physically
+                impossible.
+            KernelBuildError: the link needs new kernels, and the compiler failed.
         """
         after = self.with_payload(link, payload, strict=strict, allow=allow, stacklevel=3)
         PayloadChange(self, after).advance(1.0)
@@ -120,9 +121,9 @@ class CarryingRobot(Robot):
         allow: Iterable[str] = (),
         stacklevel: int = 2,
     ) -> CarryingRobot:
-        """Return another robot that carries a payload besides, and compile what it needs.
+        """Return a robot with one more payload, and compile the kernels that it needs.
 
-        It shares its kernels with this one, which stays as it is; see `set_payload`.
+        It shares kernels with this robot, which is not changed; see `set_payload`.
         """
         carrier_of(self.model, link)
         body = rigid_payload(link, payload)
@@ -134,7 +135,7 @@ class CarryingRobot(Robot):
         return self.with_payloads({**others, link: body} if body.mass > 0.0 else others)
 
     def with_payloads(self, payloads: Mapping[str, RigidPayload]) -> CarryingRobot:
-        """Return another robot that carries other payloads, by link; see `with_payload`."""
+        """Return a robot with these payloads, by link, instead; see `with_payload`."""
         other = CarryingRobot(self, *self._links)
         other._payloads = dict(payloads)
         other._kernels = self._kernels.with_parameters(_by_carrier(self.model, payloads))
@@ -146,18 +147,18 @@ class CarryingRobot(Robot):
 
 
 class PayloadChange:
-    """The way of a robot from its payloads to those of another, in as many steps as one likes.
+    """Gradual change of a robot's payloads to those of another robot.
 
-    Between both, the inertial parameters are weighted means: those of a body that could be, and
-    all efforts change in proportion.
+    In between, the inertial parameters are interpolated linearly. They stay physically
+    consistent, and all efforts change in proportion.
     """
 
     def __init__(self, robot: CarryingRobot, after: CarryingRobot) -> None:
-        """Begin a change; nothing has changed yet.
+        """Begin a change; the payloads are still the old ones.
 
         Args:
-            robot: what changes, with its `rigid`.
-            after: one that carries what it is to carry, from its `with_payload`.
+            robot: the robot whose payloads change, and those of its `rigid`.
+            after: robot with the final payloads, from `robot.with_payload`.
         """
         self._robot, self._after = robot, after
         self._parts = [(robot._kernels, after._kernels)]
@@ -166,23 +167,26 @@ class PayloadChange:
                 self._parts.append((robot.rigid._kernels, after.rigid._kernels))
         self._before = [kernels.in_effect for kernels, _ in self._parts]
         self.share = 0.0
-        """How far the change has come: 0 to 1."""
+        """Progress of the change: 0 to 1."""
 
     @property
     def robot(self) -> CarryingRobot:
-        """What changes."""
+        """The robot whose payloads change."""
         return self._robot
 
     @property
     def after(self) -> CarryingRobot:
-        """What carries what it is to carry."""
+        """The robot with the final payloads."""
         return self._after
 
     def advance(self, share: float) -> None:
-        """Put part of the change into effect; 1 is all of it.
+        """Put payloads between the old and the new ones into effect.
+
+        Args:
+            share: 0 for the old payloads, 1 for the new ones.
 
         Raises:
-            ParameterError: the share is not between 0 and 1.
+            ParameterError: share is not between 0 and 1.
         """
         share = real_number(share, 'share')
         if not 0.0 <= share <= 1.0:
@@ -201,14 +205,14 @@ class PayloadChange:
 
 
 def tree_of(model: RobotModel) -> RobotModel:
-    """Return the tree of bodies that the equations go through."""
+    """Return the tree of rigid bodies below a model with closed loops or flexible links."""
     if model.has_closed_loops:
         return tree_of(cast('ClosedLoopModel', model).tree)
     return cast('FlexibleModel', model).skeleton if model.is_flexible else model
 
 
 def can_carry(model: RobotModel, link: str) -> bool:
-    """Return whether a link of the model, which there must be, may carry payloads."""
+    """Return whether a link, which must exist in the model, may carry payloads."""
     try:
         carrier_of(model, link)
     except ModelError:
@@ -217,12 +221,12 @@ def can_carry(model: RobotModel, link: str) -> bool:
 
 
 def carrier_of(model: RobotModel, link: str) -> str:
-    """Return the link at whose frame the parameters of a link's body are taken.
+    """Return the link whose frame is the body frame of a link's body.
 
     Raises:
-        ArgumentTypeError: link is no text.
+        ArgumentTypeError: link is not a string.
         UnknownFrameError: the model has no such link.
-        ModelError: the link does not move, or bends.
+        ModelError: the link is fixed to the base, or flexible.
     """
     instance(link, str, 'link', 'the name of a link')
     model.frame(link)
@@ -247,7 +251,7 @@ def carrier_of(model: RobotModel, link: str) -> str:
 
 
 def _by_carrier(model: RobotModel, payloads: Mapping[str, RigidPayload]) -> dict[str, FloatArray]:
-    """Ten parameters for each body that carries something, by its `carrier_of`."""
+    """Return the ten parameters of all payloads of a body together, by its `carrier_of`."""
     sums: dict[str, Inertia] = {}
     for link, payload in payloads.items():
         first = payload.mass * payload.center_of_mass

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`ConstrainedRobot`: a robot with closed loops, gears, prescribed motions or wheels."""
+"""`ConstrainedRobot`: a robot with closed loops, gears, prescribed motions or rolling wheels."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ class ConstrainedRobot:
     """A robot whose coordinates obey ``A(q, t) qd = b(q, t)``.
 
     Methods take one state: q and its derivatives have shape (n,), in the order of `joint_names`,
-    in rad or m, efforts N m or N; t is the time, s. They hold for q and qd that obey the
-    constraints; `close` and `close_rates` give such. What M, c and g are is the robot's affair,
-    flexible links included.
+    in rad or m; efforts are in N m or N; t is the time, s. They assume that q and qd satisfy the
+    constraints, as the results of `close` and `close_rates` do. M, c and g are those of the
+    unconstrained robot, which may have flexible links.
 
     Attributes:
         robot: the robot without constraints.
-        constraints: as given.
-        rank: number of independent conditions.
+        constraints: the constraints, as given.
+        rank: number of independent scalar constraint equations, called conditions.
         actuated: names of the joints with an actuator.
-        start: closed coordinates to start from, shape (n,).
-        independent: names of the joints whose rates are u; u1, ... of quasi-velocities.
+        start: coordinates that satisfy the constraints at the start time, shape (n,).
+        independent: names of the joints whose rates are the m independent speeds u; 'u1', ... if
+            these are quasi-velocities.
     """
 
     def __init__(
@@ -60,24 +61,24 @@ class ConstrainedRobot:
         independent: Sequence[str] | Function | None = None,
         actuated: Sequence[str] | None = None,
     ) -> None:
-        """Close the loops once, and see which conditions are independent.
+        """Close the loops at the start, and determine the rank and the independent speeds.
 
         Args:
             robot: the robot.
             constraints: any number, with different names.
-            start: coordinates near which the loops close, shape (n,), rad or m; 0 by default.
-            hold: joints that stay as they are in `start` while the loops are closed.
-            time: at the start, s.
+            start: initial guess for closing the loops, shape (n,), rad or m; 0 by default.
+            hold: joints that keep their position in `start` while the loops are closed.
+            time: time at the start, s.
             independent: joints whose rates are the independent speeds; or quasi-velocities
                 u = U(q, t) qd, as the function U with values of shape (m, n); None to choose
-                those that determine the motion best at the start.
+                the joints that determine the motion best at the start.
             actuated: joints with an actuator; None for all.
 
         Raises:
-            ArgumentTypeError: robot or a constraint is none.
+            ArgumentTypeError: robot or a constraint is of another type.
             UnknownFrameError: a constraint names a link that the robot does not have.
-            ConstraintError: a constraint does not fit or cannot be met; joints are wrong.
-            SingularConstraintError: the start is singular, of the constraints or of the speeds.
+            ConstraintError: a constraint does not fit or cannot be met, or joints are wrong.
+            SingularConstraintError: at the start the constraints, or the speeds, are singular.
             ShapeError: start has another shape.
             NonFiniteError: start holds a NaN or an infinity.
         """
@@ -117,8 +118,8 @@ class ConstrainedRobot:
         """Return a robot with the constraints of a file; see `read_constraints` for formats.
 
         Raises:
-            ModelError: the file cannot be read, or an entry is wrong; it names file and entry.
-            KronDynamicsError: as of `ConstrainedRobot`.
+            ModelError: the file cannot be read, or an entry is wrong; the message names both.
+            KronDynamicsError: the errors of `ConstrainedRobot`.
         """
         instance(robot, Robot, 'robot', 'a Robot')
         found = read_constraints(source, robot.model)
@@ -139,7 +140,7 @@ class ConstrainedRobot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints: the order of the coordinates."""
+        """Names of the joints, in the order of the coordinates."""
         return self.robot.joint_names
 
     @property
@@ -155,7 +156,7 @@ class ConstrainedRobot:
 
     @functools.cached_property
     def _geometry(self) -> Callable[[FloatArray, FloatArray], Geometry]:
-        """The kernel of all constraints' geometry."""
+        """The compiled function of all constraints' geometry."""
         description = self._system.description
         if not self._system.geometric or description is None:
             return self._system.geometry
@@ -172,9 +173,9 @@ class ConstrainedRobot:
         return state
 
     def terms(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> ConstraintTerms:
-        """Return phi, A, b, dA/dt, db/dt of all conditions, shapes (k,) and (k, n).  [P] (6).
+        """Return phi, A, b, dA/dt, db/dt of all k conditions, shapes (k,) and (k, n).  [P] (6).
 
-        The unit of a condition is m or rad; `Constraint.units` has it.
+        The unit of a condition is m or rad; see `Constraint.units`.
         """
         state = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
         if not self.constraints:
@@ -183,26 +184,26 @@ class ConstrainedRobot:
         return self._system.terms(*state, float(t), lambda a, b: self._geometry(a, b))
 
     def residual(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return phi(q, t), shape (k,), m or rad: 0 where all is closed."""
+        """Return the residual phi(q, t), shape (k,), m or rad: 0 if the loops are closed."""
         return self.terms(self._array(q, 'q'), np.zeros(self.n), t).phi
 
     def report(self, q: ArrayLike, t: float = 0.0) -> ConstraintReport:
-        """Return rank, redundant conditions and distance to the next singularity at q, (n,)."""
+        """Return rank, redundant conditions and distance to the nearest singularity at q, (n,)."""
         A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
         return report(self._system, A, self.rank)
 
     def close(self, q: ArrayLike, t: float = 0.0, hold: Sequence[str] = ()) -> FloatArray:
-        """Return coordinates next to q that close the loops, shape (n,), rad or m.
+        """Return coordinates near q that close the loops, shape (n,), rad or m.
 
-        The robot stays in its branch: steps are short.
+        Short steps keep the robot on the assembly branch of q.
 
         Args:
-            q: where to start, shape (n,).
+            q: initial guess, shape (n,).
             t: time, s.
-            hold: joints that stay as they are.
+            hold: joints that keep their position.
 
         Raises:
-            ConstraintError: the loops cannot be closed from there; it names the constraints.
+            ConstraintError: the loops cannot be closed from q; the message names constraints.
         """
         return self._close(self._array(q, 'q'), t, self._numbers(hold, 'hold'))
 
@@ -210,7 +211,7 @@ class ConstrainedRobot:
         return close_positions(self._system, self.terms, q, t, held)
 
     def close_rates(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return rates next to qd that obey the constraints, shape (n,), 1/s.
+        """Return the rates nearest to qd that obey the constraints, shape (n,), 1/s.
 
         Raises:
             ConstraintError: the constraints contradict each other.
@@ -221,9 +222,9 @@ class ConstrainedRobot:
     def choose_independent(
         self, q: ArrayLike, t: float = 0.0, previous: Sequence[str] | None = None
     ) -> tuple[str, ...]:
-        """Return joints whose rates determine the motion at q well, shape of names (m,).
+        """Return m joints whose rates determine the motion at q well.
 
-        A previous choice stays until another one is five times farther from its singularity.
+        A previous choice is kept until another one is five times farther from a singularity.
         """
         A = self.terms(self._array(q, 'q'), np.zeros(self.n), t).A
         before = None if previous is None else self._numbers(previous, 'previous')
@@ -271,7 +272,7 @@ class ConstrainedRobot:
         return solve_speeds(self._system, terms, qd, U, U_dot, listed(names))
 
     def velocities(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return qd = B u + d, shape (n,), 1/s, of independent speeds, shape (m,).  [P] (8)."""
+        """Return qd = B u + d, shape (n,), 1/s, for independent speeds u, (m,).  [P] (8)."""
         speeds = self.speeds(q, np.zeros(self.n), t)
         qd: FloatArray = speeds.B @ state_vector(u, 'u', self.degrees_of_freedom) + speeds.d
         return qd
@@ -279,20 +280,20 @@ class ConstrainedRobot:
     def accelerations(
         self, q: ArrayLike, qd: ArrayLike, u_dot: ArrayLike, t: float = 0.0
     ) -> FloatArray:
-        """Return qdd = B du/dt + gamma, shape (n,), of du/dt, shape (m,)."""
+        """Return qdd = B du/dt + gamma, shape (n,), for du/dt, shape (m,)."""
         speeds = self.speeds(q, qd, t)
         u_dot = state_vector(u_dot, 'u_dot', self.degrees_of_freedom)
         qdd: FloatArray = speeds.B @ u_dot + speeds.gamma
         return qdd
 
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return M_u = B^T M B, shape (m, m), of the independent speeds."""
+        """Return the mass matrix of the independent speeds, M_u = B^T M B, shape (m, m)."""
         B = self.speeds(q, np.zeros(self.n), t).B
         reduced: FloatArray = B.T @ self.robot.mass_matrix(q) @ B
         return reduced
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> FloatArray:
-        """Return C_u = B^T (C B + M dB/dt), (m, m), in N m s or N s: dM_u/dt - 2 C_u is skew."""
+        """Return C_u = B^T (C B + M dB/dt), (m, m), N m s or N s: dM_u/dt - 2 C_u is skew."""
         M, C = self.robot.mass_matrix(q), self.robot.coriolis_matrix(q, qd)
         return motion_equations.reduced_coriolis(M, C, self.speeds(q, qd, t))
 
@@ -301,7 +302,7 @@ class ConstrainedRobot:
     ) -> ConstrainedMotion:
         """Return qdd and lambda of ``M qdd + c + g = tau + A^T lambda``, without joint friction.
 
-        [P] eqs. (10), (42), (46). It does not depend on which speeds are independent.
+        [P] eqs. (10), (42), (46). The result does not depend on the choice of speeds.
 
         Args:
             q: coordinates, shape (n,).
@@ -311,7 +312,7 @@ class ConstrainedRobot:
 
         Raises:
             SingularConstraintError: the constraints are at a singularity.
-            ConstraintError: they contradict each other, or the robot moves without moving mass.
+            ConstraintError: they contradict each other, or the mass matrix M_u is singular.
         """
         q, qd, tau = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (tau, 'tau')))
         terms = self.terms(q, qd, t)
@@ -335,22 +336,22 @@ class ConstrainedRobot:
         *,
         weights: Mapping[str, float] | None = None,
     ) -> FloatArray:
-        """Return efforts, shape (n,), that cause a motion: 0 where a joint has no actuator.
+        """Return efforts, shape (n,), that cause a motion; 0 for joints without an actuator.
 
-        With more actuators than degrees of freedom, the efforts with the least sum of weight
-        times effort squared.
+        With more actuators than degrees of freedom, these are the efforts with the smallest
+        weighted sum of squares.
 
         Args:
             q: coordinates, shape (n,).
             qd: rates that obey the constraints, shape (n,).
-            qdd: accelerations that obey them, shape (n,); `accelerations` gives such.
+            qdd: accelerations that obey them, shape (n,), such as those of `accelerations`.
             t: time, s.
-            weights: positive ones of actuated joints by name; 1 where none is given.
+            weights: positive weights of the squared efforts by actuated joint; 1 by default.
 
         Raises:
             ConstraintError: qdd does not obey the constraints, or the actuators cannot cause the
-                motion; it names constraints or joints.
-            ParameterError: a weight is not positive, or of no actuated joint.
+                motion; the message names constraints or joints.
+            ParameterError: a weight is not positive, or its joint is not actuated.
         """
         q, qd, qdd = (self._array(x, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))
         terms = self.terms(q, qd, t)
@@ -371,7 +372,7 @@ class ConstrainedRobot:
     def reactions(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike, t: float = 0.0
     ) -> Reactions:
-        """Return what constraints and joints carry while efforts tau cause qdd.
+        """Return the reaction forces of constraints and joints while efforts tau cause qdd.
 
         Args:
             q: coordinates, shape (n,).

@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact derivatives of any function of numbers, forward: numbers that carry their derivatives.
+"""Forward-mode automatic differentiation with dual numbers.
 
-A function is called once with numbers that know their partial derivatives, and every operation
-hands these on by the rules of differentiation. Values and derivatives stay in the number system
-that the function is called with: floats, SymPy expressions, traced scalars, or such numbers
-again, so that derivatives may be nested. A trace of a derivative is the trace of a function that
-calls `jacobian_of`.
+A function is called once with dual numbers, which carry their partial derivatives; every
+operation propagates these by the rules of differentiation, exactly but for rounding. Values and
+derivatives stay in the number system of the argument: floats, SymPy expressions, traced scalars,
+or dual numbers again, so that derivatives can be nested. To compile a derivative, trace a
+function that calls `jacobian_of`.
 """
 
 from __future__ import annotations
@@ -23,30 +23,31 @@ from kron_dynamics.exceptions import ArgumentTypeError, KronDynamicsError, Shape
 from kron_dynamics.scalar_arguments import at_least, function_of_numbers, scalars
 from kron_dynamics.typing import ScalarArray
 
-Partials = Mapping[int, Any]  # by index of the variable, where it is not 0
+Partials = Mapping[int, Any]  # nonzero partial derivatives by index of the variable
 
-# Of nested derivatives the inner one begins later: its numbers wrap those of the outer one.
+# Numbers of nested derivatives. The inner derivative starts later and has the higher level; its
+# dual numbers wrap those of the outer one.
 _levels = itertools.count()
 
-_ONE = 1  # the slope of a variable by itself
+_ONE = 1  # derivative of a variable with respect to itself
 _CONSTANT: Partials = {}
-# Of values and partials of two numbers of a level.
+# Differentiation rule; arguments are value and partials of both operands, and their level.
 Rule = Callable[[Any, Partials, Any, Partials, int], 'Dual']
 
 
 class Dual:
-    """A number with its partial derivatives.
+    """A dual number: a value with its partial derivatives.
 
     Attributes:
         value: the number.
         partials: its derivatives by the index of the variable; those left out are 0.
-        level: tells the variables of nested derivatives apart.
+        level: distinguishes the variables of nested derivatives.
     """
 
     __slots__ = ('level', 'partials', 'value')
 
     def __init__(self, value: Any, partials: Partials, level: int) -> None:
-        """Put a value and its derivatives together."""
+        """Combine a value with its derivatives."""
         self.value = value
         self.partials = partials
         self.level = level
@@ -83,7 +84,7 @@ class Dual:
             return NotImplemented
         if exponent < 0:
             return 1 / self**-exponent
-        power: Any = 1  # by products: traced scalars know no other way
+        power: Any = 1  # by multiplication: traced scalars have no power operator
         for _ in range(exponent):
             power = power * self
         return power
@@ -116,9 +117,9 @@ class Dual:
 
 
 def _combined(rule: Rule, a: object, b: object) -> Any:
-    """The result of a rule for two numbers, at least one of them with derivatives.
+    """Apply a rule to two operands, at least one of them a dual number.
 
-    To the variables of the inner function those of the outer one are constants.
+    Dual numbers of an outer derivative are constants for the variables of the inner one.
     """
     if type(a) is Dual and type(b) is Dual:
         if a.level == b.level:
@@ -127,7 +128,7 @@ def _combined(rule: Rule, a: object, b: object) -> Any:
             return rule(a.value, a.partials, b, _CONSTANT, a.level)
         return rule(a, _CONSTANT, b.value, b.partials, b.level)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return NotImplemented  # NumPy goes through the elements
+        return NotImplemented  # lets NumPy apply the operator element by element
     if type(a) is Dual:
         return rule(a.value, a.partials, b, _CONSTANT, a.level)
     if type(b) is Dual:
@@ -179,13 +180,13 @@ def _negative(partials: Partials) -> dict[int, Any]:
 def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarArray, ScalarArray]:
     """Return a function's value and its derivative at x, exact but for rounding.
 
-    The derivative's index runs fastest: reshaped to (r, s n) for A of shape (r, s) the second
-    result is Khang's layout, column j*n + k being d A[:, j] / d x[k].  [K] eq. (15).
+    The index of x is last. For A of shape (r, s), reshaping dA/dx to (r, s n) gives Khang's
+    layout: column j*n + k is d A[:, j] / d x[k].  [K] eq. (15).
 
     Args:
-        function: a(x), of +, -, *, /, powers with whole exponents, and the functions of
-            `kron_dynamics.elementary` or NumPy's of the same names. What else it computes with
-            may be of any number system that goes together with that of x.
+        function: A(x), composed of +, -, *, /, powers with whole exponents, and sin, cos, tanh of
+            `kron_dynamics.elementary` or of NumPy. Constants in it may be of any number system
+            that is compatible with that of x.
         x: the point, shape (n,).
 
     Returns:
@@ -193,9 +194,9 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
         of A by those of x.
 
     Raises:
-        ArgumentTypeError: the function is none, or none of numbers with derivatives; x holds no
-            numbers.
-        ShapeError: x is no vector, or parts of A differ in shape.
+        ArgumentTypeError: the function is not callable or uses an operation that dual numbers do
+            not have; x holds no numbers.
+        ShapeError: x is not a vector, or parts of A differ in shape.
     """
     x = scalars(x, 'x')
     if x.ndim != 1:
@@ -222,35 +223,35 @@ def jacobian_of(function: Callable[[ScalarArray], Any], x: Any) -> tuple[ScalarA
 def derivatives_of(
     function: Callable[[ScalarArray], Any], x: Any, order: int
 ) -> list[ScalarArray]:
-    """Return a function's value and its derivatives at x up to an order, of one call of it.
+    """Return a function's value and its derivatives at x up to an order, from one call of it.
 
     Args:
-        function: a(x), as for `jacobian_of`.
+        function: A(x), as for `jacobian_of`.
         x: the point, shape (n,).
         order: k, 0 or more.
 
     Returns:
-        for j = 0, ..., k the j-th derivative, of shape (..., n, ..., n) with j times n, the last
-        derivative's index last, in the number system of x.
+        list of the j-th derivatives, j = 0, ..., k, each of shape (..., n, ..., n) with j axes of
+        length n, the index of the last differentiation last, in the number system of x.
 
     Raises:
-        ArgumentTypeError: as by `jacobian_of`.
+        ArgumentTypeError: as for `jacobian_of`.
         ParameterError: the order is negative.
-        ShapeError: as by `jacobian_of`.
+        ShapeError: as for `jacobian_of`.
     """
     order, x = at_least(order, 'order', 0), scalars(x, 'x')
     function_of_numbers(function, 'function')
     shape: tuple[int, ...] = ()
 
     def of_order(j: int, point: ScalarArray) -> ScalarArray:
-        """All derivatives up to the j-th, one after the other."""
+        """Return the value and all derivatives up to the j-th, flattened and concatenated."""
         nonlocal shape
         if j == 0:
             value = _results(function, point)
             shape = value.shape
             return value.reshape(-1)
         lower, slopes = jacobian_of(lambda inner: of_order(j - 1, inner), point)
-        # Only the highest of them are to be differentiated; they are the last.
+        # Only derivatives of the highest order, which are last, need to be differentiated.
         highest = math.prod(shape) * len(point) ** (j - 1)
         return np.concatenate([lower, slopes[len(lower) - highest :].reshape(-1)])
 
@@ -263,10 +264,10 @@ def derivatives_of(
 
 
 def without_derivatives(values: ScalarArray) -> tuple[ScalarArray, int]:
-    """Return numbers without their derivatives, and how often they have been differentiated.
+    """Return the innermost values of dual numbers, shape (...), and the depth of their nesting.
 
     Args:
-        values: shape (...), of any number system.
+        values: shape (...), of any number system; plain numbers have depth 0.
     """
     times = 0
     while values.dtype == object and any(isinstance(x, Dual) for x in values.flat):
@@ -278,11 +279,11 @@ def without_derivatives(values: ScalarArray) -> tuple[ScalarArray, int]:
 
 
 def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> ScalarArray:
-    """What a function gives, as an array; what it does not know to do, in plain words."""
+    """Return a function's result as an array; explain operations that dual numbers lack."""
     try:
         results = function(variables)
     except (TypeError, AttributeError) as error:
-        # What Python, NumPy and math say of what numbers with derivatives do not have.
+        # Words in the messages of Python, NumPy and math for an operation that Dual lacks.
         unknown = any(words in str(error) for words in ('ufunc', 'must be real number', "'Dual'"))
         if isinstance(error, KronDynamicsError) or not unknown:
             raise
@@ -294,7 +295,7 @@ def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> 
 
 
 def _plain(array: ScalarArray) -> ScalarArray:
-    """An array of floats where all entries are plain numbers."""
+    """Return an array of floats if all entries are plain numbers, else the array itself."""
     if array.dtype != object:
         return array
     is_plain = all(isinstance(x, (float, int, np.integer)) for x in array.flat)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sine, cosine and hyperbolic tangent of any number: floats, SymPy expressions, traced scalars."""
+"""Sine, cosine and hyperbolic tangent of floats, SymPy expressions and traced scalars."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def _apply(name: str, x: Any) -> Any:
     if hasattr(x, name):
         return getattr(x, name)()
     if isinstance(x, (float, int)) and not isinstance(x, bool):
-        # As in the kernels, an infinite angle has no sine: not a number.
+        # As in the kernels, the sine of an infinite angle is NaN.
         return getattr(math, name)(x) if name == 'tanh' or math.isfinite(x) else math.nan
     if isinstance(x, np.generic) and x.dtype.kind in 'fiu':
         return _apply(name, float(x))
     if isinstance(x, (bool, complex, str, bytes, np.ndarray, np.generic, list, tuple, type(None))):
         raise ArgumentTypeError(f'the argument of {name} is {shown(x)}, expected one number')
-    # Half a second to import, and most programs never compute with symbols.
+    # Importing SymPy takes half a second, and most programs do not need it.
     import sympy
 
     try:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far the links of a robot bend while its joints move steadily."""
+"""Quasi-static deflection of flexible links under gravity and the motion of the joints."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kron_dynamics.model import RobotModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-_ROUNDS = 20
-# Relative to the largest modal coordinate. Newton's steps shrink quadratically: after a step of
-# this size there is nothing left but rounding.
+_ROUNDS = 20  # most iterations of Newton's method
+# Step size relative to the largest modal coordinate at which the iteration has converged:
+# convergence is quadratic, so the error after a step of this size is at rounding level.
 _CLOSE = 1e-8
-# Deflection over length that no step goes beyond: equations mean nothing out there.
+# Bound of the deflection over the link's length; the equations are meaningless beyond.
 _FURTHEST = 0.5
 
 
@@ -29,26 +29,26 @@ def quasi_static_equilibrium(
     *,
     start: ArrayLike | None = None,
 ) -> FloatArray:
-    """Return all coordinates of a robot whose links are bent but do not vibrate, shape (n,).
+    """Return all coordinates, with the flexible links in quasi-static equilibrium, shape (n,).
 
-    The modal coordinates are those at which, held constant, elastic forces balance gravity and
-    the inertia of the joints' motion: where vibrations go to when they die out. A rigid robot has
-    none, and its q is returned.
+    At the returned modal coordinates, held constant, elastic forces balance gravity and the
+    inertia forces of the joints' motion; vibrations decay towards them. A rigid robot has no
+    modal coordinates, and its q is returned.
 
     Args:
         robot: the robot.
-        q: positions of the joints, shape (n_j,), rad or m.
-        qd: their rates, shape (n_j,); None at rest.
-        qdd: their accelerations, shape (n_j,); None for none.
-        start: modal coordinates to begin from, shape (n - n_j,): those of a state nearby save
-            time. None begins with straight links.
+        q: positions of the n_j joints, shape (n_j,), rad or m.
+        qd: their velocities, shape (n_j,); None for 0.
+        qdd: their accelerations, shape (n_j,); None for 0.
+        start: initial guess of the modal coordinates, shape (n - n_j,); the solution of a state
+            nearby saves iterations. None starts with straight links.
 
     Raises:
-        ArgumentTypeError: robot is none, or an argument holds no real numbers.
+        ArgumentTypeError: robot is not a `Robot`, or an argument holds no real numbers.
         ShapeError: an argument has another shape.
         NonFiniteError: an argument holds a NaN or an infinity.
-        ModelError: the links give way: their stiffness does not carry this load, or bends them
-            further than their equations hold.
+        ModelError: the links buckle, that is, their stiffness does not carry this load, or they
+            deflect beyond the range in which their equations hold.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     motion = _motion(robot, q, qd, qdd, start)
@@ -56,7 +56,7 @@ def quasi_static_equilibrium(
     modal = slice(robot.model.joint_count, robot.n)
     if modal.start == robot.n:
         return full
-    from kron_dynamics.flexible import deflections  # who has such links has it already
+    from kron_dynamics.flexible import deflections  # already imported if there are such links
 
     terms, e = None, full[modal]
     for _ in range(_ROUNDS):
@@ -64,10 +64,10 @@ def quasi_static_equilibrium(
         K = terms.stiffness_matrix[modal, modal]
         try:
             step = np.linalg.solve(K, terms.effort[modal])
-        except np.linalg.LinAlgError:  # stiffness and load just cancel
+        except np.linalg.LinAlgError:  # the load just cancels the stiffness
             break
         e -= step
-        if not np.isfinite(e).all():  # the motion is out of all proportion
+        if not np.isfinite(e).all():  # absurdly large velocities or accelerations
             break
         if np.abs(step).max() <= _CLOSE * np.abs(e).max():
             if _holds(K):
@@ -87,7 +87,7 @@ def _motion(
     qdd: ArrayLike | None,
     start: ArrayLike | None,
 ) -> FloatArray:
-    """All coordinates, rates and accelerations, shape (3, n), those of the links at rest."""
+    """Return q, qd, qdd of all coordinates, shape (3, n), with modal qd and qdd of 0."""
     count = robot.model.joint_count
     motion = np.zeros((3, robot.n))
     for name, values, place in (
@@ -107,19 +107,19 @@ def _motion(
 def quasi_static_equilibria(
     robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
 ) -> FloatArray:
-    """Return `quasi_static_equilibrium` of each of N motions, shape (N, n), many times as fast.
+    """Return `quasi_static_equilibrium` of each of N states, shape (N, n), many times as fast.
 
     Args:
         robot: the robot.
         q: positions of the joints, shape (N, n_j), rad or m.
-        qd: their rates, shape (N, n_j); None at rest.
-        qdd: their accelerations, shape (N, n_j); None for none.
+        qd: their velocities, shape (N, n_j); None for 0.
+        qdd: their accelerations, shape (N, n_j); None for 0.
 
     Raises:
-        ArgumentTypeError: robot is none, or an argument holds no real numbers.
+        ArgumentTypeError: robot is not a `Robot`, or an argument holds no real numbers.
         ShapeError: an argument has another shape.
         NonFiniteError: an argument holds a NaN or an infinity.
-        ModelError: the links give way in one of the motions.
+        ModelError: the links buckle, or deflect too far, in one of the states.
     """
     instance(robot, Robot, 'robot', 'a Robot')
     count = robot.model.joint_count
@@ -138,7 +138,7 @@ def quasi_static_equilibria(
                 )
             row[:, :count] = values
     if count < robot.n:
-        # What Newton's plain steps do not lead to is left to the careful search, or its refusal.
+        # States for which the undamped iteration does not converge are solved, or refused, singly.
         for k in _balance(robot, motions, slice(count, robot.n)):
             motions[0, k] = quasi_static_equilibrium(robot, *motions[:, k, :count])
         robot.check_deflections(motions[0], stacklevel=3)
@@ -147,8 +147,8 @@ def quasi_static_equilibria(
 
 
 def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
-    """Balance the links in motions, shape (3, N, n), together; return which are not."""
-    from kron_dynamics.flexible import deflections  # who has such links has it already
+    """Iterate on all motions, shape (3, N, n), together; return indices of those not solved."""
+    from kron_dynamics.flexible import deflections  # already imported if there are such links
 
     left = np.arange(motions.shape[1])
     for _ in range(_ROUNDS):
@@ -161,7 +161,7 @@ def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
             e = motions[0, left, modal] - step
             close = np.abs(step).max(axis=-1) <= _CLOSE * np.abs(e).max(axis=-1)
             np.linalg.cholesky((K + K.swapaxes(1, 2))[close])
-        except np.linalg.LinAlgError:  # of one of them
+        except np.linalg.LinAlgError:  # raised for any one of them
             break
         motions[0, left, modal] = e
         bent = deflections(robot.model, motions[0, left])
@@ -172,7 +172,7 @@ def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
 
 
 def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
-    """What is said where the search ends in coordinates q, shape (n,)."""
+    """Return the error for an iteration that ended at coordinates q, shape (n,)."""
     from kron_dynamics.flexible.validity import LARGEST_DEFLECTION, deflections, limit
 
     furthest = max(deflections(model, q), key=lambda bent: bent.share)
@@ -188,7 +188,7 @@ def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
 
 
 def _holds(stiffness: FloatArray) -> bool:
-    """Whether every small deflection meets a force against it."""
+    """Return whether the stiffness is positive definite, so that the equilibrium is stable."""
     try:
         np.linalg.cholesky(stiffness + stiffness.T)
     except np.linalg.LinAlgError:

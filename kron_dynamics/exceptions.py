@@ -3,8 +3,8 @@
 """Errors and warnings of kron_dynamics.
 
 Each error is a :class:`KronDynamicsError` and also the builtin a caller would expect, so that both
-``except kd.KronDynamicsError`` and ``except ValueError`` work. Only a call that does not fit a
-signature, with too many arguments or an unknown name, stays Python's own :class:`TypeError`.
+``except kd.KronDynamicsError`` and ``except ValueError`` work. Only a call that does not match a
+signature (too many arguments, unknown keyword) raises Python's own :class:`TypeError`.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ class ModelError(KronDynamicsError, ValueError):
 
 
 class UnsupportedJointError(ModelError):
-    """The robot description holds a joint of a kind that has no meaning here."""
+    """The robot description has a joint of a type that is not supported."""
 
 
 class InvalidInertiaError(ModelError):
-    """A link's mass or inertia could not belong to any real body."""
+    """A mass or inertia is physically impossible, or the mass matrix is singular."""
 
 
 class UnknownFrameError(KronDynamicsError, LookupError):
-    """A link was asked for that the model does not have."""
+    """The model has no link of the given name."""
 
 
 class ArgumentTypeError(KronDynamicsError, TypeError):
-    """An argument is of a kind that cannot be used, such as text in place of numbers."""
+    """An argument is of an unusable type, such as a string instead of numbers."""
 
 
 class ShapeError(KronDynamicsError, ValueError):
-    """An array has another shape than the model needs."""
+    """An array does not have the shape that the model needs."""
 
 
 class NonFiniteError(KronDynamicsError, ValueError):
-    """A NaN or an infinity stands where a number is needed."""
+    """A value is NaN or infinite where a finite number is needed."""
 
 
 class KernelBuildError(KronDynamicsError, RuntimeError):
@@ -47,7 +47,7 @@ class KernelBuildError(KronDynamicsError, RuntimeError):
 
 
 class TrajectoryError(KronDynamicsError, ValueError):
-    """A reference trajectory is malformed or leaves the machine's limits."""
+    """A reference trajectory is malformed or exceeds the machine's limits."""
 
 
 class JointNamesError(TrajectoryError):
@@ -63,7 +63,7 @@ class ConstraintError(KronDynamicsError, ValueError):
 
 
 class SingularConstraintError(ConstraintError):
-    """Constraints lose rank where the robot is, so that they do not determine its motion."""
+    """Constraints lose rank in the robot's state, so they do not determine its motion."""
 
 
 class ParameterError(KronDynamicsError, ValueError):
@@ -71,17 +71,17 @@ class ParameterError(KronDynamicsError, ValueError):
 
 
 class SingularOrientationError(KronDynamicsError, ValueError):
-    """Orientation angles are so near to a singularity of their set that they mean nothing.
+    """Orientation angles are too close to a singularity of their axis sequence to be used.
 
     Attributes:
-        sequence: the set, such as 'zyx'.
+        sequence: axis sequence, such as 'zyx'.
         angle: the second angle, rad.
-        distance: of the second angle to the singularity, rad.
-        least: the distance that was expected, rad.
+        distance: distance of the second angle from the singularity, rad.
+        least: smallest distance allowed, rad.
     """
 
     def __init__(self, sequence: str, angle: float, distance: float, least: float) -> None:
-        """Describe where the angles are, and what helps."""
+        """Describe the angles and the remedy."""
         super().__init__(sequence, angle, distance, least)
         self.sequence, self.angle, self.distance, self.least = sequence, angle, distance, least
 
@@ -102,18 +102,17 @@ class BagError(KronDynamicsError, OSError):
 
 
 class ModelWarning(UserWarning):
-    """Something in a robot's description, or in what is asked of it, that is better mended.
+    """A questionable entry in a robot's description, or a state outside the model's validity.
 
-    The equations have an answer all the same. `RobotModel.warnings` collects those of a
-    description; results outside a model's range of validity raise theirs once by `warnings.warn`.
+    Results can still be computed. `RobotModel.warnings` collects the warnings about a
+    description; states outside a model's range of validity are warned of once by `warnings.warn`.
 
     Attributes:
-        kind: short name of the kind of finding, such as 'triangle_inequality'; the same for all
-            findings of that kind.
-        subject: what it is about, such as "link 'tool'".
+        kind: short name of the kind of finding, such as 'triangle_inequality'.
+        subject: the thing concerned, such as "link 'tool'".
         finding: what was found, with numbers and units.
-        cure: how to mend it.
-        severity: 'warning', or 'hint' for what is harmless or may well be meant.
+        cure: how to fix it.
+        severity: 'warning', or 'hint' if it is harmless or probably intended.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`RobotFrame`, `RelativeFrame`: a link of a robot with its compiled kinematics."""
+"""`RobotFrame` and `RelativeFrame`: the compiled kinematics of a link."""
 
 from __future__ import annotations
 
@@ -16,17 +16,24 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 
 class RobotFrame:
-    """A link as a frame: everything about its origin and axes, in base axes.
+    """Kinematics of a link frame relative to the base, with components in base axes.
 
-    Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
-    result's shape for a batch. `out` takes a ready array for the result. Rows of six are
-    translational, then rotational. Wrong shapes raise `ShapeError`, what is no real number
-    `ArgumentTypeError`. A pickle or a copy holds the model and no kernels: they come back from the
-    cache.
+    `Robot.frame` makes it. The base axes are those of the root link. Quantities with six rows
+    have three translational rows, for the link's origin, followed by three rotational ones.
+
+    As for `Robot`, each quantity is a method that takes one state, arrays of shape (n,), or a
+    batch of N states, shape (N, n), which puts N in front of the result's shape. `out` is an
+    array to write the result to. A wrong shape raises `ShapeError`, values that are no real
+    numbers raise `ArgumentTypeError`. A pickle or copy contains the model without kernels, which
+    are reloaded from the cache.
+
+    Attributes:
+        name: name of the link.
+        model: the robot's model.
     """
 
     def __init__(self, link: str, model: RobotModel, kernels: KernelCollection) -> None:
-        """Refer to a link; use `Robot.frame`."""
+        """Refer to a link; use `Robot.frame` instead."""
         self.name = link
         self.model = model
         self._kernels = kernels
@@ -43,17 +50,19 @@ class RobotFrame:
     def relative_to(
         self, reference: str, *, axes: str | None = None, point: ArrayLike | None = None
     ) -> RelativeFrame:
-        """Return this link's motion as seen from another, in the axes of a third.
+        """Return the motion of this link, or of a point on it, relative to another link.
 
-        Seen from the root, with a point: the absolute motion of a point that is fixed on the link.
+        With the root link as reference, it is the absolute motion of the point.
 
         Args:
-            reference: name of the link that the observer is on.
-            axes: link whose axes all components are in; None for the reference's.
-            point: of this link, in its frame, shape (3,), m; None for its origin.
+            reference: name of the link relative to which the motion is measured.
+            axes: name of the link in whose axes all components are given; None for the
+                reference's.
+            point: point fixed on this link, in the link's frame, shape (3,), m; None for the
+                link's origin.
 
         Raises:
-            ArgumentTypeError: a name is no text, or the point holds no real numbers.
+            ArgumentTypeError: a name is not a string, or the point holds no real numbers.
             UnknownFrameError: the robot has no such link.
             ShapeError: the point has another shape.
             NonFiniteError: the point holds a NaN or an infinity.
@@ -63,7 +72,7 @@ class RobotFrame:
 
     @compiled
     def pose(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return the homogeneous pose in the base frame, (4, 4); position in m."""
+        """Return the pose in the base frame as a homogeneous matrix, (4, 4); position in m."""
         return kinematics.forward_kinematics(self.model, q, self.name)
 
     @compiled
@@ -73,7 +82,7 @@ class RobotFrame:
 
     @compiled
     def kinematic_hessian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return H = dJ/dq, (6, n*n), column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
+        """Return H = dJ/dq, (6, n*n): column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
         return kinematics.kinematic_hessian(self.model, q, self.name)
 
     @compiled
@@ -87,7 +96,7 @@ class RobotFrame:
     def velocity(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return [v; omega], (6,), m/s and rad/s.  [T] eqs. (30), (38)."""
+        """Return the velocity [v; omega], (6,), m/s and rad/s.  [T] eqs. (30), (38)."""
         return kinematics.frame_velocity(self.model, q, qd, self.name)
 
     @compiled
@@ -116,8 +125,8 @@ class RobotFrame:
     ) -> dynamics.ControlStep:
         """Return M, c, g, J and dJ/dt qd, shapes (n, n), (n,), (n,), (6, n), (6,), in one call.
 
-        What a controller in the space of this link needs in every cycle. `out` takes a tuple of
-        five arrays (a `ControlStep` of an earlier call) and is returned itself.
+        A task-space controller of this link needs these in every cycle. `out` is a tuple of five
+        arrays, such as the `ControlStep` of an earlier call, and is returned itself.
         """
         return dynamics.control_step(self.model, q, qd, self.name)
 
@@ -132,8 +141,13 @@ class RobotFrame:
     ) -> FloatArray:
         """Return f = J_T^T force + J_R^T moment, (n,), N m or N: ``M qdd + c + g = tau + f``.
 
-        The force (3,), N, acts at the link's origin; it and the moment (3,), N m, are in base
-        axes.
+        J_T and J_R are the translational and rotational rows of the Jacobian.
+
+        Args:
+            q: coordinates, shape (n,).
+            force: force on the link, at its origin, shape (3,), base axes, N.
+            moment: moment on the link, shape (3,), base axes, N m.
+            out: array for the result, shape (n,).
         """
         model = self.model
         return dynamics.external_wrench(model, q, self.name, force, moment, axes=model.root_link)
@@ -142,10 +156,10 @@ class RobotFrame:
 def relative_place(
     model: RobotModel, reference: str, axes: str | None, point: ArrayLike | None
 ) -> tuple[str, str, tuple[float, float, float]]:
-    """Return the arguments of `RobotFrame.relative_to`, checked, in full.
+    """Return the arguments of `RobotFrame.relative_to`, checked and with defaults filled in.
 
     Raises:
-        ArgumentTypeError: a name is no text, or the point holds no real numbers.
+        ArgumentTypeError: a name is not a string, or the point holds no real numbers.
         UnknownFrameError: the robot has no such link.
         ShapeError: the point has another shape.
         NonFiniteError: the point holds a NaN or an infinity.
@@ -162,18 +176,19 @@ def relative_place(
 
 
 class RelativeFrame:
-    """A point of a link as an observer on another link sees it, in the axes of a third.
+    """Kinematics of a point of a link relative to a reference link, in the axes of a third link.
 
-    [T] (71)-(91). Methods, shapes and errors are those of `RobotFrame`; `velocity`, `acceleration`
-    and `jerk` are the derivatives that the observer takes, so that joints which carry both links
-    do not count.
+    [T] (71)-(91). `RobotFrame.relative_to` makes it. Methods have the shapes and errors of those
+    of `RobotFrame`; there is no `control_step`, `external_wrench` or `jacobian_dot` here.
+    `velocity`, `acceleration` and `jerk` are time derivatives in the reference frame, so joints
+    that move both links alike do not contribute.
 
     Attributes:
         name: the link.
-        reference: the link that the observer is on.
-        axes: the link whose axes all components are in.
-        point: of the link, in its frame, m.
-        model: the robot.
+        reference: the link relative to which the motion is measured.
+        axes: the link in whose axes all components are given.
+        point: the point, in the link's frame, m.
+        model: the robot's model.
     """
 
     def __init__(
@@ -185,14 +200,14 @@ class RelativeFrame:
         model: RobotModel,
         kernels: KernelCollection,
     ) -> None:
-        """Refer to a link; use `RobotFrame.relative_to`."""
+        """Refer to a link; use `RobotFrame.relative_to` instead."""
         self.name = link
         self.reference = reference
         self.axes = axes
         self.point = point
         self.model = model
         self._kernels = kernels
-        # Equal names must mean equal functions, whatever the links are called.
+        # Kernels are identified by name, so the name has to be unique for any link names.
         self._kernel_prefix = f'{link!r} seen from {reference!r} in {axes!r} at {point!r}.'
 
     def __getstate__(self) -> dict[str, Any]:
@@ -205,12 +220,12 @@ class RelativeFrame:
 
     @property
     def _place(self) -> tuple[str, str, str, tuple[float, float, float] | None]:
-        # None rather than zeros: nothing to add is less to compute.
+        # None instead of zeros: the kernel then leaves out the terms of the point.
         return self.name, self.reference, self.axes, self.point if any(self.point) else None
 
     @compiled(has_loops=False)
     def pose(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return the link's axes and the point's place seen from the reference, (4, 4), m."""
+        """Return the pose of the link's axes at the point, in the reference, (4, 4), m."""
         return kinematics.relative_pose(self.model, q, *self._place)
 
     @compiled(has_loops=False)
@@ -222,9 +237,9 @@ class RelativeFrame:
     def kinematic_hessian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Return H, (6, n*n): ``[a; alpha] = J qdd + H (qd (x) qd)``.  [T] (86)-(91).
 
-        dJ/dq in the axes of the reference, turned into those of `axes`; where these turn as seen
-        from the reference it is not the derivative of `jacobian` ([T] eq. (56)): that is
-        `jacobian_derivative`.
+        H is dJ/dq taken in the axes of the reference, then rotated into those of `axes`. If
+        `axes` rotates relative to the reference, this differs from the derivative of `jacobian`
+        ([T] eq. (56)), which is `jacobian_derivative`.
         """
         return kinematics.relative_hessian(self.model, q, *self._place)
 
@@ -237,7 +252,7 @@ class RelativeFrame:
     def velocity(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return [v; omega], (6,), m/s and rad/s.  [T] (74)-(76)."""
+        """Return the velocity [v; omega], (6,), m/s and rad/s.  [T] (74)-(76)."""
         return kinematics.relative_velocity(self.model, q, qd, *self._place)
 
     @compiled(has_loops=False)
@@ -257,5 +272,5 @@ class RelativeFrame:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """Return the derivative that the observer takes of `acceleration`, (6,)."""
+        """Return the time derivative of `acceleration` in the reference frame, (6,)."""
         return kinematics.relative_jerk(self.model, q, qd, qdd, qddd, *self._place)

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the numbers stand in a serialized sensor_msgs/JointState.
+"""Byte offsets of the numbers in a serialized sensor_msgs/JointState.
 
-A publisher sends the same names and lengths again and again. So where a message has the size of
-an earlier one, and its bytes around stamp and numbers are the same, the numbers stand in the same
-places, and can be taken without reading the names again.
+A publisher sends the same names and array lengths in every message. If a message has the size of
+an earlier one, and the same bytes outside the stamp and the numbers, then the offsets are the
+same, and the numbers are extracted without parsing the names again.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-XCDR1 = b'\x00\x01'  # little endian, as every RMW writes it on such a computer
-HEADER = 4  # bytes before the content: representation and options
-STAMP = slice(HEADER, HEADER + 8)  # of the header: int32 of seconds, uint32 of nanoseconds
-_LENGTH = struct.Struct('<I')
-_PADDING = 3  # bytes that may follow the last array
+XCDR1 = b'\x00\x01'  # representation identifier of little-endian CDR, on little-endian machines
+HEADER = 4  # encapsulation header before the content: representation identifier and options, bytes
+STAMP = slice(HEADER, HEADER + 8)  # header.stamp: int32 seconds, uint32 nanoseconds
+_LENGTH = struct.Struct('<I')  # length prefix of sequences and strings
+_PADDING = 3  # most padding bytes after the last array
 
 
 class JointStateLayout(NamedTuple):
-    """Where the numbers stand in messages of one size.
+    """Offsets of the numbers in messages of one size.
 
     Attributes:
-        names: of the joints.
-        same: slices of a message, and what is there in every message like it.
-        numbers: count and first byte of position, velocity and effort.
+        names: names of the joints.
+        same: slices of a message with their bytes, which every message of this layout shares.
+        numbers: count and byte offset of position, velocity and effort.
     """
 
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ class JointStateLayout(NamedTuple):
 
 
 def joint_state_layout(data: bytes) -> JointStateLayout | None:
-    """Return the layout of a message in little-endian XCDR1, None of anything else.
+    """Return the layout of a message in little-endian XCDR1, or None for anything else.
 
     Args:
         data: serialized message.
@@ -43,7 +43,7 @@ def joint_state_layout(data: bytes) -> JointStateLayout | None:
         return None
     try:
         return _layout(data)
-    except (struct.error, ValueError):  # too short, or no text
+    except (struct.error, ValueError):  # too short, or an invalid string
         return None
 
 
@@ -59,7 +59,7 @@ def _layout(data: bytes) -> JointStateLayout | None:
         count, at = _length(data, at)
         same.append((slice(begin, at), data[begin:at]))
         if count:
-            # Padding before the numbers is not read: it may hold anything.
+            # Padding before the numbers is not compared: its bytes are undefined.
             at = _aligned(at, 8)
         numbers.append((count, at))
         begin = at = at + 8 * count
@@ -71,7 +71,7 @@ def _layout(data: bytes) -> JointStateLayout | None:
 
 
 def _aligned(at: int, size: int) -> int:
-    """Return the next place for something of a size; places count from the end of the header."""
+    """Return the next offset aligned to a size; CDR aligns relative to the end of the header."""
     return at + (HEADER - at) % size
 
 
@@ -81,10 +81,10 @@ def _length(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _after_text(data: bytes, at: int) -> int:
-    """Return where a text ends.
+    """Return the offset behind the string that starts at an offset.
 
     Raises:
-        ValueError: it is none.
+        ValueError: there is no valid string.
     """
     length, start = _length(data, at)
     end = start + length

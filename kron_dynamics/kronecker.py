@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix calculus in the Kronecker-product formalism; knows no robot.
+"""Matrix calculus in the Kronecker-product formalism, independent of robots.
 
 Layout used everywhere (Khang's): for A(x) of shape (r, s) and x of length n, ``dA/dx`` has
 shape (r, s*n) and its column ``j*n + k`` is ``d A[:, j] / d x[k]``. Then
@@ -9,8 +9,8 @@ shape (r, s*n) and its column ``j*n + k`` is ``d A[:, j] / d x[k]``. Then
     d(J qd)/dt = J qdd + (dJ/dq) (qd (x) qd)                               [T] eq. (11)
 
 Every function takes float, SymPy or traced arrays and lists alike: only +, -, * are used. The
-derivatives take SymPy expressions, or a function and a float point. What is no array of numbers is
-refused with `ArgumentTypeError`, a wrong shape with `ShapeError`, a number out of its range with
+derivatives take SymPy expressions, or a function and a float point. Anything but an array of
+numbers raises `ArgumentTypeError`, a wrong shape `ShapeError`, a number out of range
 `ParameterError`.
 """
 
@@ -108,7 +108,7 @@ def _factor(A: ScalarArray, name: str) -> ScalarArray:
 
 
 def kronecker_power(A: ScalarArray, k: int) -> ScalarArray:
-    """Return A (x) A (x) ... (x) A with k factors; the number 1 (as a 1 x 1 or length 1) for k=0.
+    """Return A (x) A (x) ... (x) A with k factors; for k = 0, 1 of shape (1,) or (1, 1).
 
     [K] eqs. (11), (12), (34).
 
@@ -156,7 +156,7 @@ def duplication_matrix(n: int) -> IntArray:
 def elimination_matrix(n: int) -> IntArray:
     """Return L, shape (n(n+1)/2, n*n), with ``products == L @ kron(x, x)``.
 
-    The left inverse of `duplication_matrix` that picks column (i, j), i <= j, of each pair.
+    This left inverse of `duplication_matrix` selects entry (i, j), i <= j, of each pair.
     """
     n = at_least(n, 'n', 1)
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
@@ -169,7 +169,7 @@ def elimination_matrix(n: int) -> IntArray:
 def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
     """Return ``A kron(x, y)``, shape (r,), without forming the Kronecker product.
 
-    What turns dJ/dq into the part of [T] eq. (11) that velocities cause.
+    With A = dJ/dq and x = y = qd, it is the velocity term of [T] eq. (11).
 
     Args:
         A: shape (r, n*m).
@@ -182,7 +182,7 @@ def contract(A: ScalarArray, x: ScalarArray, y: ScalarArray) -> ScalarArray:
 
 
 def contract_last(A: ScalarArray, x: ScalarArray) -> ScalarArray:
-    """Return ``A (E_s (x) x)``, shape (r, s): what turns dA/dx into dA/dt.  [T] eq. (8).
+    """Return ``A (E_s (x) x)``, shape (r, s); of dA/dx and xdot it is dA/dt.  [T] eq. (8).
 
     Args:
         A: shape (r, s*n).
@@ -203,11 +203,11 @@ def khang_derivative(A: Any, x: Any, order: int = 1) -> ScalarArray:
 
     Returns:
         object array, shape (r, s*n^k), with r = s = 1 for a scalar and s = 1 for a vector. The
-        last derivative's index runs fastest.
+        index of the last differentiation runs fastest.
 
     Raises:
-        ArgumentTypeError: a holds no expressions, or x no symbols.
-        ShapeError: a has more than two axes, or x another number than one.
+        ArgumentTypeError: A holds no expressions, or x no symbols.
+        ShapeError: A has more than two axes, or x is not a vector.
         ParameterError: the order is below 1.
     """
     order, values = at_least(order, 'order', 1), scalars(A, 'A')
@@ -232,7 +232,7 @@ def khang_derivative_at(
     """Return d^k A/dx^k of a function at a point, exactly but for rounding.
 
     Args:
-        function: a(x), as for `khang_derivatives_at`.
+        function: A(x), as for `khang_derivatives_at`.
         x: the point, shape (n,), floats.
         order: k, 1 or more.
 
@@ -240,8 +240,8 @@ def khang_derivative_at(
         float array of the shape that `khang_derivative` gives.
 
     Raises:
-        ArgumentTypeError: the function is none of numbers with derivatives.
-        ShapeError: x is no vector, or A(x) has more than two axes.
+        ArgumentTypeError: the function uses an operation that dual numbers do not have.
+        ShapeError: x is not a vector, or A(x) has more than two axes.
         ParameterError: the order is below 1.
     """
     return khang_derivatives_at(function, x, at_least(order, 'order', 1))[-1]
@@ -253,9 +253,9 @@ def khang_derivatives_at(
     """Return A and its derivatives up to d^k A/dx^k at a point, exactly but for rounding.
 
     Args:
-        function: a(x), a scalar, shape (r,) or (r, s): of +, -, *, /, powers with whole exponents
-            and the functions of `kron_dynamics.elementary` or NumPy's of the same names; or of
-            functions of SymPy, which take seconds where those take milliseconds.
+        function: A(x), a scalar, shape (r,) or (r, s), composed of +, -, *, /, powers with whole
+            exponents, and sin, cos, tanh of `kron_dynamics.elementary` or of NumPy. Functions of
+            SymPy work, too, but take seconds instead of milliseconds.
         x: the point, shape (n,), floats.
         order: k, 0 or more.
 
@@ -264,8 +264,8 @@ def khang_derivatives_at(
         `khang_derivative` gives.
 
     Raises:
-        ArgumentTypeError: the function is none of numbers with derivatives.
-        ShapeError: x is no vector, or A(x) has more than two axes.
+        ArgumentTypeError: the function uses an operation that dual numbers do not have.
+        ShapeError: x is not a vector, or A(x) has more than two axes.
         ParameterError: the order is negative.
     """
     function_of_numbers(function, 'function')
@@ -273,7 +273,7 @@ def khang_derivatives_at(
     try:
         arrays = derivatives_of(function, point, order)
     except ValueError as error:
-        # Only a function of SymPy's raises it, so that SymPy is imported already.
+        # SymPy's functions raise SympifyError for dual numbers; SymPy is imported by then.
         if type(error).__name__ != 'SympifyError':
             raise
         arrays = _by_symbols(function, point, order)
@@ -292,7 +292,7 @@ def khang_derivatives_at(
 def _by_symbols(
     function: Callable[[ScalarArray], Any], point: FloatArray, order: int
 ) -> list[ScalarArray]:
-    """The same of a function of SymPy's functions, entries not yet floats."""
+    """Return the derivatives of a function that uses SymPy's functions, as SymPy numbers."""
     import sympy
 
     symbols = np.array([sympy.Dummy(f'x{k}', real=True) for k in range(len(point))], dtype=object)
@@ -310,7 +310,7 @@ def _at(A: ScalarArray, point: Mapping[Any, Any]) -> ScalarArray:
 
 
 def _expressions(values: ScalarArray) -> list[list[Any]]:
-    import sympy  # only here: it takes half a second
+    import sympy  # imported here because it takes half a second
 
     rows = values.reshape(len(values) if values.ndim else 1, -1)
     return [[sympy.sympify(entry, strict=True) for entry in row] for row in rows]

@@ -45,7 +45,9 @@ class Modes(NamedTuple):
 
 
 def structurally_damped(model: RobotModel, terms: Linearization, qd: FloatArray) -> Linearization:
-    """Return a linearization with the damping of flexible links, which counts as no friction.
+    """Return a linearization with the structural damping of flexible links added.
+
+    Structural damping is always included; the option `friction` concerns the joints alone.
 
     Args:
         model: the robot.
@@ -63,25 +65,24 @@ def structurally_damped(model: RobotModel, terms: Linearization, qd: FloatArray)
 class LinearizedModel:
     """``M_L dqdd + D_L dqd + K_L dq = T dtau`` about a motion; `Robot.linearize` makes it.
 
-    Of a constrained robot, which `ReducedRobot.linearize` makes, q are the independent joints and
-    T says what the actuated ones do on them; else T is 1.
+    For a constrained robot, which `ReducedRobot.linearize` linearizes, q are the independent
+    joints, and T maps the efforts of the actuated joints to them; otherwise T is the identity.
 
-    About a state of rest, or a steady one, the system does not change with time. About any other
-    motion it holds at the moment of (q, qd, qdd) and poles are those of the moment. Arrays are
-    read-only copies. What NaN or infinities got into has no poles, modes or response: they raise
-    `NonFiniteError`.
+    About a state of rest, or a steady one, the system is time-invariant. About any other motion it
+    is frozen at the instant of (q, qd, qdd), and so are its poles. Arrays are read-only copies.
+    If they contain NaN or infinities, poles, modes and response raise `NonFiniteError`.
 
     Attributes:
-        joint_names: order of the coordinates.
+        joint_names: names of the coordinates, in order.
         mass: M_L, shape (n, n), kg m^2, kg m, kg.
         damping: D_L, shape (n, n), N m s/rad, N s/m and the like. Not symmetric.
         stiffness: K_L, shape (n, n), N m/rad, N/m and the like. Symmetric at rest.
-        effort: tau_0 of the motion, shape (a,), N m or N, a = n but for constrained robots.
+        effort: tau_0, efforts of the motion, shape (a,), N m or N; a = n without constraints.
         q: coordinates of the motion, shape (n,), rad or m.
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
-        inputs: joints that the efforts are of, a of them; `joint_names` by default.
-        transmission: T, shape (n, a); 1 by default.
+        inputs: names of the a joints that the efforts act on; `joint_names` by default.
+        transmission: T, shape (n, a); the identity by default.
     """
 
     joint_names: tuple[str, ...]
@@ -96,11 +97,11 @@ class LinearizedModel:
     transmission: FloatArray = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
-        """Copy the arrays, close them to writing and refuse what does not fit together.
+        """Copy the arrays, make them read-only and check their shapes.
 
         Raises:
-            ArgumentTypeError: one holds no real numbers, or a name is no text.
-            ShapeError: one has another shape.
+            ArgumentTypeError: an array holds no real numbers, or a name is not a string.
+            ShapeError: an array has another shape.
         """
         for name in ('joint_names', 'inputs'):
             joints = getattr(self, name)
@@ -122,7 +123,7 @@ class LinearizedModel:
             object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by the constructor: arrays are read-only on the other side too."""
+        """Pickle and copy through the constructor, so that the copy's arrays are read-only too."""
         values = {known.name: getattr(self, known.name) for known in fields(self)}
         return functools.partial(type(self), **values), ()
 
@@ -140,11 +141,11 @@ class LinearizedModel:
             model: the robot.
             terms: its linearization at (q, qd, qdd).
             motion: q, qd, qdd, shape (n,) each.
-            friction: whether friction in the joints counts, with its slope at qd.
+            friction: whether to include joint friction and its slope at qd.
 
         Raises:
-            ArgumentTypeError: an argument is of another kind.
-            ShapeError: it is a batch of motions.
+            ArgumentTypeError: an argument is of another type.
+            ShapeError: the linearization is of a batch.
         """
         instance(model, RobotModel, 'model', 'a RobotModel')
         instance(terms, Linearization, 'terms', 'a Linearization')
@@ -167,16 +168,16 @@ class LinearizedModel:
         return len(self.joint_names)
 
     def part(self, places: Sequence[int]) -> LinearizedModel:
-        """Return the model of some coordinates, in the order given; all others are held still.
+        """Return the model of some coordinates, in the order given; all others are fixed.
 
-        Where each has an input of its own, only those of these coordinates are left.
+        If T is the identity, the inputs are reduced to those of the coordinates kept.
 
         Args:
-            places: of the coordinates to keep, each once.
+            places: indices of the coordinates to keep, each once.
 
         Raises:
-            ArgumentTypeError: a place is no whole number.
-            ParameterError: there is no such place, or it is given twice.
+            ArgumentTypeError: an index is not a whole number.
+            ParameterError: an index is out of range, or given twice.
         """
         instance(places, Iterable, 'places', 'a list of places')
         kept = [self._place(whole_number(k, 'a place')) for k in places]
@@ -195,7 +196,7 @@ class LinearizedModel:
         )
 
     def state_space(self) -> StateSpace:
-        """Return the system from effort deviations to deviations of q; its state is (dq, dqd).
+        """Return the state-space model from dtau to dq; its state is (dq, dqd).
 
         ``A = [0 1; -M^-1 K, -M^-1 D]``, ``B = [0; M^-1 T]``, ``C = [1 0]``, D = 0: shapes
         (2n, 2n), (2n, a), (n, 2n), (n, a).
@@ -205,7 +206,7 @@ class LinearizedModel:
             InvalidInertiaError: M_L has no inverse; the message names a joint.
         """
         self._require_mass()
-        from scipy.signal import StateSpace  # takes long to import
+        from scipy.signal import StateSpace  # imported here because it takes long
 
         n = self.n
         zero, one = np.zeros((n, n)), np.eye(n)
@@ -215,9 +216,9 @@ class LinearizedModel:
         return StateSpace(A, B, np.hstack([one, zero]), nothing)
 
     def poles(self) -> ComplexArray:
-        """Return the eigenvalues of A, shape (2n,), 1/s: slow before fast.
+        """Return the eigenvalues of A, shape (2n,), 1/s, in ascending magnitude.
 
-        Those with a positive real part belong to deviations that grow.
+        A positive real part means that the deviation grows.
 
         Raises:
             NonFiniteError: the model is not finite.
@@ -226,7 +227,9 @@ class LinearizedModel:
         return self.modes().poles
 
     def modes(self) -> Modes:
-        """Return poles and mode shapes, by magnitude; in a pair, positive imaginary part first.
+        """Return poles and mode shapes in ascending magnitude of the poles.
+
+        In a complex pair, the pole with positive imaginary part comes first.
 
         Raises:
             NonFiniteError: the model is not finite.
@@ -244,15 +247,15 @@ class LinearizedModel:
         )
 
     def frequencies(self) -> FloatArray:
-        """Return the natural frequencies without damping, shape (n,), rad/s, ascending.
+        """Return the undamped natural frequencies, shape (n,), rad/s, ascending.
 
-        Of all coordinates, so the joints are free: `part` holds them. Of links that bend about
-        the q that was given: `equilibrium` finds the one that bears the weight.
+        They solve ``det(K - w^2 M) = 0`` with the symmetric part of K. The joints are free; use
+        `part` to fix them. Flexible links vibrate about the given q, whose modal coordinates
+        `quasi_static_equilibrium` finds under gravity.
 
-        From ``det(K - w^2 M) = 0`` with the symmetric part of K: those of the machine that is
-        held by stiffness alone. Where stiffness drives a deviation apart, w^2 < 0, there is no
-        frequency: the entry is negative, minus the rate of growth in 1/s. Whether the motion as
-        a whole is unstable, damping and gyroscopic terms included, is said by `poles`.
+        Where the stiffness is negative, w^2 < 0, the deviation diverges: the entry is minus the
+        rate of growth, in 1/s. `poles` shows whether the motion is unstable with damping and
+        gyroscopic terms included.
 
         Raises:
             NonFiniteError: mass or stiffness is not finite.
@@ -263,19 +266,19 @@ class LinearizedModel:
         return roots
 
     def undamped_modes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the squares of the frequencies without damping, and the shapes of their modes.
+        """Return the squared undamped natural frequencies and the mode shapes.
 
-        Of ``(K - w^2 M) phi = 0`` with the symmetric part of K.
+        They solve ``(K - w^2 M) phi = 0`` with the symmetric part of K.
 
         Returns:
-            w^2, shape (n,), 1/s^2, ascending, negative where stiffness drives a deviation apart;
-            and phi, shape (n, n), the columns, with a modal mass of 1 in SI units.
+            w^2, shape (n,), 1/s^2, ascending, negative where the stiffness is; and phi, shape
+            (n, n), one mode per column, normalized to a modal mass of 1 in SI units.
 
         Raises:
             NonFiniteError: mass or stiffness is not finite.
             InvalidInertiaError: M_L is not positive definite; the message names a joint.
         """
-        from scipy.linalg import eigh  # takes long to import
+        from scipy.linalg import eigh  # imported here because it takes long
 
         self._require_finite('mass', 'stiffness')
         if not self.n:
@@ -287,15 +290,15 @@ class LinearizedModel:
             raise InvalidInertiaError(
                 f'mass of {listed(self.joint_names)} is not positive definite: there are no modes'
             ) from None
-        # Coordinates that nothing holds have w = 0, but for rounding.
+        # Coordinates without stiffness have w = 0, but for rounding.
         rounding = 8 * self.n * np.finfo(float).eps * np.abs(squares).max(initial=0.0)
         squares[np.abs(squares) <= rounding] = 0.0
         return squares, shapes
 
     def damping_ratios(self) -> FloatArray:
-        """Return ``-Re(p) / |p|`` of every pole in their order, shape (2n,), unit 1.
+        """Return the damping ratio ``-Re(p) / |p|`` of every pole, shape (2n,), unit 1.
 
-        Negative where deviations grow; 0 for a pole at 0, which neither swings nor decays.
+        The order is that of `poles`. A ratio is negative where deviations grow, and 0 for p = 0.
 
         Raises:
             NonFiniteError: the model is not finite.
@@ -312,13 +315,13 @@ class LinearizedModel:
         Entry (output, input) of ``(K + i w D - w^2 M)^-1 T``, rad or m per N m or N.
 
         Args:
-            input: joint that the effort acts on, one of `inputs`, by name or place.
-            output: joint whose coordinate answers, by name or place.
-            omega: frequencies w, any shape, rad/s.
+            input: joint that the effort acts on, by name or by index in `inputs`.
+            output: joint whose coordinate responds, by name or by index in `joint_names`.
+            omega: angular frequencies w, any shape, rad/s.
 
         Raises:
             ArgumentTypeError: a joint is neither, or omega holds no real numbers.
-            ParameterError: there is no such joint, or w is that of an undamped resonance.
+            ParameterError: there is no such joint, or w is an undamped resonance.
             NonFiniteError: the model, omega or the response is not finite.
         """
         column, row = self._place(input, self.inputs), self._place(output)
@@ -340,7 +343,7 @@ class LinearizedModel:
         return response
 
     def _require_mass(self) -> None:
-        """Refuse a mass matrix that is not positive definite: its inverse is none of a machine."""
+        """Raise if a finite mass matrix is not positive definite."""
         if not self.n or not np.isfinite(self.mass).all():
             return
         smallest, weakest = smallest_mass(self.mass)
@@ -369,7 +372,7 @@ class LinearizedModel:
             finite_array(getattr(self, name), f'{name} of the linear model')
 
     def _state_matrix(self) -> FloatArray:
-        """A, of finite numbers, shape (2n, 2n)."""
+        """Return the state matrix A, shape (2n, 2n), which is finite."""
         self._require_finite(*_MATRICES)
         try:
             with np.errstate(all='ignore'):

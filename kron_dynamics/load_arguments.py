@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `load` and `loads` are given: of a kind that can be used, or refused by name."""
+"""Type checks of the arguments of `load` and `loads`; errors name the argument."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kron_dynamics.model.payload import RigidPayload
 
 
 def check_path(path: object, name: str) -> None:
-    """Refuse what cannot be the path of a file.
+    """Raise if an argument cannot be the path of a file.
 
     Raises:
-        ArgumentTypeError: it is neither text nor a path.
-        ParameterError: it holds a character that no path has.
+        ArgumentTypeError: path is neither a string nor a path object.
+        ParameterError: path contains a character that paths cannot have.
     """
     instance(path, (str, os.PathLike), name, 'the path of a file')
     try:
@@ -35,16 +35,17 @@ def check_path(path: object, name: str) -> None:
 def check_options(
     options: ModelOptions, flexible: object, constraints: object, xacro_args: object
 ) -> None:
-    """Refuse options of a kind that cannot be used; what they say is looked at later.
+    """Check the types of options; their values are checked when they are used.
 
     Raises:
-        ArgumentTypeError: one is of another kind; the message names it, and the joint or link.
-        ShapeError: a number is none, but an array.
+        ArgumentTypeError: an option is of another type; the message names it, with its joint or
+            link.
+        ShapeError: an option is an array where a number is needed.
         ParameterError: a number is beyond the range of float64.
     """
     real_array(options['gravity'], 'gravity')
     if options['joints'] is not None:
-        # Text is a list of letters, and a set has no order.
+        # A string would count as a sequence of names, and a set has no order.
         _check_names(options['joints'], 'joints', 'a list of names', (str, bytes, set, frozenset))
     for joint, inertia in _items(options['armature'], 'armature'):
         real_number(inertia, f"armature of joint '{clipped(joint)}'")
@@ -57,7 +58,7 @@ def check_options(
             real_number(carried, name)
     for switch in ('hold_base', 'strict'):
         instance(options[switch], (bool, np.bool_), switch, 'True or False')
-    if not isinstance(options['allow'], str):  # one kind
+    if not isinstance(options['allow'], str):  # a string is a single kind
         _check_names(options['allow'], 'allow', 'kinds of warnings', (bytes, Mapping))
     for name, description in (('flexible', flexible), ('constraints', constraints)):
         if isinstance(description, (str, os.PathLike)):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`load` and `loads`: from a robot description to a `Robot`."""
+"""`load` and `loads`: make a `Robot` from a robot description."""
 
 from __future__ import annotations
 
@@ -39,38 +39,39 @@ def load(
     allow: Sequence[str] = (),
     xacro_args: Mapping[str, str] | None = None,
 ) -> Robot:
-    """Return the robot that a URDF file describes.
+    """Return the robot that a URDF, SDF or xacro file describes.
 
-    What is better mended in the file but leaves the equations an answer is in
-    `robot.model.warnings`, and one Python warning says so.
+    Questionable entries of the file that do not prevent computation are collected in
+    `robot.model.warnings`, and announced by one Python warning.
 
     Args:
-        path: the file, URDF, SDF (a model, without what closes its loops) or xacro (`.xacro`, or
-            with elements of xacro).
+        path: the file: URDF, SDF (one model, whose loop-closing joints are left out) or xacro
+            (`.xacro`, or a file with xacro elements).
         gravity: gravity acceleration in the root link's axes, shape (3,), m/s^2.
-        joints: order of the coordinates by joint name; None takes the file's, depth first.
-        armature: rotor inertia at the joint by joint name, kg m^2 or kg; None takes what the
-            transmissions of the URDF give.
-        flexible: description of links that bend, a YAML file or what one holds; their modal
-            coordinates follow those of the joints.
-        constraints: description of what closes loops and couples joints, a YAML file or what one
-            holds, with the joints that have a drive: these are the coordinates then, with the
-            modal ones, and `tree_coordinates` has all joints.
-        payload: what links carry, by their names: kg at the link's origin; (kg, place in the
-            link's frame in m); or a `RigidPayload`, which has an inertia.
-        threads: threads that share a batch; 0 for all cores.
-        hold_base: whether a floating or planar joint at the root is held where it is; without it
-            such a robot is refused.
-        strict: whether every warning is an error; hints are none.
+        joints: joint names in the order of the coordinates; None for the file's tree, depth
+            first.
+        armature: rotor inertia reflected to the joint, by joint name, kg m^2 or kg; None for the
+            values in the transmissions of the URDF.
+        flexible: description of flexible links, a YAML file or its contents as a mapping; their
+            modal coordinates follow those of the joints.
+        constraints: description of loop closures, couplings of joints and driven joints, a YAML
+            file or its contents as a mapping. The coordinates are then those of the driven
+            joints and the modal ones; `Robot.tree_coordinates` gives all joints.
+        payload: payloads by link name: mass at the link's origin, kg; (mass, position in the
+            link's frame, m); or a `RigidPayload`, which has an inertia, too.
+        threads: number of threads that share a batch; 0 for all cores.
+        hold_base: whether to fix a floating or planar joint at the root; otherwise such a robot
+            is refused.
+        strict: whether every warning is an error; hints are not warnings.
         allow: kinds of warnings that `strict` lets pass, such as 'massless_joint'.
-        xacro_args: values of the arguments of a xacro file by name.
+        xacro_args: values of the xacro arguments by name.
 
     Raises:
-        ArgumentTypeError: an argument is of another kind.
-        ModelError: a file or a description is unusable; the message names what. Where `strict`
-            made it from a warning, that is the error's cause.
-        ParameterError: threads is negative, a number is beyond the range of float64, or there is
-            no such kind of warning.
+        ArgumentTypeError: an argument is of another type.
+        ModelError: a file or a description is unusable; the message says which entry. If `strict`
+            turned a warning into it, the warning is the error's cause.
+        ParameterError: threads is negative, a number is beyond the range of float64, or allow
+            names an unknown kind of warning.
     """
     check_path(path, 'path')
     options = ModelOptions(
@@ -93,7 +94,7 @@ def load(
         model = _model(text, flexible, constraints, options, findings)
     except ModelError as error:
         raise type(error)(f'{clipped(str(path))}: {error}') from error.__cause__
-    _tell(model, strict)
+    _warn(model, strict)
     return Robot(model, threads=threads)
 
 
@@ -113,10 +114,10 @@ def loads(
     xacro_args: Mapping[str, str] | None = None,
     expand_xacro: bool = True,
 ) -> Robot:
-    """Return the robot that a URDF text describes; see `load`.
+    """Return the robot that a URDF string describes; see `load`.
 
-    Without `expand_xacro`, xacro is refused: for texts from elsewhere, as xacro evaluates
-    expressions and reads files.
+    xacro evaluates expressions and reads files. For strings from untrusted sources, pass
+    ``expand_xacro=False`` to refuse it.
     """
     instance(text, str, 'text', 'the text of a URDF')
     instance(expand_xacro, (bool, np.bool_), 'expand_xacro', 'True or False')
@@ -136,7 +137,7 @@ def loads(
     elif xacro_args:
         raise _no_xacro(xacro_args)
     model = _model(text, flexible, constraints, options, findings)
-    _tell(model, strict)
+    _warn(model, strict)
     return Robot(model, threads=threads)
 
 
@@ -155,25 +156,25 @@ def _model(
     if flexible is None:
         model = load_model(text, findings=findings, **options)
     else:
-        from kron_dynamics.flexible import load_flexible_model  # stiff links do without
+        from kron_dynamics.flexible import load_flexible_model  # rigid robots do not need it
 
         model = load_flexible_model(text, flexible, findings=findings, **options)
     if constraints is None:
         return model
-    from kron_dynamics.closed_loops import close_loops  # trees do without
+    from kron_dynamics.closed_loops import close_loops  # trees do not need it
 
     return close_loops(model, constraints)
 
 
-def _tell(model: RobotModel, strict: bool) -> None:
-    """Warn once of what a model's description has, at the line that called `load` or `loads`."""
+def _warn(model: RobotModel, strict: bool) -> None:
+    """Issue one warning for all findings in a description, at the caller of `load` or `loads`."""
     found = [warning for warning in model.warnings if warning.severity == 'warning']
     if found and not strict:
         count = '1 warning' if len(found) == 1 else f'{len(found)} warnings, the first'
-        told = ModelWarning(
+        summary = ModelWarning(
             found[0].kind,
             f"robot '{clipped(model.name)}'",
             f'{count}: {found[0].subject}: {found[0].finding}',
             'robot.model.warnings has them all, `kron_dynamics check` shows them',
         )
-        warnings.warn(told, stacklevel=3)
+        warnings.warn(summary, stacklevel=3)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-_LENGTH = 100  # of a value or a name
-_LISTED = 400  # of names together
+_LENGTH = 100  # most characters of a value or a name
+_LISTED = 400  # about the most characters of a list of names
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = _LENGTH - 20
@@ -24,7 +24,7 @@ def shown(value: object) -> str:
     else:
         try:
             text = _short.repr(value)
-        except Exception:  # its own, whatever it is
+        except Exception:  # the object's own __repr__ may raise anything
             text = f'<{type(value).__name__}>'
     if not text.isprintable():
         text = text.encode('unicode_escape').decode('ascii')
@@ -32,7 +32,7 @@ def shown(value: object) -> str:
 
 
 def clipped(name: str) -> str:
-    """Return a name that is cut where it is long, its control characters escaped."""
+    """Return a name of at most 100 characters, with control characters escaped."""
     if len(name) > _LENGTH:
         name = f'{name[: _LENGTH - 20]}...{name[-17:]}'
     elif name.isprintable():
@@ -42,12 +42,12 @@ def clipped(name: str) -> str:
 
 
 def named(what: str, name: str | None) -> str:
-    """Return what something is with its name, such as ``link 'arm'``."""
+    """Return a noun with a name, such as ``link 'arm'``."""
     return f"{what} '{clipped(name or '')}'"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first of some names, and how many there are besides, for a message."""
+    """Return the first names of a list and the number of the others, for a message."""
     every, first, length = list(names), [], 0
     for name in every:
         first.append(clipped(name))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that take what a robot's bodies carry as one more argument, and add it by themselves."""
+"""Kernels with the payloads as an additional argument, which their calls supply themselves."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from kron_dynamics.typing import FloatArray
 
 
 class _Loading(NamedTuple):
-    """What is in effect: exchanged as a whole, so that no call sees a half of it.
+    """Payloads in effect with their kernels; replaced atomically, so calls never see a mixture.
 
     Attributes:
-        carriers: links whose bodies may carry something, in order.
-        parameters: shape (10 l,), of each about the link's origin, in its axes.
-        calls: kernels for these carriers by the names of those without payload.
-        repeated: the parameters once a state, for the last length of a batch.
+        carriers: the l links whose bodies may carry payloads, in order.
+        parameters: ten inertial parameters of each carrier's payload about the link's origin, in
+            the link's axes, shape (10 l,).
+        calls: kernels for these carriers, by the name of the kernel without payload.
+        repeated: parameters repeated for each state of a batch, for the last batch length only.
     """
 
     carriers: tuple[str, ...]
@@ -37,7 +38,7 @@ class _Loading(NamedTuple):
     repeated: dict[int, FloatArray]
 
     def beside(self, argument: Any) -> FloatArray:
-        """Return the parameters as an argument beside another one."""
+        """Return the parameters, repeated if another argument is a batch."""
         if type(argument) is not np.ndarray or argument.ndim != 2:
             return self.parameters
         rows = self.repeated.get(len(argument))
@@ -49,18 +50,19 @@ class _Loading(NamedTuple):
 
 
 class PayloadKernels(KernelCollection):
-    """The kernels of one model that may carry payloads.
+    """The kernels of a robot that may carry payloads.
 
-    Those that depend on inertia are compiled with one more argument, which their calls add.
+    Kernels that depend on inertia are compiled with the payloads as one more argument, which
+    their calls append.
     """
 
     def __init__(self, model: RobotModel, threads: int, carriers: tuple[str, ...]) -> None:
-        """Start without any kernel and with nothing carried.
+        """Start without kernels and without payloads.
 
         Args:
             model: the robot.
-            threads: that share a batch, 0 for all cores.
-            carriers: links whose frames are those of their bodies, different ones.
+            threads: number of threads that share a batch, 0 for all cores.
+            carriers: different links whose frames are those of their bodies; see `carrier_of`.
         """
         super().__init__(model, threads)
         self._specifications: dict[str, KernelSpecification] = {}
@@ -68,33 +70,33 @@ class PayloadKernels(KernelCollection):
         self._loading = _unloaded(carriers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the model and what is in effect: kernels come back from the cache."""
+        """Pickle and copy the model and its payloads; kernels are reloaded from the cache."""
         carriers, parameters = self._loading.carriers, self._loading.parameters
         return _restored, (self._model, self._threads, carriers, parameters)
 
     @property
     def in_effect(self) -> tuple[tuple[str, ...], FloatArray]:
-        """Carriers, and the ten parameters of what each carries, shape (l, 10)."""
+        """Carriers, and the ten parameters of the payload of each, shape (l, 10)."""
         carriers, parameters, *_ = self._loading
         return carriers, parameters.reshape(-1, PARAMETERS_PER_BODY)
 
     @property
     def model(self) -> RobotModel:
-        """The model with what is carried now."""
+        """The model with the current payloads."""
         carriers, parameters, *_ = self._loading
         return carrying(self._model, carriers, parameters)
 
     def with_parameters(self, parameters: Mapping[str, FloatArray]) -> PayloadKernels:
-        """Return kernels with other payloads, compiling what other carriers need.
+        """Return kernels with other payloads, and compile those that new carriers need.
 
         Args:
-            parameters: shape (10,) by carrier; others carry nothing.
+            parameters: ten parameters, shape (10,), by carrier; other carriers carry nothing.
 
         Raises:
             KernelBuildError: there is a compiler and it failed.
         """
         other = PayloadKernels.__new__(PayloadKernels)
-        vars(other).update(vars(self))  # compiled kernels serve both
+        vars(other).update(vars(self))  # both share the compiled kernels
         missing = tuple(link for link in parameters if link not in self._loading.carriers)
         carriers = self._loading.carriers + missing
         calls = self._calls_for(carriers) if missing else self._loading.calls
@@ -106,30 +108,30 @@ class PayloadKernels(KernelCollection):
     def take_over(
         self, after: PayloadKernels, before: tuple[tuple[str, ...], FloatArray], share: float
     ) -> None:
-        """Put a weighted mean of two loadings into effect.
+        """Put payloads interpolated between two sets into effect.
 
         Args:
-            after: what there is at a share of 1, from `with_parameters`.
-            before: what there is at a share of 0: `in_effect` of then.
+            after: kernels with the payloads at a share of 1, from `with_parameters`.
+            before: payloads at a share of 0: `in_effect` at the start of the change.
             share: 0 to 1.
         """
         carriers, values, calls, _ = after._loading
         start = np.zeros((len(carriers), PARAMETERS_PER_BODY))
         for link, own in zip(*before, strict=True):
             start[carriers.index(link)] = own
-        # Exact at both ends.
+        # This form is exact at both ends.
         mean = (1.0 - share) * start.ravel() + share * values
         while True:
             with self._lock:
                 if calls.keys() >= self._loading.calls.keys():
                     self._loading = _Loading(carriers, mean, calls, {})
                     return
-            calls.update(self._calls_for(carriers))  # others have come meanwhile
+            calls.update(self._calls_for(carriers))  # other threads have added kernels meanwhile
 
     def get(self, specification: KernelSpecification) -> Any:
-        """Return the kernel of a specification: what has its `call`.
+        """Return an object whose `call` is the kernel of a specification.
 
-        What depends on inertia takes the payloads that are in effect when it is called.
+        A kernel that depends on inertia uses the payloads in effect at the time of the call.
         """
         if not specification.has_inertia:
             return super().get(specification)
@@ -147,13 +149,13 @@ class PayloadKernels(KernelCollection):
                 return kernel(*values, out=out, payload=loading.parameters, **by_name)
             return kernel(*values, loading.beside(values[0]), out=out)
 
-        # Unlike a function, it can say how it is pickled.
+        # A partial, unlike a function, accepts the `__reduce_ex__` that makes it picklable.
         return SimpleNamespace(call=functools.partial(call))
 
     def prepare(
         self, specifications: Iterable[KernelSpecification], batches: bool = False
     ) -> None:
-        """Make all kernels that are missing at once: see `KernelCollection.prepare`."""
+        """Make all missing kernels in one go; see `KernelCollection.prepare`."""
         wanted = list(specifications)
         loaded = {known.name: known for known in wanted if known.has_inertia}
         self._specifications.update(loaded)
@@ -168,7 +170,7 @@ class PayloadKernels(KernelCollection):
                     return
 
     def _calls_for(self, carriers: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
-        """Compile all that there is for some carriers."""
+        """Compile all known kernels for some carriers, and return their calls."""
         known = dict(self._specifications)
         super().prepare([with_payload(each, carriers) for each in known.values()])
         return self._made(known, carriers)
@@ -193,11 +195,11 @@ def _restored(
 
 
 def with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> KernelSpecification:
-    """Return the same with one more argument: what the carriers carry, where there are any.
+    """Return a specification with one more argument, the payloads of the carriers, if any.
 
     Args:
-        known: of a kernel that depends on inertia.
-        carriers: links whose frames are those of their bodies, different ones.
+        known: specification of a kernel that depends on inertia.
+        carriers: different links whose frames are those of their bodies.
     """
     if not carriers:
         return known
@@ -208,7 +210,7 @@ def with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> Kerne
         return function(carrying(model, carriers, payload), *own)
 
     return known._replace(
-        # In full: equal names must mean equal functions.
+        # The name lists all carriers because kernels are identified by name.
         name=f'{known.name} with payload on {carriers!r}',
         arguments=(*known.arguments, ('payload', PARAMETERS_PER_BODY * len(carriers))),
         function=loaded,

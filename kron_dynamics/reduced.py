@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`ReducedRobot`: a constrained robot in its independent speeds, compiled."""
+"""`ReducedRobot`: compiled dynamics of a constrained robot in its independent speeds."""
 
 from __future__ import annotations
 
@@ -60,14 +60,15 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 class ReducedRobot:
     """Equations of motion in the rates u of m independent joints, as compiled kernels.
 
-    Rates that obey the constraints are ``qd = B(q) u``, so every u is a motion. Methods take q,
-    shape (n,), that closes the loops, u and du/dt, shape (m,), as single states or batches, like
-    those of `Robot`. They hold as long as u determines the motion: `ConstrainedRobot.report` has
-    the distance to the next singularity. At one of them results are NaN or infinite.
+    Rates that obey the constraints are ``qd = B(q) u``, so any u is admissible. Methods take q,
+    shape (n,), which must close the loops, and u and du/dt, shape (m,), as single states or
+    batches, like those of `Robot`. They hold while u determines the motion; near a singularity,
+    whose distance `ConstrainedRobot.report` gives, results grow, and at it they are NaN or
+    infinite.
 
     Attributes:
         constrained: the robot and its constraints.
-        model: that of the robot.
+        model: the robot's model, without constraints.
         independent: names of the joints whose rates are u.
         actuated: names of the joints with an actuator.
     """
@@ -75,20 +76,20 @@ class ReducedRobot:
     def __init__(
         self, constrained: ConstrainedRobot, *, weights: Mapping[str, float] | None = None
     ) -> None:
-        """Take the constraints as they are, and the choice of independent speeds.
+        """Take over the constraints and the independent speeds of a robot.
 
         Args:
             constrained: a robot whose constraints do not depend on time, and whose independent
                 speeds are rates of joints.
-            weights: of the efforts of actuated joints by name, where there are more actuators
-                than degrees of freedom; 1 where none is given.
+            weights: weights of the squared efforts by actuated joint, used if there are more
+                actuators than degrees of freedom; 1 by default.
 
         Raises:
-            ArgumentTypeError: constrained is none.
-            ConstraintError: there is no constraint or no degree of freedom; a constraint is a
-                function of time or of the user's own, or speeds are quasi-velocities; or the
+            ArgumentTypeError: constrained is not a `ConstrainedRobot`.
+            ConstraintError: there is no constraint or no degree of freedom; a constraint depends
+                on time or is a user-defined function; speeds are quasi-velocities; or the
                 actuators cannot cause every motion at the start.
-            ParameterError: a weight is not positive, or of no actuated joint.
+            ParameterError: a weight is not positive, or its joint is not actuated.
         """
         instance(constrained, ConstrainedRobot, 'constrained', 'a ConstrainedRobot')
         self.constrained, self.model = constrained, constrained.robot.model
@@ -118,17 +119,17 @@ class ReducedRobot:
         self._weights = effort_weights(self.actuated, weights)
         self._kernels = constrained.robot._kernels
         self._targets = system.targets
-        told = (
+        identity = (
             *(system.description, self._targets.tolist(), free, self._actuated),
             self._weights.tolist(),
         )
         classes = {type(constraint) for constraint in system.constraints}
-        made_of = f'{told!r}{sources_digest(*sorted(classes, key=repr))}'
+        made_of = f'{identity!r}{sources_digest(*sorted(classes, key=repr))}'
         self._kernel_prefix = f'reduced.{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.'
-        self.singular_mass = self._look_at_the_start()
+        self.singular_mass = self._check_start()
 
-    def _look_at_the_start(self) -> str | None:
-        """Refuse actuators that are too few; return why M_u has no inverse, None where it has."""
+    def _check_start(self) -> str | None:
+        """Raise if there are too few actuators; return why M_u is singular, or None."""
         constrained, q = self.constrained, self.constrained.start
         B = constrained.speeds(q, np.zeros(constrained.n)).B
         B_a = B[list(self._actuated)] / np.linalg.norm(
@@ -149,7 +150,7 @@ class ReducedRobot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints: the order of the coordinates."""
+        """Names of the joints, in the order of the coordinates."""
         return self.constrained.joint_names
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,7 +174,9 @@ class ReducedRobot:
 
     @compiled(has_loops=False)
     def residual(self, q: ArrayLike) -> FloatArray:
-        """Return phi(q), shape (k,), m or rad: 0 where all is closed, and of conditions of rates.
+        """Return the residual phi(q), shape (k,), m or rad; 0 if the loops are closed.
+
+        It is also 0 for conditions on rates alone, such as rolling.
 
         Args:
             q: coordinates, shape (n,).
@@ -191,14 +194,14 @@ class ReducedRobot:
     def velocity_matrix_derivative(self, q: ArrayLike) -> FloatArray:
         """Return the velocity-free dB, (n, m*m): ``qdd = B du/dt + dB (u (x) u)``.
 
-        Column ``i*m + j`` is d B[:, i] along the motion of independent joint j.
+        Column ``i*m + j`` is the derivative of B[:, i] in the direction B[:, j].
         """
         found = dependence(self.model, self._choice, q)
         return velocity_matrix_derivative(self.model, self._choice, q, found)
 
     @compiled(has_loops=False, u='degrees_of_freedom')
     def velocities(self, q: ArrayLike, u: ArrayLike) -> FloatArray:
-        """Return qd = B u, shape (n,).  [P] (8).
+        """Return the rates of all joints, qd = B u, shape (n,).  [P] (8).
 
         Args:
             q: coordinates, shape (n,).
@@ -228,24 +231,25 @@ class ReducedRobot:
     def velocity_free_coriolis_matrix(self, q: ArrayLike) -> FloatArray:
         """Return C*_u, (m, m*m), free of speeds: ``h_u = C*_u (u (x) u) + g_u``.
 
-        ``C*_u (E (x) u)`` is C_u. Columns ``i*m + j`` and ``j*m + i`` are equal but for rounding
-        where all conditions are of positions: then entries are the Christoffel symbols of M_u.
+        ``C*_u (E (x) u)`` is C_u, with the identity E. If all conditions are holonomic, columns
+        ``i*m + j`` and ``j*m + i`` are equal but for rounding, and the entries are the Christoffel
+        symbols of M_u.
         """
         return reduced_velocity_free_coriolis_matrix(self.model, self._choice, q)
 
     @compiled(has_loops=False, has_inertia=True, u='degrees_of_freedom')
     def coriolis_matrix(self, q: ArrayLike, u: ArrayLike) -> FloatArray:
-        """Return C_u = B^T (C B + M dB/dt), (m, m), for which dM_u/dt - 2 C_u is skew."""
+        """Return C_u = B^T (C B + M dB/dt), (m, m): dM_u/dt - 2 C_u is skew-symmetric."""
         return reduced_coriolis_matrix(self.model, self._choice, q, u)
 
     @compiled(has_loops=False, has_inertia=True)
     def gravity_vector(self, q: ArrayLike) -> FloatArray:
-        """Return g_u = B^T g, (m,): forces on the independent joints that hold the robot still."""
+        """Return g_u = B^T g, (m,): efforts of independent joints that hold the robot at rest."""
         return reduced_gravity_vector(self.model, self._choice, q)
 
     @compiled(has_loops=False, has_inertia=True, u='degrees_of_freedom')
     def equations_of_motion(self, q: ArrayLike, u: ArrayLike) -> ReducedEquations:
-        """Return M_u, h_u and B_a^T.  [P] eqs. (39), (42)-(46).
+        """Return M_u, h_u, B_a^T: ``M_u du/dt + h_u = B_a^T tau_a``. [P] eqs. (39), (42)-(46).
 
         Args:
             q: coordinates, shape (n,).
@@ -307,9 +311,9 @@ class ReducedRobot:
     def linearization(self, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> ReducedLinearization:
         """Return M_L, D_L, K_L, B_a^T and tau_0 about a motion, without friction.
 
-        ``M_L d(du/dt) + D_L du + K_L dp = B_a^T dtau_a`` with deviations dp of the independent
-        joints' positions, exact. tau_0 is what `inverse_dynamics` returns. K_L holds for efforts
-        that stay as they are while joints move, lever arms and all.
+        They are exact in ``M_L d(du/dt) + D_L du + K_L dp = B_a^T dtau_a``, with deviations dp of
+        the independent joints' positions. tau_0 are the efforts of `inverse_dynamics`. K_L is for
+        constant actuator efforts, and includes the change of their lever arms with position.
 
         Args:
             q: coordinates, shape (n,).
@@ -317,7 +321,7 @@ class ReducedRobot:
             u_dot: their derivatives, shape (m,).
 
         Raises:
-            ConstraintError: a constraint is of rates alone, a blade or a wheel.
+            ConstraintError: a constraint is nonholonomic, such as a blade or a wheel.
         """
         return reduced_linearization(self.model, self._choice, self._actuators, q, u, u_dot)
 
@@ -330,24 +334,25 @@ class ReducedRobot:
         tau_a: ArrayLike | None = None,
         friction: bool = False,
     ) -> LinearizedModel:
-        """Return the linear model of small deviations from one motion, no batch.
+        """Return the linear model of small deviations from one motion; not for batches.
 
-        Its coordinates are the independent joints, its inputs the actuated ones.
+        Its coordinates are the independent joints, its inputs the actuated ones. Give either
+        u_dot or tau_a.
 
         Args:
             q: coordinates that close the loops, shape (n,).
             u: independent speeds, shape (m,).
-            u_dot: their derivatives, shape (m,); efforts are those of `inverse_dynamics` then.
-            tau_a: efforts of the actuated joints instead, shape (a,), which cause the motion.
-            friction: whether `Robot.joint_friction` and its slope count too.
+            u_dot: their derivatives, shape (m,); the efforts are those of `inverse_dynamics`.
+            tau_a: efforts of the actuated joints, shape (a,), from which u_dot is computed.
+            friction: whether to include `Robot.joint_friction` and its slope.
 
         Raises:
-            ArgumentTypeError: an argument holds no real numbers, or friction is no truth value.
+            ArgumentTypeError: an argument holds no real numbers, or friction is not a bool.
             ShapeError: an argument has another shape.
-            NonFiniteError: there is a NaN or an infinity among them.
-            ParameterError: there are both u_dot and tau_a, or neither.
-            ConstraintError: a constraint is of rates alone.
-            InvalidInertiaError: of tau_a: the robot can move without moving mass.
+            NonFiniteError: an argument holds a NaN or an infinity.
+            ParameterError: both u_dot and tau_a are given, or neither.
+            ConstraintError: a constraint is nonholonomic.
+            InvalidInertiaError: tau_a is given, and M_u is singular.
             ModelError: a flexible link is bent too far.
         """
         instance(friction, (bool, np.bool_), 'friction', 'True or False')
@@ -377,7 +382,7 @@ class ReducedRobot:
         )
 
     def _resistance(self, qd: FloatArray, friction: bool) -> Resistance:
-        """Friction, or what flexible links have of it always."""
+        """Return the joint friction, or only the structural damping of flexible links."""
         model = self.model
         if friction:
             return Resistance(*jacobian_of(lambda rates: joint_friction(model, rates), qd))

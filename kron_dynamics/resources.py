@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the robots, configurations and launch files that come with the package."""
+"""Look-up of robots, configurations and launch files that are installed with the package."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _SHARE = Path('share', 'kron_dynamics')
 
 
 def resource_path(*parts: str) -> Path:
-    """Return the path of a file or folder that comes with the package.
+    """Return the path of a file or folder that is installed with the package.
 
-    Looked for, in this order: the source checkout this module runs from (so that edits there take
+    Search order: the source checkout that this module runs from (so that edits there take
     effect), ``share/kron_dynamics`` of each prefix in ``AMENT_PREFIX_PATH`` (a sourced ROS
-    workspace), and that of the Python environment.
+    workspace), and ``share/kron_dynamics`` of the Python environment.
 
     Args:
         parts: path below the package's share folder: ``'urdf', 'stacker_reclaimer.urdf'``.
 
     Raises:
-        ParameterError: it is in none of these places; the message lists them.
+        ParameterError: there is no such file; the message lists the paths tried.
     """
     tried = []
     for root in _roots():

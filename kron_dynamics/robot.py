@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`Robot`: a model with its compiled quantities, the object a user holds."""
+"""`Robot`: a robot model with its compiled kinematics and dynamics."""
 
 from __future__ import annotations
 
@@ -29,21 +29,31 @@ if TYPE_CHECKING:
 class Robot:
     """A robot with compiled dynamics: ``M qdd + C* (qd (x) qd) + g = tau``.
 
-    Every method takes one state, shape (n,), or a batch, shape (N, n), and puts N in front of the
-    result's shape for a batch. Coordinates are in the order of `joint_names`, in rad or m;
-    efforts in N m or N. `out` takes a ready array for the result. Wrong shapes raise
-    `ShapeError`, what is no real number `ArgumentTypeError`; NaN in gives NaN out. A kernel is
-    compiled when it is first needed. A pickle or a copy holds the model and no kernels: they come
-    back from the cache.
+    `load` and `loads` make it from a URDF; `frame` gives the kinematics of a link. n is the
+    number of generalized coordinates q, which are in the order of `joint_names`, in rad or m;
+    efforts tau are in N m or N.
+
+    Each quantity is a method that takes one state, arrays of shape (n,), or a batch of N states,
+    shape (N, n). The docstrings give the result's shape for one state; a batch puts N in front
+    of it. `out` is an array to write the result to, instead of allocating one. A wrong shape
+    raises `ShapeError`, values that are no real numbers raise `ArgumentTypeError`; NaN in gives
+    NaN out.
+
+    A method is compiled at its first use and cached on disk; `prepare` compiles in advance. A
+    pickle or copy contains the model without kernels, which are reloaded from the cache.
     """
 
     _kernel_prefix = ''
 
     def __init__(self, model: RobotModel, *, threads: int = 1) -> None:
-        """Wrap a model, `threads` sharing a batch; use `load` or `loads`.
+        """Wrap a model; `load` and `loads` do this for a URDF.
+
+        Args:
+            model: the robot model.
+            threads: number of threads that share a batch; 0 for all cores.
 
         Raises:
-            ArgumentTypeError: model is no `RobotModel`, or threads no whole number.
+            ArgumentTypeError: model is not a `RobotModel`, or threads not a whole number.
             ParameterError: threads is negative.
         """
         instance(model, RobotModel, 'model', 'a RobotModel; load and loads make robots of URDFs')
@@ -54,7 +64,7 @@ class Robot:
         self._deflections: DeflectionCheck | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made again: kernels and closed forms."""
+        """Leave out kernels and closed forms, which are rebuilt on demand."""
         state = state_without_kernels(self)
         state.pop('symbolic', None)
         return state
@@ -66,21 +76,24 @@ class Robot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the independent joints: the order of the coordinates."""
+        """Names of the independent joints, in the order of the coordinates."""
         return self.model.joint_names
 
     @cached_property
     def symbolic(self) -> SymbolicRobot:
         """The same quantities in closed form, as SymPy matrices."""
-        from kron_dynamics.symbolic import SymbolicRobot  # SymPy takes half a second to import
+        from kron_dynamics.symbolic import SymbolicRobot  # importing SymPy takes half a second
 
         return SymbolicRobot(self.model)
 
     def frame(self, link: str) -> RobotFrame:
-        """Return a link's frame; `RobotFrame.relative_to` has it seen from another link.
+        """Return a link's frame; `RobotFrame.relative_to` has it relative to another link.
+
+        Args:
+            link: name of the link in the URDF.
 
         Raises:
-            ArgumentTypeError: link is no text.
+            ArgumentTypeError: link is not a string.
             UnknownFrameError: the robot has no such link.
         """
         instance(link, str, 'link', 'the name of a link')
@@ -91,33 +104,34 @@ class Robot:
 
     @cached_property
     def rigid(self) -> Robot:
-        """The same robot with stiff links: itself where none bends."""
+        """The same robot with its flexible links made rigid; itself if it has none."""
         if not self.model.is_flexible:
             return self
         return Robot(cast('FlexibleModel', self.model).rigid, threads=self._threads)
 
     @cached_property
     def singular_mass(self) -> str | None:
-        """Why M has no inverse in any pose, in a sentence; None where it has one.
+        """Why M is singular in every pose, as a sentence; None if M is invertible.
 
-        Forward dynamics and modes have no answer without it.
+        Forward dynamics and modes do not exist while M is singular.
         """
         return singular_mass(self.model)
 
     def kernel_report(self) -> list[KernelReport]:
-        """Return what has been compiled so far."""
+        """Return a report on each kernel compiled so far."""
         return self._kernels.reports
 
     def prepare(self, *links: str, batches: bool = False) -> None:
-        """Compile the dynamics and the kinematics of some links now, all at once.
+        """Compile the dynamics, and the kinematics of some links, in one go.
 
-        No later call waits for the compiler then; the regressor, the linearization and what is of
-        third order are left for their first use. The code for batches, which takes as long again,
-        is compiled by the first batch of 16 states or more, or here.
+        Later calls of these do not wait for the compiler. Seldom used quantities (regressor,
+        linearization, rates of efforts, jerk, acceleration energies, tree coordinates) are still
+        compiled at their first use. The code for batches, which takes as long again, is compiled
+        by the first batch of 16 states or more, or here.
 
         Args:
-            links: names of links.
-            batches: whether to compile the code for batches now.
+            links: names of links whose kinematics to compile.
+            batches: whether to compile the code for batches, too.
 
         Raises:
             UnknownFrameError: the robot has no such link.
@@ -127,14 +141,14 @@ class Robot:
 
     @compiled(has_inertia=True)
     def mass_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return M, (n, n), symmetric positive definite.  [T] eq. (95)."""
+        """Return the mass matrix M, (n, n), symmetric positive definite.  [T] eq. (95)."""
         return dynamics.mass_matrix(self.model, q)
 
     @compiled(has_inertia=True)
     def velocity_free_coriolis_matrix(
         self, q: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return the symmetrised C*, (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
+        """Return the symmetrised C*, (n, n*n), with ``c = C* (qd (x) qd)``.  [T] eq. (100)."""
         return dynamics.velocity_free_coriolis_matrix(self.model, q)
 
     @compiled(has_inertia=True)
@@ -146,26 +160,26 @@ class Robot:
     def coriolis_matrix(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return the Christoffel C(q, qd), (n, n), for which dM/dt - 2C is skew."""
+        """Return C(q, qd), (n, n), of Christoffel symbols: dM/dt - 2C is skew-symmetric."""
         return dynamics.coriolis_matrix(self.model, q, qd)
 
     @compiled(has_inertia=True)
     def coriolis_vector(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return c = C qd, (n,): Coriolis and centrifugal terms."""
+        """Return c = C qd, (n,): Coriolis and centrifugal efforts."""
         return dynamics.coriolis_vector(self.model, q, qd)
 
     @compiled(has_inertia=True)
     def gravity_vector(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return g = dV/dq, (n,): the efforts that hold the robot still."""
+        """Return g = dV/dq, (n,): the efforts that hold the robot at rest."""
         return dynamics.gravity_vector(self.model, q)
 
     @compiled(has_inertia=True)
     def bias_forces(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return c + g, (n,)."""
+        """Return the bias efforts c + g, (n,)."""
         return dynamics.bias_forces(self.model, q, qd)
 
     @compiled(has_inertia=True)
@@ -196,7 +210,7 @@ class Robot:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """Return d(tau)/dt of a motion with jerk, (n,), N m/s or N/s, without joint friction."""
+        """Return d(tau)/dt for the jerk qddd, (n,), N m/s or N/s, without joint friction."""
         return dynamics.inverse_dynamics_rate(self.model, q, qd, qdd, qddd)
 
     @compiled(on_demand=True, inverts_mass=True, has_inertia=True)
@@ -209,7 +223,7 @@ class Robot:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """Return qddd of efforts and their rates d(tau)/dt, (n,), without joint friction.
+        """Return qddd, (n,), for efforts tau and their rates d(tau)/dt, without joint friction.
 
         Raises:
             InvalidInertiaError: a joint moves no mass, so that M has no inverse.
@@ -227,21 +241,26 @@ class Robot:
     ) -> dynamics.Linearization:
         """Return M_L, D_L, K_L, (n, n) each, and tau_0, (n,), about a motion, without friction.
 
-        ``M_L dqdd + D_L dqd + K_L dq = dtau``, exact.  [K] eqs. (60)-(67).  `out` takes a tuple of
-        four arrays (a `Linearization` of an earlier call) and is returned itself.
+        These are the exact coefficients of ``M_L dqdd + D_L dqd + K_L dq = dtau``, with tau_0 the
+        efforts of the motion itself.  [K] eqs. (60)-(67).  `out` is a tuple of four arrays, such
+        as the `Linearization` of an earlier call, and is returned itself.
         """
         return dynamics.linearization(self.model, q, qd, qdd)
 
     def linearize(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, friction: bool = False
     ) -> LinearizedModel:
-        """Return the linear model of small deviations from one motion, (n,) each, no batch.
+        """Return the linear model of small deviations from one motion; not for batches.
 
-        With `friction`, `joint_friction` and its slope count too; that of Coulomb friction is
-        steep near a standstill.
+        Args:
+            q: coordinates, shape (n,), rad or m.
+            qd: velocities, shape (n,).
+            qdd: accelerations, shape (n,).
+            friction: whether to add `joint_friction` and its slope; the slope of Coulomb friction
+                is steep near zero velocity.
 
         Raises:
-            ArgumentTypeError: an argument holds no real numbers, or friction is no truth value.
+            ArgumentTypeError: an argument holds no real numbers, or friction is not a bool.
             ShapeError: an argument has another shape.
             ModelError: a flexible link is bent too far; see `check_deflections`.
         """
@@ -255,15 +274,19 @@ class Robot:
         return linear
 
     def check_deflections(self, q: ArrayLike, *, stacklevel: int = 2) -> None:
-        """Warn once of each flexible link that a state, (n,), or one of N, (N, n), bends far.
+        """Warn, once per flexible link, if a state bends it more than its equations are good for.
 
         `linearize`, `quasi_static_equilibrium`, sweeps of modes and the simulated plant check
         their states; the other methods do not.
 
+        Args:
+            q: coordinates, shape (n,) or (N, n).
+            stacklevel: of the warning, as for `warnings.warn`; 2 is the caller.
+
         Raises:
             ArgumentTypeError: q holds no real numbers.
             ShapeError: q has another shape.
-            ModelError: a link is bent further than its equations hold.
+            ModelError: a link is bent beyond the range in which its equations hold.
         """
         state = real_array(q, 'q of check_deflections')
         if state.ndim not in (1, 2) or state.shape[-1] != self.n:
@@ -274,7 +297,8 @@ class Robot:
         if not self.model.is_flexible:
             return
         if self._deflections is None:
-            from kron_dynamics.flexible import DeflectionCheck  # there with the flexible model
+            # Imported already, together with the flexible model.
+            from kron_dynamics.flexible import DeflectionCheck
 
             self._deflections = DeflectionCheck()
         self._deflections(self.model, state, stacklevel + 1)
@@ -283,13 +307,13 @@ class Robot:
     def kinetic_energy(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return T = 1/2 qd^T M qd, (), J.  [T] eq. (93)."""
+        """Return the kinetic energy T = 1/2 qd^T M qd, (), J.  [T] eq. (93)."""
         energy: FloatArray = dynamics.kinetic_energy(self.model, q, qd)
         return energy
 
     @compiled(has_inertia=True)
     def potential_energy(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return V, (), J; g is its derivative."""
+        """Return the potential energy V of gravity and elastic links, (), J; g is dV/dq."""
         energy: FloatArray = dynamics.potential_energy(self.model, q)
         return energy
 
@@ -297,7 +321,10 @@ class Robot:
     def acceleration_energy(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return E_A^(1) = 1/2 int a^T a dm, (), W/s, without gravity.  [N] eq. (49)."""
+        """Return E_A^(1) = 1/2 int a^T a dm, (), W/s, without gravity.  [N] eq. (49).
+
+        This is the energy of accelerations (Gibbs-Appell function).
+        """
         energy: FloatArray = dynamics.acceleration_energy(self.model, q, qd, qdd)
         return energy
 
@@ -311,7 +338,7 @@ class Robot:
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, (), W/s^3.  [N] eq. (52)."""
+        """Return E_A^(2) = 1/2 int j^T j dm with the jerk j, (), W/s^3.  [N] eq. (52)."""
         energy: FloatArray = dynamics.second_order_acceleration_energy(
             self.model, q, qd, qdd, qddd
         )
@@ -323,23 +350,25 @@ class Robot:
     ) -> FloatArray:
         """Return Y, shape (n, 10 b + n): ``tau = Y pi`` with pi of `inertial_parameters`.
 
-        With flexible links it has one column more: what the beams take as they are.
+        b is the number of bodies. With flexible links, one more column holds the efforts of the
+        beams, whose parameters are not in pi.
         """
         return dynamics.regressor(self.model, q, qd, qdd)
 
     def inertial_parameters(self) -> FloatArray:
-        """Return pi, shape (10 b + n,): mass, first moment, inertia a body, armatures, SI.
+        """Return pi, shape (10 b + n,), SI units: the parameters that `regressor` multiplies.
 
-        With flexible links b counts what is rigid of them too, and a last number 1 stands for the
-        beams.
+        Ten for each of b bodies (mass, first moment, inertia), then n armatures. With flexible
+        links, b also counts the rigid parts on them, and a last entry 1 multiplies the beams'
+        column of the regressor.
         """
         return dynamics.inertial_parameters(self.model)
 
     @compiled(on_demand=True, has_loops=False)
     def tree_coordinates(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return the positions of all joints of `model.tree`, (n_t,), where loops are closed.
+        """Return the positions of all n_t joints of a robot with closed loops, (n_t,).
 
-        Of a robot without closed loops they are q itself.
+        They are in the order of `model.tree`; without closed loops the result is q itself.
         """
         return kinematics.tree_coordinates(self.model, q)
 
@@ -347,10 +376,10 @@ class Robot:
     def tree_rates(
         self, q: ArrayLike, qd: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """Return their rates, (n_t,)."""
+        """Return the time derivatives of `tree_coordinates`, (n_t,)."""
         return kinematics.tree_rates(self.model, q, qd)
 
     @compiled
     def joint_friction(self, qd: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """Return the friction efforts, (n,): ``M qdd + c + g + friction = tau``."""
+        """Return the joint friction, (n,), N m or N: ``M qdd + c + g + friction = tau``."""
         return dynamics.joint_friction(self.model, qd)

@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What callers pass to the matrix calculus: arrays of any number system, or refused by name.
+"""Validation of the matrix calculus' arguments: arrays of any number system.
 
-Floats, SymPy expressions, traced scalars and numbers with derivatives pass alike.
+Floats, SymPy expressions, traced scalars and dual numbers are accepted; errors name the argument.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _NO_SCALARS = (bool, np.bool_, complex, np.complexfloating, np.ndarray)
 
 @functools.cache
 def _is_scalar(kind: type) -> bool:
-    """Whether objects of a type can be computed with as numbers can."""
+    """Return whether a type has the arithmetic of numbers."""
     return all(hasattr(kind, name) for name in _OPERATIONS) and not issubclass(kind, _NO_SCALARS)
 
 
 def scalars(values: object, name: str) -> ScalarArray:
-    """Return numbers of any number system as an array of their own shape.
+    """Return numbers of any number system as an array of the same shape.
 
     Args:
         values: an array, lists, or a number.
-        name: what to call them in messages.
+        name: name of the argument, for messages.
 
     Raises:
-        ArgumentTypeError: they are no numbers, but None, text, truth values or complex numbers.
+        ArgumentTypeError: values are not numbers but None, strings, booleans or complex numbers.
         ShapeError: lists have different lengths.
     """
     if type(values) is not np.ndarray:
         if hasattr(values, 'span') and hasattr(values, 'shape'):
-            return cast(ScalarArray, values)  # an array of the kernels' loops
+            return cast(ScalarArray, values)  # a symbolic array of a recorded loop
         values = _array(values, name)
     array = cast(ScalarArray, values)
     kind = array.dtype.kind
@@ -66,16 +66,16 @@ def _array(values: object, name: str) -> ScalarArray:
         ) from None
     except MemoryError:
         raise
-    except Exception as error:  # of whatever library the object is from
+    except Exception as error:  # raised by the library that defines the object
         raise ArgumentTypeError(f'{name} is {shown(values)}, expected numbers') from error
 
 
 def vector(values: object, name: str, length: int | None = None) -> ScalarArray:
-    """Return scalars of shape (length,), or of (n,) with n of 1 or more.
+    """Return scalars of shape (length,), or of any shape (n,) with n >= 1 if length is None.
 
     Raises:
-        ArgumentTypeError: they are no numbers.
-        ShapeError: they have another shape.
+        ArgumentTypeError: values are not numbers.
+        ShapeError: values have another shape.
     """
     array = scalars(values, name)
     if array.ndim != 1 or (not len(array) if length is None else len(array) != length):
@@ -87,11 +87,11 @@ def vector(values: object, name: str, length: int | None = None) -> ScalarArray:
 def matrix(
     values: object, name: str, rows: int | None = None, columns: int | None = None
 ) -> ScalarArray:
-    """Return scalars of shape (rows, columns); None for any number of them.
+    """Return scalars of shape (rows, columns); None allows any number of them.
 
     Raises:
-        ArgumentTypeError: they are no numbers.
-        ShapeError: they have another shape.
+        ArgumentTypeError: values are not numbers.
+        ShapeError: values have another shape.
     """
     array = scalars(values, name)
     if (
@@ -108,8 +108,8 @@ def in_blocks(values: object, name: str, width: int) -> ScalarArray:
     """Return scalars of shape (r, s*width).
 
     Raises:
-        ArgumentTypeError: they are no numbers.
-        ShapeError: they have another shape.
+        ArgumentTypeError: values are not numbers.
+        ShapeError: values have another shape.
     """
     array = scalars(values, name)
     if array.ndim != 2 or array.shape[1] % width:
@@ -118,11 +118,11 @@ def in_blocks(values: object, name: str, width: int) -> ScalarArray:
 
 
 def at_least(value: object, name: str, least: int) -> int:
-    """Return a whole number that is not below the least.
+    """Return a whole number that is at least `least`.
 
     Raises:
-        ArgumentTypeError: it is no whole number.
-        ParameterError: it is smaller.
+        ArgumentTypeError: value is not a whole number.
+        ParameterError: value is smaller.
     """
     number = whole_number(value, name)
     if number < least:
@@ -131,10 +131,10 @@ def at_least(value: object, name: str, least: int) -> int:
 
 
 def function_of_numbers(value: object, name: str) -> Callable[..., Any]:
-    """Return a function, as it is.
+    """Return the argument itself if it is callable.
 
     Raises:
-        ArgumentTypeError: it cannot be called.
+        ArgumentTypeError: value is not callable.
     """
     if not callable(value):
         instance(value, (), name, 'a function')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the command's process, which imports nothing before it can be interrupted."""
+"""Entry point of the command line, which handles SIGINT before it imports anything else."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _EXIT_INTERRUPTED = 130
 def command() -> int:
     """Run the command `kron_dynamics`; return the process's exit code.
 
-    However and whenever it is interrupted: 130, and not a word.
+    When interrupted by SIGINT at any time, the process exits with 130 without any output.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job of a shell
         return int(importlib.import_module('kron_dynamics.cli').main())
-    # What is imported may take an interrupt for an error of its own.
+    # Exit at once during imports: imported modules may treat KeyboardInterrupt as an error.
     signal.signal(signal.SIGINT, lambda *_: os._exit(_EXIT_INTERRUPTED))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     cli = importlib.import_module('kron_dynamics.cli')
@@ -31,13 +31,13 @@ def command() -> int:
     except BaseException:
         if not interrupt.came:
             raise
-    # All is done and said: nothing is left to be interrupted.
+    # The command has finished; an interrupt during shutdown is ignored.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _EXIT_INTERRUPTED if interrupt.came else code
 
 
 class _Interrupt:
-    """What SIGINT does: an exception the first time, the end of the process the second time."""
+    """Handler of SIGINT: raises an exception the first time, ends the process the second time."""
 
     def __init__(self) -> None:
         self.came = False
@@ -46,6 +46,6 @@ class _Interrupt:
         if self.came:
             os._exit(_EXIT_INTERRUPTED)
         self.came = True
-        # Raised where Python can only report it, it is no news.
+        # Python would print the exception if it is raised in a destructor or callback.
         sys.unraisablehook = lambda _: None
         raise KeyboardInterrupt

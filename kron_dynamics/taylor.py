@@ -1,17 +1,18 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Taylor expansion of functions of a vector in the Kronecker-product formalism; knows no robot.
+"""Taylor expansion of functions of a vector in the Kronecker-product formalism.
 
 With derivatives in the layout of `kron_dynamics.kronecker` and Delta = x - x0, shape (n,),
 
     A(x) = sum over j of 1/j! (d^j A/dx^j)(E_p (x) Delta^(x)j)                  [K] eq. (47)
 
 for A of shape (m, p); vectors are matrices of one column, eq. (41), scalars matrices of one entry,
-eq. (36). No Kronecker power is formed: each factor Delta is contracted as soon as it is met, and
-powers share their leading factors (Horner's rule).
+eq. (36). No Kronecker power is formed: the derivatives are contracted with one factor Delta at a
+time (Horner's rule).
 
 Every function takes float and SymPy arrays alike. A function of x and y is expanded to any order
-as a function of the one vector (x, y); what is special about two variables is the first order.
+as a function of the one vector (x, y); only the first order has functions of its own for two
+variables.
 
     expand(robot.mass_matrix, q0, 3)                        M(q) to the third order
     expand(robot.inverse_dynamics, (q0, qd0, qdd0), 2)      tau(q, qd, qdd) to the second
@@ -53,7 +54,7 @@ def taylor_value(derivatives: Sequence[Any], delta: ArrayLike) -> ScalarArray:
         array of the value's shape, () for a scalar; unit of the value.
 
     Raises:
-        ParameterError: there is not even the value.
+        ParameterError: derivatives is empty.
         ShapeError: a derivative has another shape.
     """
     if not isinstance(derivatives, Sequence):
@@ -69,7 +70,7 @@ def _value(derivatives: Sequence[Any], delta: ScalarArray, names: Sequence[str])
     m, p = _matrix(value).shape
     total: Any = 0
     for j in range(len(derivatives) - 1, -1, -1):
-        # Here total has the shape of the derivative of order j + 1 before its last Delta is met.
+        # Here total has the shape of the derivative of order j + 1.
         if j + 1 < len(derivatives):
             total = contract_last(total, delta) / (j + 1)
         term = _matrix(scalars(derivatives[j], names[j]))
@@ -82,9 +83,9 @@ class TaylorExpansion:
     """A Taylor polynomial about a point; call it with x.
 
     Attributes:
-        point: x0, shape (n,); that of a function of several vectors holds them in their order.
-        derivatives: the value at x0 and the derivatives there, as `taylor_value` takes them.
-        lengths: of the function's arguments, n altogether; None if there is one.
+        point: x0, shape (n,); for a function of several vectors these, concatenated.
+        derivatives: the value and the derivatives at x0, as `taylor_value` takes them.
+        lengths: lengths of the function's vectors, with sum n; None if there is only one.
     """
 
     point: ScalarArray
@@ -100,7 +101,7 @@ class TaylorExpansion:
         """Return the polynomial, with the shape () / (m,) / (m, p) of A.
 
         Args:
-            x: as the function takes them: one vector, shape (n,), or each of several.
+            x: the function's arguments: one vector, shape (n,), or each of several.
 
         Raises:
             ArgumentTypeError: x holds no numbers.
@@ -131,29 +132,30 @@ def expand(
 ) -> TaylorExpansion:
     """Return the Taylor expansion of a function, exact but for rounding.  [K] (36), (41), (47).
 
-    All derivatives at floats come from one call of the function, with numbers that carry their
-    derivatives. A function of several vectors is expanded in all of them together, with Delta the
-    vector of all their deviations.
+    All derivatives at floats come from one call of the function with dual numbers. A function of
+    several vectors is expanded in all of them together, with Delta the concatenation of their
+    deviations.
 
     Args:
-        function: a method of a robot or of a frame that has a kernel, such as
-            ``robot.mass_matrix`` or ``robot.frame('tool0').jacobian``: what is expanded is its
-            equation. Or A(x), a scalar, shape (m,) or (m, p), built of +, -, *, /, whole powers
-            and functions of `kron_dynamics.elementary` or NumPy's of the same names; or of
-            functions of SymPy, which take much longer.
+        function: a compiled method of a robot or a frame, such as ``robot.mass_matrix`` or
+            ``robot.frame('tool0').jacobian``, whose equation is expanded. Or A(x), a scalar,
+            shape (m,) or (m, p), composed of +, -, *, /, whole powers, and sin, cos, tanh of
+            `kron_dynamics.elementary` or of NumPy; functions of SymPy work, too, but take much
+            longer.
         point: x0, shape (n,): floats for a numeric expansion, SymPy expressions for a symbolic
             one; for a function of several vectors a tuple of them.
         order: highest power of x - x0, 0 or more.
 
     Raises:
-        ArgumentTypeError: the function is none, none of numbers with derivatives, or gives several
-            arrays; x0 holds no numbers; the order is no whole number.
+        ArgumentTypeError: the function is not callable, uses an operation that dual numbers do
+            not have, or returns several arrays; x0 holds no numbers; the order is not a whole
+            number.
         NonFiniteError: x0 holds a NaN or an infinity.
         ParameterError: the order is negative.
         ShapeError: x0 is not a vector or a tuple of vectors, or does not fit the function.
     """
     order = at_least(order, 'order', 0)
-    # A kernel takes floats alone; the equation that it was made of takes any number.
+    # A kernel takes only floats; the equation it was compiled from takes any number system.
     given = function_of_numbers(function, 'function')
     equation: Callable[..., Any] = getattr(given, 'equation', given)
     lengths: tuple[int, ...] | None = None
@@ -181,12 +183,12 @@ def expand(
 
 
 def _ends(lengths: tuple[int, ...]) -> list[int]:
-    """Where vectors one after the other end, but the last."""
+    """Return the indices at which to split concatenated vectors of these lengths."""
     return list(itertools.accumulate(lengths))[:-1]
 
 
 def _fits(function: Callable[..., Any], parts: Sequence[ScalarArray]) -> None:
-    """Refuse vectors that are not those which a kernel takes; of others nothing is known."""
+    """Raise if the vectors do not have the lengths that a kernel's arguments have."""
     expected = getattr(function, 'lengths', None)
     if expected is not None and [length for _, length in expected] != [len(x) for x in parts]:
         taken = ', '.join(f'{name} ({length},)' for name, length in expected)
@@ -197,10 +199,10 @@ def _fits(function: Callable[..., Any], parts: Sequence[ScalarArray]) -> None:
 def _symbolic(
     function: Callable[[ScalarArray], Any], x0: ScalarArray, order: int
 ) -> tuple[ScalarArray, ...]:
-    """The value and the derivatives at a point of SymPy expressions."""
-    import sympy  # only here: it takes half a second
+    """Return the value and the derivatives at a point of SymPy expressions."""
+    import sympy  # imported here because it takes half a second
 
-    # Derivatives are taken at symbols of our own: x0 may hold numbers or repeat a symbol.
+    # Differentiate with respect to new symbols: x0 may hold numbers or repeat a symbol.
     symbols = np.array([sympy.Dummy(f'x{k}', real=True) for k in range(len(x0))], dtype=object)
     replacement = dict(zip(symbols, x0, strict=True))
     current = _function_value(function(symbols), 'function(x)')
@@ -239,8 +241,8 @@ def linear_value(
 def mixed_term(A_yx: ArrayLike, dx: ArrayLike, dy: ArrayLike) -> ScalarArray:
     """Return the term of A(x, y) that is linear in each variable.  [K] eq. (49), last term.
 
-    (d/dx dA/dy)(E_pk (x) dx)(E_p (x) dy), with the size p k of the matrix dA/dy that is
-    differentiated; the paper's E_p (x) dx does not fit.
+    (d/dx dA/dy)(E_pk (x) dx)(E_p (x) dy): the first identity has the size p k of the matrix dA/dy
+    that is differentiated; the paper's E_p (x) dx has the wrong dimensions.
 
     Args:
         A_yx: d/dx of dA/dy at (x0, y0), shape (m, p*k*n), the index of x fastest.
@@ -290,7 +292,7 @@ def linearized_product(
 ) -> LinearizedProduct:
     """Return A(x, y) y to the first order in both variables.  [K] eqs. (51)-(53).
 
-    A y + (A + dA/dy (y (x) E_p)) (y' - y) + dA/dx (y (x) E_n) (x' - x), everything at (x0, y0):
+    A y + (A + dA/dy (y (x) E_p)) (y' - y) + dA/dx (y (x) E_n) (x' - x), evaluated at (x0, y0):
     eq. (51) without its repeated terms.
 
     Args:
@@ -301,7 +303,8 @@ def linearized_product(
 
     Raises:
         ArgumentTypeError: an argument holds no numbers.
-        ShapeError: A is no matrix with a column for each entry of y, or a derivative does not fit.
+        ShapeError: A is not a matrix with a column for each entry of y, or a derivative has
+            another shape.
     """
     y = vector(y, 'y')
     A = matrix(A, 'A', columns=len(y))
@@ -320,7 +323,7 @@ def _contract_first(A_x: ArrayLike, y: ScalarArray, rows: int, name: str) -> Sca
 
 
 def _function_value(value: object, name: str) -> ScalarArray:
-    """What a function gives: a scalar, a vector or a matrix."""
+    """Return a function's result, a scalar, a vector or a matrix, as an array."""
     array = scalars(value, name)
     if array.ndim > 2:
         raise ShapeError(f'{name} has shape {array.shape}, expected (), (m,) or (m, p)')
@@ -332,7 +335,7 @@ def _matrix(A: ScalarArray) -> ScalarArray:
 
 
 def _checked(A: ScalarArray, shape: tuple[int, int], name: str) -> ScalarArray:
-    # The derivatives of a scalar may come as the row's entries alone.
+    # Derivatives of a scalar, or of one row, may be given as a vector.
     A = A.reshape(1, -1) if shape[0] == 1 else A
     if A.shape != shape:
         raise ShapeError(f'{name} has shape {A.shape}, expected {shape}')

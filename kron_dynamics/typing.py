@@ -14,8 +14,8 @@ ComplexArray = npt.NDArray[np.complex128]
 BoolArray = npt.NDArray[np.bool_]
 ByteArray = npt.NDArray[np.uint8]
 IntArray = npt.NDArray[np.int64]
-# Places in arrays, as NumPy gives them.
+# Indices into arrays, of NumPy's index type.
 IndexArray = npt.NDArray[np.intp]
 ArrayLike = npt.ArrayLike
-# Floats, SymPy expressions or traced scalars: what the equations run on.
+# Arrays that the equations are evaluated on: floats, SymPy expressions or traced scalars.
 ScalarArray = npt.NDArray[Any]
