@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `kron_dynamics`.
 
-Exit codes: 0 done, 1 an error that one line on stderr explains, 2 a wrong command line,
-130 interrupted; `check` has its own.
+Exit codes: 0 success, 1 an error with one explaining line on stderr, 2 a wrong command line,
+130 interrupted, 141 broken pipe. `check` defines its own.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from kron_dynamics.cli.streams import (
 from kron_dynamics.exceptions import KronDynamicsError
 
 PROGRAM = 'kron_dynamics'
-# What each command is for. The module of its name is imported when the command is given.
+# Purpose of each command. The module of the same name is imported only if the command is used.
 COMMANDS = {
     'info': 'tree, joints, masses, limits and kernels of a robot',
-    'check': 'errors, warnings and hints about a robot description, with how to mend them',
+    'check': 'errors, warnings and hints about a robot description, with remedies',
     'derive': 'equations of a robot in closed form, as text or LaTeX',
     'modes': 'natural frequencies of a flexible robot against pose or payload',
-    'tune': 'gains and tolerances of dynamics_node from a bandwidth, and what is stable',
+    'tune': 'gains and tolerances of dynamics_node from a bandwidth, with stability bounds',
     'export': 'quantities of a robot as a C library for real-time loops',
     'analyze': 'efforts and accelerations in a recording against the model',
-    'campaign': 'many recordings analysed alike, on all cores or a cluster',
-    'payload': 'mass and centre of mass that a link carried in a recording',
+    'campaign': 'the same analysis of many recordings, on all cores or a cluster',
+    'payload': 'mass and centre of mass of the payload that a link carried in a recording',
     'identify': 'masses, inertias and friction of a robot from recordings, as a new URDF',
     'demo': 'simulated stacker-reclaimer under computed torque, over ROS 2',
 }
@@ -50,14 +50,14 @@ EXIT_BROKEN_PIPE = 141
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """An argument parser whose error messages are one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print an error and exit with code 2."""
         self.exit(EXIT_USAGE, f'{PROGRAM}: error: {one_line(message)} (see {self.prog} --help)\n')
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        # argparse would say nothing of help that could not be written.
+        # argparse ignores write errors; printing help to a broken stdout must fail.
         if file is sys.stdout:
             print(message, end='')
         else:
@@ -81,16 +81,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Args:
-        argv: arguments; None takes those of the process.
+        argv: arguments; None for the arguments of the process.
     """
     return guarded(lambda: _run(argv))
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Do the work of a process and return its exit code: whatever fails is one line on stderr.
+    """Run a process's work and return the exit code; errors become one line on stderr.
 
     Args:
-        work: returns the exit code.
+        work: function that returns the exit code.
     """
     logging.basicConfig(format=f'{PROGRAM}: %(levelname)s: %(message)s', level=logging.WARNING)
     try:
@@ -99,7 +99,7 @@ def guarded(work: Callable[[], int]) -> int:
             warnings.showwarning = _show_warning
             try:
                 code = work()
-            except SystemExit as stop:  # of help, version and usage errors
+            except SystemExit as stop:  # raised by help, version and usage errors
                 code = stop.code if isinstance(stop.code, int) else EXIT_ERROR * bool(stop.code)
         flush_output()
         return code
@@ -135,15 +135,15 @@ def _show_warning(message: Warning | str, *about: Any, **more: Any) -> None:
 def _parser() -> _Parser:
     parser = _Parser(
         prog=PROGRAM,
-        description='Closed-form robot dynamics from a URDF: look at a robot, print its '
-        'equations, replay a recording, see a machine controlled.',
+        description='Closed-form robot dynamics from a URDF: inspect a robot, print its '
+        'equations, analyse recordings, run a controlled machine in simulation.',
     )
     parser.add_argument('--version', action='version', version=f'{PROGRAM} {__version__}')
     commands = parser.add_subparsers(
         dest='command', required=True, metavar='COMMAND', parser_class=_Command
     )
     for name, purpose in COMMANDS.items():
-        # The demo's options are its own, --help included; asking for them needs ROS.
+        # The demo parses its own options, --help included, which needs ROS.
         command = commands.add_parser(name, help=purpose, add_help=name != 'demo')
         command.module = f'{__name__}.{name}'
     return parser

@@ -35,12 +35,12 @@ from kron_dynamics.cli.progress import ProgressBar
 from kron_dynamics.cli.streams import writing
 from kron_dynamics.exceptions import ParameterError
 
-# Of which the summary has hashes.
+# Options whose files the summary lists with hashes.
 FILE_OPTIONS = ('urdf', 'flexible', 'constraints')
 DESCRIPTION = """\
 Recompute the efforts and the tip's acceleration of a recorded motion from the robot's model, and
-report per joint what remains of the recorded ones. Reads rosbag2 recordings (directory, .mcap or
-.db3); ROS is not needed. Every JointState topic with all joints of the robot is one run.
+report the residuals per joint. Reads rosbag2 recordings (directory, .mcap or .db3); ROS is not
+needed. Every JointState topic with all joints of the robot is one run.
 """
 
 
@@ -54,20 +54,20 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         '--output',
         metavar='DIR',
         type=Path,
-        help='where the files go (default: BAG_analysis beside the bag)',
+        help='folder for the results (default: BAG_analysis beside the bag)',
     )
     parser.add_argument(
         '--update-flexible',
         metavar='FILE',
         type=Path,
-        help='write the description of the flexible links here, stiffness and damping such that '
-        'modes are as the recording shows them',
+        help='write the description of the flexible links to this file, with stiffness and '
+        'damping fitted to the recorded modes',
     )
     parser.set_defaults(run=run)
 
 
 def add_analysis(parser: argparse.ArgumentParser) -> None:
-    """Add how bags are analysed, all but which and where to."""
+    """Add the options of an analysis, except the bag and the output folder."""
     parser.add_argument(
         '--urdf', metavar='FILE', type=Path, help='the robot (default: as recorded in the bag)'
     )
@@ -76,8 +76,8 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot-description',
         metavar='TOPIC',
-        help='topic of the robot in the bag for all joint states (default: that in the namespace '
-        'of each, or above it)',
+        help='topic of the robot description in the bag for all joint states (default: '
+        "robot_description in each topic's namespace or above)",
     )
     add_recorded_joints(parser)
     parser.add_argument(
@@ -88,14 +88,14 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
         '--window',
         metavar='SECONDS',
         type=positive_number,
-        help='length of the smoothing window (default: from the noise in the data)',
+        help='length of the smoothing window (default: derived from the noise in the data)',
     )
     parser.add_argument(
         '--effort-delay',
         metavar='SECONDS',
         type=finite_number,
-        help='how late the stamps of the efforts are; 0 takes them as they are (default: found '
-        'in the data, and applied if about a sample)',
+        help='delay of the effort stamps; 0 for no correction (default: estimated from the data, '
+        'and applied if about a sample)',
     )
     parser.add_argument(
         '--max-noise',
@@ -108,16 +108,16 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
         '--format',
         action='append',
         choices=tuple(FORMATS),
-        help='what to write; may be repeated (default: '
+        help='output format; may be repeated (default: '
         f'{", ".join(DEFAULT_FORMATS)}). '
         + '; '.join(f'{name}: {meaning}' for name, meaning in FORMATS.items()),
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse a bag, print the report and write what was asked for."""
+    """Analyse a bag, print the report and write the requested files."""
     if arguments.update_flexible is not None and arguments.flexible is None:
-        raise ParameterError('--update-flexible needs --flexible: what is updated')
+        raise ParameterError('--update-flexible needs --flexible: the description to update')
     analysis = analyze_as_told(arguments)
     if arguments.update_flexible is not None:
         _update(analysis, arguments.flexible, arguments.update_flexible)
@@ -128,7 +128,7 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
     """Analyse a bag, print the report, write its files and return all results.
 
     Args:
-        arguments: of `add_analysis`, ``bag`` and ``output``.
+        arguments: options of `add_analysis`, ``bag`` and ``output``.
     """
     formats = arguments.format or DEFAULT_FORMATS
     require_libraries(formats)
@@ -155,7 +155,7 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
         foreign = foreign_results(output, files)
     print(f'\nwritten  {output}: {", ".join(files)}')
     if foreign:
-        print(f'         there before, not of this analysis: {", ".join(foreign)}')
+        print(f'         older files, not from this analysis: {", ".join(foreign)}')
     left_out = [name for name in FORMATS if name not in (*formats, 'json')]
     if left_out:
         print(f'         not asked for with --format: {", ".join(left_out)}')
@@ -163,12 +163,12 @@ def analyze_as_told(arguments: argparse.Namespace) -> BagAnalysis:
 
 
 def _update(analysis: BagAnalysis, source: Path, path: Path) -> None:
-    """Write a description of flexible links by the run that shows most of them."""
+    """Write a description of flexible links updated from the run with the most detected modes."""
 
-    def seen(run: RunAnalysis) -> int:
+    def detected(run: RunAnalysis) -> int:
         return sum(mode.seen for mode in run.vibrations.modes) if run.vibrations else 0
 
-    best = max(analysis.runs, key=seen)
+    best = max(analysis.runs, key=detected)
     assert best.vibrations is not None
     with writing(path):
         changes = write_update(path, source, best.vibrations, best.bending)
@@ -176,7 +176,7 @@ def _update(analysis: BagAnalysis, source: Path, path: Path) -> None:
 
 
 def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> dict[str, object]:
-    """Return what was asked for, without which bag and where to; files as paths."""
+    """Return the options of the analysis, without bag and outputs; files as paths."""
     given = {
         name: value
         for name, value in vars(arguments).items()

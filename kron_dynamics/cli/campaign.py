@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics campaign`: many bags analysed alike."""
+"""`kron_dynamics campaign`: the same analysis of many bags."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from kron_dynamics.cli.options import whole_number
 from kron_dynamics.cli.streams import writing
 
 DESCRIPTION = """\
-Analyse every bag at and below some places as `kron_dynamics analyze` does, several at once, each
-in a process of its own, and sum up what they say. A bag that fails stops no other. Run again, it
-goes on where it was: bags, options and robot unchanged, what is done is not done again.
+Analyse every bag in and below some folders as `kron_dynamics analyze` does, several in parallel,
+each in its own process, and summarise the results. A failed bag does not stop the others. A second
+run with the same options and robot analyses only bags that are new, changed or failed.
 """
 
 
@@ -42,10 +42,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        'places', metavar='PLACE', nargs='+', type=Path, help='bags, or folders that hold bags'
+        'places', metavar='PLACE', nargs='+', type=Path, help='bags, or folders with bags'
     )
     parser.add_argument(
-        '--output', metavar='DIR', type=Path, required=True, help='where all results go'
+        '--output', metavar='DIR', type=Path, required=True, help='folder for all results'
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -53,20 +53,20 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         type=whole_number(1, 1024),
         default=available_cores(),
-        help='bags analysed at once on this machine (default: one per processor, %(default)s)',
+        help='bags analysed in parallel on this machine (default: one per core, %(default)s)',
     )
     where.add_argument(
         '--scheduler',
         metavar='ADDRESS',
-        help='Dask scheduler whose workers do it, such as tcp://host:8786; they have the same '
-        'kron_dynamics, and bags and DIR at the same paths',
+        help='Dask scheduler whose workers analyse the bags, such as tcp://host:8786; workers '
+        'need the same version of kron_dynamics, and bags and DIR at the same paths',
     )
     add_analysis(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Analyse all bags, print how each went and the summary, and write its files."""
+    """Analyse all bags, print each one's outcome and the summary, and write the files."""
     own = {'places', 'output', 'jobs', 'scheduler', 'run', 'command'}
     given = {name: value for name, value in vars(arguments).items() if name not in own}
     files = [value for value in given.values() if isinstance(value, Path)]
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         runner = partial(run_locally, at_once=arguments.jobs)
     with alone_in(output):
-        results = run_campaign(jobs, runner, _Teller(len(jobs)), output)
+        results = run_campaign(jobs, runner, _ProgressPrinter(len(jobs)), output)
         summary = summarize(jobs, results)
         print(f'\n{format_campaign(summary)}')
         with writing(output):
@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(bag['error'] for bag in summary['bags']) else 0
 
 
-class _Teller:
-    """Prints a line for each bag that ends."""
+class _ProgressPrinter:
+    """Prints a line for each finished bag."""
 
     def __init__(self, total: int) -> None:
         self._total, self._ended = total, 0
@@ -106,7 +106,7 @@ class _Teller:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it; paths as they are for every process."""
+    """Return a value as JSON can hold it; paths become absolute."""
     if isinstance(value, Path):
         return str(value.resolve())
     return value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One bag of `kron_dynamics campaign`: told on standard input what to analyse.
+"""Worker process that analyses one bag of `kron_dynamics campaign`.
 
-It ends when standard input does, so that nothing goes on for a campaign that is gone.
+It reads its task from standard input and exits when standard input is closed, so that no worker
+outlives its campaign.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kron_dynamics.exceptions import BagError
 
 
 def main() -> int:
-    """Analyse a bag as told, and return the process's exit code."""
+    """Analyse the bag of the task and return the process's exit code."""
     task = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
     return guarded(lambda: _analyze(task))
@@ -41,7 +42,7 @@ def _analyze(task: dict[str, object]) -> int:
 
 
 def _end_with_input() -> None:
-    # Not through the buffer, whose lock would be held when Python ends.
+    # Read without the buffer, whose lock would still be held when Python shuts down.
     while os.read(0, 1024):
         pass
     os._exit(1)

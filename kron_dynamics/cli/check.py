@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics check`: what is wrong with a description, and how to mend it."""
+"""`kron_dynamics check`: errors in a description and their remedies."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.xacro_text import expanded, is_xacro
 
 DESCRIPTION = """\
-Print everything that is wrong with a description: errors, which leave the equations without an
-answer; warnings, which are better mended; and hints, which are harmless or may well be meant. All
-that can be found in one run is, with the link or joint, the numbers, and how to mend it.
+Print everything that is wrong with a description: errors, with which the equations have no
+solution; warnings, which should be fixed; and hints, which are harmless or may be intended. One
+run reports as many findings as possible, each with the link or joint, the numbers and a remedy.
 """
 EPILOG = """\
 exit codes: 0 no errors (with --strict: and no warnings), 1 errors (with --strict: or warnings),
 2 a file cannot be read, or a wrong command line
 """
 EXIT_FOUND, EXIT_UNREADABLE = 1, 2
-# What errors are about, at the start of their text.
+# Subject at the start of an error's text.
 _SUBJECT = re.compile(r"((?:link|joint|transmission|robot|flexible link) '[^']*'):? (.*)")
 
 
 class Line(NamedTuple):
-    """A finding as it is shown; an error has no kind, and its text says how to mend it."""
+    """A finding as it is shown; an error has no kind, and its text contains the remedy."""
 
     severity: str
     kind: str
@@ -81,13 +81,13 @@ def check(
     hold_base: bool = False,
     findings: Findings | None = None,
 ) -> list[Line]:
-    """Return what is wrong with a description, errors first.
+    """Return the findings about a description, errors first.
 
     Args:
         text: URDF.
-        flexible: description of the flexible links.
+        flexible: file that describes the flexible links.
         hold_base: as for `load`.
-        findings: what was found when the text was expanded.
+        findings: findings of the xacro expansion.
     """
     findings = Findings() if findings is None else findings
     errors: list[ModelError] = []
@@ -102,7 +102,7 @@ def check(
 
 
 def _read(arguments: argparse.Namespace, findings: Findings) -> str:
-    """The text of the URDF; that of flexible links is only seen to be readable."""
+    """Return the text of the URDF, and check that the file of flexible links is readable."""
     text = read_urdf_file(arguments.urdf)
     if arguments.flexible is not None:
         arguments.flexible.read_bytes()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `kron_dynamics info --constraints` says of closed loops."""
+"""The part of `kron_dynamics info --constraints` about closed loops."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kron_dynamics.robot import Robot
 def closed_loops(
     robot: Robot, path: Path
 ) -> tuple[Sequence[tuple[str, ...]], list[str], ReducedRobot | None]:
-    """Return a table of a file's constraints, lines about freedoms, and compiled equations.
+    """Return a table of a file's constraints, lines about freedoms, and the compiled robot.
 
-    These are None where nothing can move.
+    The robot is None if it has no degree of freedom.
 
     Raises:
         KronDynamicsError: the file or a constraint is unusable, or the loops cannot be closed.

@@ -30,12 +30,12 @@ DESCRIPTION = """\
 Print the equations of a robot in closed form, M qdd + C* (qd (x) qd) + g = tau, with the joints'
 names as symbols: entry by entry (from 0; what is not listed is 0), or as LaTeX. Closed forms grow
 fast: print a robot of more than three or four joints with --simplify, and only what is needed.
-With --constraints they are those of the tree, in all of its coordinates, with
+With --constraints the equations are those of the tree in all of its coordinates, with
 M qdd + C* (qd (x) qd) + g = tau + A^T lambda and phi(q) = 0, A = d phi/dq, dA its time derivative:
-the other joints of a loop have no closed form of the drives.
+the dependent joints of a loop have no closed form in the coordinates of the drives.
 """
 
-# By symbol: the method and, for LaTeX, how the quantity is written.
+# By symbol: the method that derives the quantity, and its LaTeX notation.
 ROBOT_QUANTITIES: dict[str, tuple[Callable[[SymbolicRobot], Any], str]] = {
     'M': (SymbolicRobot.mass_matrix, r'\mathbf{M}'),
     'dM': (
@@ -51,7 +51,7 @@ ROBOT_QUANTITIES: dict[str, tuple[Callable[[SymbolicRobot], Any], str]] = {
     'T': (SymbolicRobot.kinetic_energy, 'T'),
     'V': (SymbolicRobot.potential_energy, 'V'),
 }
-# Of closed loops, from constraints and the tree's closed forms.
+# Quantities of closed loops, from the constraints and the tree's closed forms.
 LOOP_QUANTITIES: dict[str, tuple[Callable[[Any], Any], str]] = {
     'phi': (lambda geometry: geometry.f, r'\boldsymbol{\varphi}'),
     'A': (lambda geometry: geometry.A, r'\mathbf{A}'),
@@ -80,20 +80,24 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='SYMBOL',
         nargs='+',
         choices=symbols,
-        help=f'what to print, of {", ".join(symbols)} (default: {" ".join(DEFAULT_QUANTITIES)}, '
-        'with --constraints phi A too; with --frame: '
+        help=f'quantities to print: {", ".join(symbols)} (default: '
+        f'{" ".join(DEFAULT_QUANTITIES)}, with --constraints also phi A; with --frame: '
         f'{" ".join(DEFAULT_FRAME_QUANTITIES)})',
     )
     parser.add_argument(
         '--frame',
         metavar='LINK',
-        help=f"link of {', '.join(FRAME_QUANTITIES)}: its origin, base axes (default: the tip's)",
+        help=f'link of {", ".join(FRAME_QUANTITIES)}: its origin, base axes (default: the tip)',
     )
     parser.add_argument(
-        '--relative-to', metavar='LINK', help='link that an observer of --frame is on'
+        '--relative-to',
+        metavar='LINK',
+        help='link relative to which --frame moves (default: the base)',
     )
     parser.add_argument(
-        '--axes', metavar='LINK', help='link whose axes components are in (default: the observer)'
+        '--axes',
+        metavar='LINK',
+        help='link in whose axes components are expressed (default: that of --relative-to)',
     )
     parser.add_argument(
         '--point',
@@ -107,7 +111,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='masses, inertias, lengths and gravity as symbols, with a list of their values',
     )
-    parser.add_argument('--simplify', action='store_true', help='look for short forms')
+    parser.add_argument('--simplify', action='store_true', help='simplify the expressions')
     parser.add_argument('--latex', action='store_true', help='print LaTeX')
     add_gravity(parser)
     parser.set_defaults(run=run)
@@ -118,11 +122,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ModelError: the robot is unusable.
-        UnknownFrameError: it does not have the link.
-        ParameterError: a link is given, but no quantity of a link is asked for.
+        UnknownFrameError: the robot does not have the link.
+        ParameterError: a link is given, but no quantity of a link is requested.
     """
     options = description_options(arguments)
-    options['constraints'] = None  # the tree: only that has closed forms
+    options['constraints'] = None  # only the tree has closed forms
     robot = load(arguments.urdf, gravity=arguments.gravity, **options)
     symbolic = robot.symbolic
     if arguments.symbolic_parameters:
@@ -166,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _loops(symbolic: SymbolicRobot, model: RobotModel, path: Path | None) -> Geometry | None:
-    """Conditions that a file's constraints set, in closed form."""
+    """Return the constraint equations of a file in closed form; None without a file."""
     if path is None:
         return None
     system = ConstraintSystem(model, read_constraints(path, model).constraints)
@@ -176,7 +180,7 @@ def _loops(symbolic: SymbolicRobot, model: RobotModel, path: Path | None) -> Geo
 
 
 def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) -> tuple[Frame, str]:
-    """The link's frame, and in words from where it is seen if it is not from the base alone."""
+    """Return the link's frame, and a text with its point and observer unless they are default."""
     reference, axes, point = arguments.relative_to, arguments.axes, arguments.point
     frame = symbolic.frame(link)
     if reference is None and axes is None and point is None:
@@ -187,7 +191,7 @@ def _frame(symbolic: SymbolicRobot, link: str, arguments: argparse.Namespace) ->
 
 
 def _text(symbolic: SymbolicRobot, name: str, closed_form: Any) -> str:
-    """One line for each entry that is not zero."""
+    """Return one line for each nonzero entry."""
     if not isinstance(closed_form, sympy.MatrixBase):
         return f'{name} = {plain(closed_form)}'
     rows, columns = closed_form.shape

@@ -13,8 +13,8 @@ from kron_dynamics.loading import load
 
 DESCRIPTION = """\
 Write the compiled quantities of a robot to a folder as a C11 library without dependencies, with a
-C++17 wrapper on Eigen, a self-test, and what makes it a CMake project and an ament_cmake package.
-Nothing is overwritten but an earlier export that nobody has changed.
+C++17/Eigen wrapper, a self-test, and the files of a CMake project and ament_cmake package. Only an
+earlier, unmodified export is overwritten.
 """
 
 
@@ -25,12 +25,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add_flexible(parser)
     add_gravity(parser)
     parser.add_argument(
-        '--output', metavar='DIR', type=Path, required=True, help='folder, new or of an export'
+        '--output',
+        metavar='DIR',
+        type=Path,
+        required=True,
+        help='new folder, or folder of an earlier export',
     )
     parser.add_argument(
         '--prefix',
         metavar='NAME',
-        help="what every name in C begins with (default: the robot's name made an identifier)",
+        help="prefix of all names in C (default: the robot's name as an identifier)",
     )
     parser.add_argument(
         '--frame',
@@ -45,14 +49,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         nargs='+',
         action='extend',
         default=[],
-        help='methods of Robot and RobotFrame to export instead of the usual ones',
+        help='methods of Robot and RobotFrame to export instead of the default ones',
     )
     parser.add_argument(
         '--payload-inputs',
         metavar='LINK',
         nargs='*',
-        help='have what these links carry as an argument (default: the links of --frame, else '
-        'the tip)',
+        help='make the payloads of these links an argument of the functions (without LINK: the '
+        'links of --frame, else the tip)',
     )
     parser.add_argument(
         '--real',
@@ -64,13 +68,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the library and print what it has.
+    """Write the library and print its contents.
 
     Raises:
         ModelError: the description is unusable.
         UnknownFrameError: the robot has no such link.
-        ParameterError: options name what is not there, or the folder holds something else.
-        KronDynamicsError: the system does not let the folder be written.
+        ParameterError: an option names an unknown quantity, or the folder is not an unmodified
+            export.
+        KronDynamicsError: the folder cannot be written.
     """
     robot = load(
         arguments.urdf,

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics identify`: a better model from recordings."""
+"""`kron_dynamics identify`: dynamic parameters from recordings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from kron_dynamics.robot import Robot
 
 DESCRIPTION = """\
 Identify masses, inertias and friction of a robot from recorded motion with efforts, and write a
-URDF with them. Every body stays one that matter can have; what the motion does not excite stays
-as the URDF says it. What the new model leaves of efforts it has not seen is told beside the old
-one and plain least squares.
+URDF with them. Every body's parameters stay physically consistent; parameters that the motion does
+not excite keep the URDF's values. The residuals on held-out data are compared with those of the
+old URDF and of plain least squares.
 """
 
 
@@ -52,7 +52,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar='BAG',
         nargs='+',
         type=Path,
-        help='recordings to compare on (default: the last 30 %% of each stretch of motion)',
+        help='held-out recordings to validate on (default: the last 30 %% of each stretch of '
+        'motion)',
     )
     add_gravity(parser)
     add_recorded_joints(parser)
@@ -62,25 +63,26 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add what is else chosen by the data, and where the files go."""
+    """Add options whose default is chosen from the data, and the output folder."""
     parser.add_argument(
         '--friction',
         metavar='TERM',
         nargs='+',
         choices=tuple(TERMS),
-        help=f'friction terms, of {", ".join(TERMS)} (default: those that pay)',
+        help=f'friction terms: {", ".join(TERMS)} (default: those that improve the '
+        'cross-validated residuals)',
     )
     parser.add_argument(
         '--strength',
         metavar='NUMBER',
         type=positive_number,
-        help='how much the description counts (default: by cross-validation)',
+        help="weight of the URDF's parameters as a prior (default: by cross-validation)",
     )
     parser.add_argument(
         '--output',
         metavar='DIR',
         type=Path,
-        help='where the files go (default: BAG_identification beside the first bag)',
+        help='folder for the results (default: BAG_identification beside the first bag)',
     )
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics info`: what a URDF says, as the equations see it."""
+"""`kron_dynamics info`: the model that results from a URDF."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _WARNINGS = 5
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to its parser."""
     parser.description = (
-        'Print what a URDF says, as the equations see it: rigid bodies (links with '
-        'everything fixed to them), coordinates, limits, and the compiled kernels.'
+        'Print the model that results from a URDF: rigid bodies (links with everything fixed '
+        'to them), coordinates, limits, and the compiled kernels.'
     )
     add_urdf(parser)
     add_flexible(parser)
@@ -46,14 +46,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print everything about a robot.
+    """Print the model, its kernels and a check of the mass matrix.
 
     Raises:
         ModelError: the robot is unusable, or its mass matrix is not positive definite.
-        ConstraintError: a constraint does not fit, or loops cannot be closed.
+        ConstraintError: a constraint does not fit the robot, or loops cannot be closed.
     """
     options = description_options(arguments)
-    options['constraints'] = None  # the tree; they are shown beside it
+    options['constraints'] = None  # the tree; constraints are shown separately
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # they are shown below
         robot = load(
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     closed: list[list[str]] = []
     owners: list[Any] = [robot, robot.frame(model.tip_link)]
     if arguments.constraints is not None:
-        # Most robots are trees.
+        # Imported only here, because most robots are trees.
         from kron_dynamics.cli.constrained_info import closed_loops
 
         rows, freedom, reduced = closed_loops(robot, arguments.constraints)
@@ -97,7 +97,7 @@ def _summary(model: RobotModel) -> list[str]:
 
 
 def _warnings(model: RobotModel) -> list[str]:
-    """The first warnings; hints only by their number."""
+    """Return lines with the first warnings, and the number of further findings."""
     found = [warning for warning in model.warnings if warning.severity == 'warning']
     lines = [f'warning  {warning.subject}: {warning.finding}' for warning in found[:_WARNINGS]]
     more = len(model.warnings) - len(lines)
@@ -195,7 +195,7 @@ def _kernels(robot: Robot, owners: Sequence[Any]) -> list[str]:
     }
     rng = np.random.default_rng(0)
     for report in robot.kernel_report():
-        if report.name not in methods:  # the geometry of constraints, which others hold
+        if report.name not in methods:  # constraint geometry, which has other owners
             continue
         owner, name, specification = methods[report.name]
         values = [rng.uniform(-1, 1, length) for _, length in specification.lengths(robot.model)]
@@ -234,7 +234,7 @@ def _check_mass_matrix(robot: Robot) -> str:
 
 
 def _middle_of_range(model: RobotModel) -> FloatArray:
-    """Return the middle between the position limits, zero where one is missing."""
+    """Return the middles of the position ranges, zero where a limit is missing; shape (n,)."""
     bounded = np.isfinite(model.position_lower) & np.isfinite(model.position_upper)
     middle = np.zeros(model.n)
     middle[bounded] = 0.5 * (model.position_lower[bounded] + model.position_upper[bounded])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of `identify` about loads that are known, and gains that they tell."""
+"""Options of `identify` for known loads and the drive gains that they determine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kron_dynamics.messages import shown
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.robot import Robot
 
-# Numbers of a load: mass and centre of mass, and with its inertia.
+# Count of numbers of a load: mass and centre of mass only, or with inertia.
 POINT, BODY = 4, 10
 
 
@@ -29,14 +29,14 @@ class LoadedBags:
 
     Attributes:
         bags: rosbag2 directories or files.
-        loads: what was carried.
+        loads: loads that were carried.
     """
 
     bags: list[Path]
     loads: list[KnownLoad] = field(default_factory=list)
 
     def summary(self) -> dict[str, Any]:
-        """Return what was asked for, as what JSON can hold."""
+        """Return the recordings and loads as JSON-compatible values."""
         loads = [
             {
                 'link': load.link,
@@ -50,7 +50,7 @@ class LoadedBags:
 
 
 class _AppendBags(argparse.Action):
-    """Begins a group of recordings."""
+    """Action of ``--loaded``: starts a group of recordings."""
 
     def __call__(
         self,
@@ -64,7 +64,7 @@ class _AppendBags(argparse.Action):
 
 
 class _AppendLoad(argparse.Action):
-    """Adds a load to the recordings before it."""
+    """Action of ``--load``: adds a load to the last group of recordings."""
 
     def __call__(
         self,
@@ -75,13 +75,13 @@ class _AppendLoad(argparse.Action):
     ) -> None:
         groups = getattr(namespace, self.dest)
         if not groups:
-            parser.error('--load comes behind the --loaded recordings that it is about')
+            parser.error('--load must follow the --loaded recordings that it applies to')
         last = groups[-1]
         setattr(namespace, self.dest, [*groups[:-1], LoadedBags(last.bags, [*last.loads, values])])
 
 
 def _load(text: str) -> KnownLoad:
-    """Return the load of 'link=mass,x,y,z' or of 'link=mass,x,y,z,ixx,ixy,ixz,iyy,iyz,izz'."""
+    """Parse 'link=mass,x,y,z' or 'link=mass,x,y,z,ixx,ixy,ixz,iyy,iyz,izz' into a load."""
     link, separator, numbers = text.rpartition('=')
     values = numbers.split(',')
     if not (link and separator and len(values) in (POINT, BODY)):
@@ -110,8 +110,8 @@ def add_known_loads(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action=_AppendBags,
         default=[],
-        help='recordings to train on in which the robot carried the loads of the --load behind; '
-        'may be repeated',
+        help='training recordings in which the robot carried the loads of the following --load '
+        'options; may be repeated',
     )
     parser.add_argument(
         '--load',
@@ -120,16 +120,16 @@ def add_known_loads(parser: argparse.ArgumentParser) -> None:
         action=_AppendLoad,
         dest='loaded',
         default=argparse.SUPPRESS,
-        help='what a link carried in the --loaded recordings before: kg; its centre of mass in '
-        'the frame of the link, m; its inertia about that point, kg m^2 (default: estimated); may '
-        'be repeated',
+        help='load of a link in the preceding --loaded recordings: mass, kg; centre of mass in '
+        'the frame of the link, m; inertia about the centre of mass, kg m^2 (default: estimated); '
+        'may be repeated',
     )
     parser.add_argument(
         '--estimate-gains',
         metavar='JOINT',
         nargs='*',
-        help='joints (default: all) whose recorded efforts are currents, say: estimate what makes '
-        'them N m or N, which takes recordings with a known load beside those without',
+        help='joints (default: all) whose recorded efforts are not in N m or N, such as motor '
+        'currents: estimate the factor; needs recordings with and without a known load',
     )
 
 
@@ -137,23 +137,23 @@ def loaded_bags(arguments: argparse.Namespace) -> list[LoadedBags]:
     """Return the recordings with their loads.
 
     Raises:
-        ParameterError: what some carried is not said.
+        ParameterError: a group of recordings has no load.
     """
     groups: list[LoadedBags] = arguments.loaded
     for group in groups:
         if not group.loads:
             raise ParameterError(
-                f"what was carried in '{group.bags[0]}' is not said: give --load behind --loaded"
+                f"the load carried in '{group.bags[0]}' is missing: give --load after --loaded"
             )
     return groups
 
 
 def gain_joints(arguments: argparse.Namespace, robot: Robot) -> Sequence[str]:
-    """Return the joints whose gains are asked for.
+    """Return the names of the joints whose gains are to be estimated.
 
     Args:
-        arguments: parsed ones.
-        robot: whose joints they are.
+        arguments: parsed arguments.
+        robot: robot with these joints.
     """
     if arguments.estimate_gains is None:
         return ()

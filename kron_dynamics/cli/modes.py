@@ -41,9 +41,9 @@ _MAX_MASS = 1e12  # kg
 
 DESCRIPTION = """\
 Print the natural frequencies and damping ratios of a robot with flexible links along a sweep of
-one joint, or of a payload's mass. The links hang in their static deflection. A mode has the name
-of the coordinate that it is nearest to at the start of the sweep, and is followed by its shape.
-Warns of links that have too few modes for their first frequencies, and of large deflections.
+one joint, or of a payload's mass, about the static deflection of the links. A mode is named after
+the coordinate that dominates it at the start of the sweep, and is tracked by its mode shape. Warns
+of links with too few modes for accurate first frequencies, and of large deflections.
 """
 
 
@@ -57,7 +57,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     swept.add_argument(
         '--sweep',
         metavar='JOINT',
-        help='joint to move (default: the one that changes a frequency most)',
+        help='joint to sweep (default: the one that changes a frequency most)',
     )
     swept.add_argument(
         '--masses',
@@ -70,13 +70,13 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         metavar=('FROM', 'TO'),
         nargs=2,
         type=finite_number,
-        help='of the joint, in rad or m (default: its limits)',
+        help='range of the swept joint, in rad or m (default: its limits)',
     )
     parser.add_argument(
         '--points',
         metavar='COUNT',
         type=_COUNT,
-        help='positions in the range (default: 41)',
+        help='number of positions in the range (default: 41)',
     )
     parser.add_argument(
         '--at',
@@ -84,23 +84,23 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=_position,
         action='append',
         default=[],
-        help='where another joint stands, in rad or m; may be repeated (default: 0, or the middle '
+        help='position of another joint, in rad or m; may be repeated (default: 0, or the middle '
         'of a range without 0)',
     )
     parser.add_argument(
-        '--payload', metavar='LINK', help="what carries the payload (default: the tip's link)"
+        '--payload', metavar='LINK', help='link that carries the payload (default: the tip)'
     )
     parser.add_argument(
         '--joints',
         choices=('held', 'free'),
         default='held',
-        help='held: drives hold the joints still; free: nothing but gravity and their viscous '
-        'damping acts on them (default: %(default)s)',
+        help='held: drives hold the joints fixed; free: only gravity and viscous joint damping '
+        'act on the joints (default: %(default)s)',
     )
     add_gravity(parser)
-    parser.add_argument('--csv', metavar='FILE', type=Path, help='write the table here')
+    parser.add_argument('--csv', metavar='FILE', type=Path, help='write the table to this file')
     parser.add_argument(
-        '--plot', metavar='FILE', type=Path, help='draw the curves here, .png or .svg'
+        '--plot', metavar='FILE', type=Path, help='plot the curves into this file, .png or .svg'
     )
     parser.set_defaults(run=run)
 
@@ -109,14 +109,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the table and write its files.
 
     Raises:
-        ModelError: a description is unusable, or nothing vibrates.
-        ParameterError: options name what is not there, or do not go together.
+        ModelError: a description is unusable, or the robot has no vibrations.
+        ParameterError: an option names an unknown joint or link, or options exclude each other.
     """
     if arguments.plot is not None:
         from kron_dynamics.modes.plot import check_picture
 
         check_picture(arguments.plot)
-        require_plots('without --plot there is none')
+        require_plots('or omit --plot')
     with warnings.catch_warnings():
         warnings.simplefilter('always', ModelWarning)
         return _run(arguments)
@@ -161,7 +161,7 @@ def _loaded(
 def _check_mode_counts(robot: Robot, arguments: argparse.Namespace) -> None:
     payload = None
     if arguments.masses is not None:
-        # The heaviest asks for most modes.
+        # The heaviest payload needs the most modes.
         payload = {_carrier(robot, arguments): float(arguments.masses[-1])}
     for finding in check_mode_counts(
         lambda flexible: _loaded(arguments, payload, flexible),
@@ -172,7 +172,7 @@ def _check_mode_counts(robot: Robot, arguments: argparse.Namespace) -> None:
 
 
 def _carrier(robot: Robot, arguments: argparse.Namespace) -> str:
-    """The link with the payload."""
+    """Return the link that carries the payload."""
     return robot.model.tip_link if arguments.payload is None else arguments.payload
 
 
@@ -183,7 +183,7 @@ def _over_joint(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
     joint = arguments.sweep
     if joint is None:
         if arguments.range is not None:
-            raise ParameterError('--range needs --sweep: of which joint is it?')
+            raise ParameterError('--range needs --sweep JOINT')
         joint = most_influential_joint(robot, at=at, free=free)
     lower, upper = arguments.range or joint_range(robot.model, joint)
     if not lower < upper:
@@ -195,7 +195,7 @@ def _over_joint(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
 def _over_payload(robot: Robot, arguments: argparse.Namespace) -> ModeMap:
     for option in ('range', 'points'):
         if getattr(arguments, option) is not None:
-            raise ParameterError(f'--{option} is for a joint; --masses has its own')
+            raise ParameterError(f'--{option} is for a joint; --masses has its own range')
     link = _carrier(robot, arguments)
     return payload_map(
         lambda mass: _loaded(arguments, {link: mass}),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share."""
+"""Command-line options shared by several commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DescriptionOptions(TypedDict):
 
 
 class RecordedJointOptions(TypedDict):
-    """How the joints of a bag are those of the model, as readers of bags take it."""
+    """Mapping of a bag's joints to the model's, keyword arguments of the bag readers."""
 
     rename: dict[str, str]
     scale: dict[str, float | str]
@@ -50,7 +50,7 @@ def positive_number(text: str) -> float:
 
 
 def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
-    """Return a type of options: a whole number in a range, its ends included."""
+    """Return an argparse type: whole numbers from `lowest` to `highest`, both included."""
 
     def parsed(text: str) -> int:
         is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(highest))
@@ -64,7 +64,7 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
 
 
 def name_pair(text: str) -> tuple[str, str]:
-    """Return the two names of 'recorded=model'."""
+    """Parse 'recorded=model' into two names."""
     recorded, equals, model = text.partition('=')
     if not (recorded and equals and model):
         raise argparse.ArgumentTypeError(f'{shown(text)} is not RECORDED=MODEL')
@@ -72,7 +72,7 @@ def name_pair(text: str) -> tuple[str, str]:
 
 
 def scale_pair(text: str) -> tuple[str, float | str]:
-    """Return the joint of 'joint=factor' and its factor, or the name of a unit."""
+    """Parse 'joint=factor' into the joint and its factor or the name of a unit."""
     joint, equals, factor = text.rpartition('=')
     if not (joint and equals and factor):
         raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=FACTOR')
@@ -83,7 +83,7 @@ def scale_pair(text: str) -> tuple[str, float | str]:
 
 
 def held_joint(text: str) -> tuple[str, float]:
-    """Return joint and position of 'joint=position'."""
+    """Parse 'joint=position' into joint and position."""
     joint, equals, position = text.rpartition('=')
     if not (joint and equals and position):
         raise argparse.ArgumentTypeError(f'{shown(text)} is not JOINT=POSITION')
@@ -91,7 +91,7 @@ def held_joint(text: str) -> tuple[str, float]:
 
 
 def xacro_argument(text: str) -> tuple[str, str]:
-    """Return name and value of ``name:=value``."""
+    """Parse ``name:=value`` into name and value."""
     name, separator, value = text.partition(':=')
     if not (name and separator):
         raise argparse.ArgumentTypeError(f"'{text}' is not name:=value")
@@ -107,7 +107,7 @@ def add_urdf(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--hold-base',
         action='store_true',
-        help='hold a floating or planar base where it is',
+        help='fix a floating or planar base where it is',
     )
     parser.add_argument(
         '--xacro-arg',
@@ -125,8 +125,8 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
         '--constraints',
         metavar='FILE',
         type=Path,
-        help='what closes loops and couples joints, and which joints have a drive: YAML, MJCF, '
-        'SDF or URDF+',
+        help='loop closures, joint couplings and the joints with a drive: YAML, MJCF, SDF or '
+        'URDF+',
     )
 
 
@@ -147,11 +147,11 @@ def add_flexible(parser: argparse.ArgumentParser) -> None:
 
 
 def beside(bag: Path, what: str) -> Path:
-    """Return the folder beside a bag that its results go to where none is named.
+    """Return the default folder for results, beside the bag.
 
     Args:
         bag: folder or file.
-        what: they are, such as 'analysis'.
+        what: kind of results, such as 'analysis'.
     """
     bag = bag.resolve()
     return bag.with_name(f'{bag.name if bag.is_dir() else bag.stem}_{what}')
@@ -171,14 +171,14 @@ def add_gravity(parser: argparse.ArgumentParser) -> None:
 
 
 def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how the joints of a bag are those of the model."""
+    """Add the options that map a bag's joints to the model's."""
     parser.add_argument(
         '--joint-states',
         metavar='TOPIC',
         action='append',
         default=[],
-        help='JointState topic to use; may be repeated, also for topics that have the joints '
-        'together (default: all that cover the robot, else those that do so together)',
+        help='JointState topic to use; may be repeated, also for topics that cover the joints '
+        'only together (default: all that cover the robot, else those that do so together)',
     )
     parser.add_argument(
         '--hold',
@@ -186,7 +186,7 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
         type=held_joint,
         action='append',
         default=[],
-        help='where a joint stands still that is not recorded, rad or m; may be repeated',
+        help='fixed position of a joint that is not recorded, rad or m; may be repeated',
     )
     parser.add_argument(
         '--rename',
@@ -194,7 +194,7 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
         type=name_pair,
         action='append',
         default=[],
-        help='what a joint of the bag is called in the model; may be repeated, and be a pattern, '
+        help="the model's name of a recorded joint; may be repeated, and be a pattern such as "
         "'fer_joint*=panda_joint*'",
     )
     parser.add_argument(
@@ -203,14 +203,14 @@ def add_recorded_joints(parser: argparse.ArgumentParser) -> None:
         type=scale_pair,
         action='append',
         default=[],
-        help='by what the numbers of a joint or a pattern are multiplied: a number, -1 for the '
-        'other sign, or a unit (deg, rev, rpm, mm, kN, mN); may be repeated. QUANTITY is '
-        'position, velocity or effort (default: all, of a unit those that it fits)',
+        help='factor for the recorded values of a joint or pattern: a number (-1 flips the sign) '
+        'or the recorded unit (deg, rev, rpm, mm, kN, mN); may be repeated. QUANTITY is position, '
+        'velocity or effort (default: all, for a unit all that have it)',
     )
 
 
 def recorded_joint_options(arguments: argparse.Namespace) -> RecordedJointOptions:
-    """Return what `add_recorded_joints` reads, but for the topics."""
+    """Return the options of `add_recorded_joints` except the topics."""
     return {
         'rename': dict(arguments.rename),
         'scale': dict(arguments.scale),

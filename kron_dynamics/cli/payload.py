@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics payload`: what a robot carried in a recording."""
+"""`kron_dynamics payload`: the payload that a robot carried in a recording."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kron_dynamics.cli.options import (
 from kron_dynamics.cli.streams import writing
 
 DESCRIPTION = """\
-Estimate the mass and the centre of mass that a link carried in a recording, with 95 % intervals
-and over time. With a recording of the same robot without load (--empty), or a time without load in
-this one (--unloaded), errors of the model are learnt there: friction, offsets of efforts, masses.
-Without, the description is trusted within 5 %. ROS is not needed.
+Estimate mass and centre of mass of the payload that a link carried in a recording, with 95 %
+intervals and over time. A recording of the same robot without load (--empty), or a time without
+load in this one (--unloaded), serves to identify model errors: friction, effort offsets, masses.
+Otherwise the description is assumed to be accurate within 5 %. ROS is not needed.
 """
 
 
@@ -39,7 +39,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         metavar=('START', 'END'),
         type=finite_number,
-        help='time in s during which the recording is without load',
+        help='time interval without load in the recording, in s',
     )
     parser.add_argument(
         '--frame', metavar='LINK', help="link that carries the load (default: the robot's tip)"
@@ -54,7 +54,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add_recorded_joints(parser)
     add_gravity(parser)
     parser.add_argument(
-        '--output', metavar='DIR', type=Path, help='folder that payload.json is written to'
+        '--output', metavar='DIR', type=Path, help='write payload.json to this folder'
     )
     parser.set_defaults(run=run)
 

@@ -1,37 +1,37 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a long command is, on a line of the terminal that is written again and again."""
+"""Progress bar of long commands, on a terminal line that is overwritten."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-_PERIOD = 0.2  # s from one writing to the next
-_SOON = 0.5  # s: what is shorter is not told
-_WIDTH = 24
+_PERIOD = 0.2  # shortest time between updates, s
+_SOON = 0.5  # stages shorter than this, s, show no bar
+_WIDTH = 24  # characters
 
 
 class ProgressBar:
-    """A bar with the time left, on stderr where that is a terminal; nothing elsewhere."""
+    """A bar with the remaining time on stderr; silent if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        """Begin without a bar."""
+        """Start without a visible bar."""
         self._stage, self._started, self._written = '', 0.0, 0.0
         self._is_shown = False
 
     def close(self) -> None:
-        """Wipe the bar away."""
+        """Erase the bar."""
         if self._is_shown:
             sys.stderr.write('\r\x1b[K')
             sys.stderr.flush()
 
     def __call__(self, stage: str, share: float) -> None:
-        """Tell how far it is.
+        """Update the bar.
 
         Args:
-            stage: what is being done; the time left is of it alone.
-            share: of that, 0 to 1.
+            stage: name of the current stage; the remaining time is that of this stage only.
+            share: share of the stage that is done, 0 to 1.
         """
         now = time.monotonic()
         if stage != self._stage:
@@ -48,9 +48,9 @@ def progress_line(stage: str, share: float, elapsed: float) -> str:
     """Return a bar as text.
 
     Args:
-        stage: what is being done.
-        share: how much of it is done, 0 to 1.
-        elapsed: how long that took, in s.
+        stage: name of the current stage.
+        share: share of the stage that is done, 0 to 1.
+        elapsed: time since the start of the stage, s.
     """
     share = min(max(share, 0.0), 1.0)
     done = int(_WIDTH * share)

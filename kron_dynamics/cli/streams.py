@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Standard output and standard error, as robust as a command has to be."""
+"""Robust writing to standard output, standard error and files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import TextIO
 
 from kron_dynamics.exceptions import KronDynamicsError
 
-_LENGTH = 1000
+_LENGTH = 1000  # characters after which `one_line` cuts a message
 
 
 def require_output() -> None:
-    """Make sure that there is a standard output that takes every text.
+    """Check that standard output is open, and make it accept any text.
 
-    What its encoding does not have is written as an escape sequence.
+    Characters that its encoding lacks are written as escape sequences.
 
     Raises:
-        KronDynamicsError: it is closed.
+        KronDynamicsError: standard output is closed.
     """
     if sys.stdout is None:  # closed before Python started
         raise KronDynamicsError('standard output is closed')
@@ -32,11 +32,11 @@ def require_output() -> None:
 
 
 def flush_output() -> None:
-    """Write what waits to be written to standard output.
+    """Flush standard output.
 
     Raises:
-        BrokenPipeError: its reader has left.
-        KronDynamicsError: it does not take it, as on a full device.
+        BrokenPipeError: the reader has closed the pipe.
+        KronDynamicsError: writing failed, for example on a full device.
     """
     try:
         sys.stdout.flush()
@@ -47,7 +47,7 @@ def flush_output() -> None:
 
 
 def abandon_output() -> None:
-    """Write what waits for standard output where that is possible, and never again if not."""
+    """Flush standard output if possible; if that fails, discard all further output."""
     if sys.stdout is not None:
         try:
             sys.stdout.flush()
@@ -56,7 +56,7 @@ def abandon_output() -> None:
 
 
 def complain(text: str) -> None:
-    """Write to standard error, if it takes anything."""
+    """Write to standard error; ignore failures."""
     if sys.stderr is None:
         return
     try:
@@ -66,13 +66,13 @@ def complain(text: str) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Write no more to a stream that fails: Python would try again when it ends."""
+    """Redirect a failing stream to the null device: Python would flush it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def one_line(message: object) -> str:
-    """Return a message as one printable line, cut where it is very long."""
+    """Return a message as one printable line, truncated if it is very long."""
     text = ' '.join(str(message).split())
     text = text if len(text) <= _LENGTH else f'{text[:_LENGTH]}...'
     return ''.join(
@@ -83,14 +83,14 @@ def one_line(message: object) -> str:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Name the file that could not be written.
+    """Context that converts an `OSError` into an error that names the file.
 
     Raises:
-        KronDynamicsError: the system refused it.
+        KronDynamicsError: the file cannot be written.
     """
     try:
         yield
-    except KronDynamicsError:  # some are an OSError too, and name what they are about
+    except KronDynamicsError:  # some are also an OSError, and name their file already
         raise
     except OSError as error:
         raise KronDynamicsError(
@@ -99,10 +99,10 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def require_plots(way_out: str) -> None:
-    """Make sure that pictures can be drawn, before anything is computed for them.
+    """Check that plots can be drawn, before computing anything for them.
 
     Args:
-        way_out: what to do without.
+        way_out: advice for the error message on how to do without plots.
 
     Raises:
         KronDynamicsError: matplotlib is missing, or its settings are broken.

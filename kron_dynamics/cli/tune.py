@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kron_dynamics tune`: parameters of dynamics_node from a bandwidth and a rate."""
+"""`kron_dynamics tune`: parameters of dynamics_node from a bandwidth and a sample rate."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ from kron_dynamics.loading import load
 from kron_dynamics.messages import shown
 
 DESCRIPTION = """\
-Write a parameter file for dynamics_node: gains from the bandwidth that each joint is to have,
-limits and tolerances from those, each number with its unit and its reason. The loop is analysed as
-it is sampled, with its delay, in poses over the position limits, with a model that is off and with
-flexible links where there are any. What would be unstable is refused, with the bandwidth that
-would do.
+Write a parameter file for dynamics_node: gains from the desired bandwidth of each joint, limits
+and tolerances from the gains, each number with its unit and its reason. The sampled loop is
+analysed with its delay, in poses all over the position limits, with model errors and with flexible
+links if there are any. An unstable bandwidth is refused, with the bandwidth that would be stable.
 """
 
 
@@ -50,35 +49,35 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=_for_joint,
         action='append',
         required=True,
-        help="natural frequency of a joint's error, in Hz; without a name that of all others; "
-        'may be repeated',
+        help="natural frequency of a joint's error dynamics, in Hz; without JOINT for all other "
+        'joints; may be repeated',
     )
     parser.add_argument(
         '--rate',
         metavar='HZ',
         type=positive_number,
         required=True,
-        help='joint states per second',
+        help='rate of the joint states, in Hz',
     )
     parser.add_argument(
         '--delay',
         metavar='S',
         type=finite_number,
-        help='from a joint state until its efforts act, in s (default: a period)',
+        help='time from a joint state until its efforts act, in s (default: one period)',
     )
     parser.add_argument(
         '--damping-ratio',
         metavar='Z',
         type=positive_number,
         default=1.0,
-        help='of the error; 1 is critical (default: %(default)g)',
+        help='damping ratio of the error dynamics; 1 is critical (default: %(default)g)',
     )
     parser.add_argument(
         '--model-error',
         metavar='SHARE',
         type=finite_number,
         default=0.2,
-        help='by which inertias and masses may be off (default: %(default)g)',
+        help='relative error of inertias and masses (default: %(default)g)',
     )
     parser.add_argument(
         '--effort-limit',
@@ -86,11 +85,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=_of_joint,
         action='append',
         default=[],
-        help='in N m or N, where the URDF has none or a larger one; may be repeated',
+        help='effort limit in N m or N, if the URDF has none or a larger one; may be repeated',
     )
     add_flexible(parser)
     parser.add_argument(
-        '--output', metavar='FILE', type=Path, help='write the file here, not to standard output'
+        '--output', metavar='FILE', type=Path, help='file to write (default: standard output)'
     )
     parser.set_defaults(run=run)
 
@@ -100,9 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ModelError: the description is unusable.
-        ParameterError: the loop would be unstable, or options name what is not there.
+        ParameterError: the loop would be unstable, or an option names an unknown joint.
     """
-    # The names of the parameters; they need no ROS.
+    # These modules do not need ROS.
     from kron_dynamics.ros.joint_parameters import dynamics_joint_parameters
     from kron_dynamics.ros.node_parameters import DYNAMICS
 
@@ -141,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _header(arguments: argparse.Namespace, tuning: Tuning) -> list[str]:
-    """What the file is for, how it was made, and what is stable."""
+    """Return the file's header: purpose, command line and stability report."""
     words = ['kron_dynamics tune', arguments.urdf.name]
     for joint, value in arguments.bandwidth:
         words.append(f'--bandwidth {"" if joint is None else joint + "="}{value:g}')
@@ -166,7 +165,7 @@ def _header(arguments: argparse.Namespace, tuning: Tuning) -> list[str]:
 def _bandwidths(
     given: list[tuple[str | None, float]], joints: tuple[str, ...]
 ) -> float | dict[str, float]:
-    """One bandwidth for all joints, or one for each."""
+    """Return one bandwidth for all joints, or one for each joint by name."""
     common = [value for joint, value in given if joint is None]
     own = {joint: value for joint, value in given if joint is not None}
     if len(common) > 1:

@@ -91,12 +91,12 @@ def test_gains_without_a_load_are_refused(bags, capsys):
 @pytest.mark.parametrize(
     ('more', 'message', 'code'),
     [
-        (['--load', 'tool=1,0,0,0'], '--load comes behind the --loaded recordings', 2),
+        (['--load', 'tool=1,0,0,0'], '--load must follow the --loaded recordings', 2),
         (['--loaded', 'bag', '--load', 'tool=1,0,0'], 'is not LINK=MASS,X,Y,Z', 2),
         (['--loaded', 'bag', '--load', 'tool=0,0,0,0'], 'has a mass of 0 kg, expected > 0', 2),
         (['--loaded', 'bag', '--load', 'tool=-1,0,0,0'], 'mass is -1 kg', 2),
         (['--loaded', 'bag', '--load', 'tool=1,0,0,far'], "'far' is not a finite number", 2),
-        (['--loaded', 'other'], "carried in 'other' is not said: give --load behind --loaded", 1),
+        (['--loaded', 'other'], "carried in 'other' is missing: give --load after --loaded", 1),
     ],
 )
 def test_loads_that_cannot_be_are_told_in_a_line(more, message, code, tmp_path, capsys):
