@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether arcs keep their limits, and how much shorter intervals have to be to follow them."""
+"""Check of arcs against their limits, and the division of intervals needed to follow them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from kron_dynamics.control.reference.mesh_motion import hermite
 from kron_dynamics.control.reference.path_terms import Limits
 from kron_dynamics.typing import FloatArray, IndexArray
 
-# Parts of an interval in the next round.
+# Most parts into which an interval is divided in one round.
 _MOST_PARTS = 5
-# Of a limit: beyond it, and less of it times the share of the interval, in the middle of one.
+# Tolerances at the midpoint of an interval: relative violation of a limit, and unused share of a
+# limit times the relative length of the interval.
 _BEYOND, _LOST = 5e-6, 2e-9
 
 
 def parts_to_follow(arcs: Arcs, u: FloatArray, limits: Limits, beyond: FloatArray) -> IndexArray:
-    """Return into how many parts intervals, (N,), have to go to follow their limits.
+    """Return the number of parts, (N,), into which to divide each interval to follow its limit.
 
-    By what a limit is exceeded or left in the middle, which is of fourth order.
+    The deviation from the limit at the midpoint, violated or unused, is of fourth order.
 
     Args:
-        arcs: along limits.
-        u: at both ends of each interval, (N, 2).
-        limits: of the machine.
-        beyond: how far u is beyond a limit at the inner nodes, (N - 1,).
+        arcs: arcs along limits.
+        u: u at both ends of each interval, (N, 2).
+        limits: limits of the machine.
+        beyond: relative limit violation of u at the inner nodes, (N - 1,).
     """
     mesh, rows = arcs.mesh, arcs.rows
     x, slope = hermite((arcs.x[:-1], arcs.x[1:]), (u[:, 0], u[:, 1]), mesh.sizes, np.array(0.5))
@@ -46,7 +47,7 @@ def parts_to_follow(arcs: Arcs, u: FloatArray, limits: Limits, beyond: FloatArra
 
 
 def beyond_limits(arcs: Arcs, u: FloatArray) -> FloatArray:
-    """Return how far beyond a limit u, shape (N, 2), is at the inner nodes, (N - 1,), shares."""
+    """Return the relative limit violation of u, shape (N, 2), at the inner nodes, (N - 1,)."""
     inner, rows = slice(2, -2, 2), arcs.rows
     found = np.zeros(arcs.x.size - 2)
     for each in (u[1:, 0], u[:-1, 1]):

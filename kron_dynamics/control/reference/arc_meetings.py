@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where arcs of the quickest motion meet, bend and leave the ceiling."""
+"""Switching points of the time-optimal motion: corners and kinks of extremal arcs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from kron_dynamics.control.reference.extremal_arcs import (
 from kron_dynamics.control.reference.mesh_motion import hermite
 from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
-# Steps of u at a node that count, relative to the greatest u.
+# Smallest step of u at a node that counts, relative to the largest u.
 _STEP = 1e-6
-# Curves are compared at so many places of an interval.
+# Points of an interval at which curves are compared.
 _PLACES = np.linspace(0.0, 1.0, 129)
-# Of a limit, taken without u: there it matters that u changes nothing.
+# A point where a limit does not depend on u matters if x alone uses this share of the limit.
 _NEAR = 0.9
 
 
 def corners(arcs: Arcs) -> FloatArray:
-    """Return places inside of intervals where u steps from one arc to another, r, shape (c,)."""
+    """Return points r inside intervals where u steps from one arc to another, shape (c,)."""
     mixed = np.flatnonzero(arcs.kind == MIXED)
     curves, found = _curves(arcs, mixed), []
     lowest = curves.argmin(axis=0)  # (m, places)
     for j, i in np.argwhere(lowest[:, 1:] != lowest[:, :-1]).tolist():
         before, after = curves[lowest[j, i], j], curves[lowest[j, i + 1], j]
         gap, k = after[i : i + 2] - before[i : i + 2], mixed[j]
-        # Curves that begin or end at the same node meet there anyway.
+        # Curves that start or end at the same node meet there trivially.
         if i in (0, _PLACES.size - 2) and abs(gap[int(i > 0)]) <= 100.0 * ROUNDING * arcs.x[k]:
             continue
         share = _PLACES[i] + gap[0] / (gap[0] - gap[1]) * _PLACES[1]
@@ -42,10 +42,10 @@ def corners(arcs: Arcs) -> FloatArray:
 
 
 def _curves(arcs: Arcs, k: IndexArray) -> FloatArray:
-    """X along intervals k of arcs from both ends and of the ceilings there; inf for none.
+    """Values x along intervals k of the arcs from both ends and of the ceilings at both ends.
 
     Returns:
-        shape (4, m, places).
+        shape (4, m, points); inf where there is no curve.
     """
     ends = np.stack((k, k + 1))
     parts = [arcs.from_one_end(k, forward) for forward in (True, False)]
@@ -61,16 +61,19 @@ def _curves(arcs: Arcs, k: IndexArray) -> FloatArray:
 
 
 def stepping_nodes(u: FloatArray) -> BoolArray:
-    """Return at which inner nodes, (N - 1,), u, shape (N, 2), steps, also to or from NaN."""
+    """Return the mask of inner nodes, (N - 1,), where u, (N, 2), steps, also to or from NaN."""
     step = np.abs(u[1:, 0] - u[:-1, 1])
     found: BoolArray = ~(step <= _STEP * np.nanmax(np.abs(u)))
     return found
 
 
 def kinks(arcs: Arcs) -> FloatArray:
-    """Return where an arc goes on by another limit or leaves the ceiling, r, shape (c,)."""
+    """Return points r where the active limit of an arc changes or an arc leaves the ceiling.
+
+    Points where a limit does not depend on u (zero-inertia points) are included; shape (c,).
+    """
     x, ceiling = arcs.x, arcs.ceiling
-    found = [_standstills(arcs)]
+    found = [_zero_inertia_points(arcs)]
     inside = np.arange(arcs.kind.size)
     inside_only = (inside > 0) & (inside < inside[-1])
     on = x >= ceiling[0] * (1.0 - ROUNDING)
@@ -87,7 +90,7 @@ def kinks(arcs: Arcs) -> FloatArray:
                 bounds[k + 1, row[k + 1]] - bounds[k + 1, row[k]],
             )
         )
-        # Where the ceiling is about to be steeper than the machine can follow.
+        # Where the ceiling becomes steeper than the other limits permit.
         with np.errstate(invalid='ignore'):
             room = sign * (arcs.bounds(ceiling[0])[0 if kind == FORWARD else 1] - ceiling[1])
         here, there = (slice(-1), slice(1, None))[:: 1 if kind == FORWARD else -1]
@@ -98,8 +101,8 @@ def kinks(arcs: Arcs) -> FloatArray:
     return np.concatenate(found)
 
 
-def _standstills(arcs: Arcs) -> FloatArray:
-    """Where a limit that matters does not depend on u, r."""
+def _zero_inertia_points(arcs: Arcs) -> FloatArray:
+    """Points r where a nearly active limit does not depend on u."""
     a, b, room = (values[::2] for values in arcs.rows)
     near = b * arcs.x[:, np.newaxis] > _NEAR * room
     k, row = np.nonzero((a[1:] * a[:-1] < 0.0) & near[1:] & near[:-1])
@@ -107,7 +110,7 @@ def _standstills(arcs: Arcs) -> FloatArray:
 
 
 def _crossing(arcs: Arcs, k: IndexArray, before: FloatArray, after: FloatArray) -> FloatArray:
-    """Where values at both ends of intervals k are 0 between them, r."""
+    """Zero crossings r of values given at both ends of intervals k, by linear interpolation."""
     usable = np.isfinite(before) & np.isfinite(after) & (before * after < 0.0)
     k, before, after = k[usable], before[usable], after[usable]
     found: FloatArray = arcs.mesh.nodes[k] + arcs.mesh.sizes[k] * before / (before - after)

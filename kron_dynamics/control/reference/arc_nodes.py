@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of a mesh at places where arcs of the quickest motion meet, found in rounds."""
+"""Mesh nodes at the switching points of the time-optimal motion, found iteratively."""
 
 from __future__ import annotations
 
@@ -12,40 +12,43 @@ from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.place_sets import away, beside, with_others
 from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
-# More nodes beside rests, shares of the intervals there.
+# Positions of additional nodes beside rests, as shares of the intervals there.
 _FIRST = (0.25, 0.5)
-# Half of a transition: s, at least this share of the motion, at most this one of an arc beside.
+# Half width of a transition, s; its least share of the motion and largest share of a neighbouring
+# arc.
 _HALF, _LEAST_SHARE, _MOST_SHARE = 5e-4, 3e-6, 0.03
-# Transitions that are to be shorter are, by this factor, but not than this share of the motion.
+# Factor by which transitions are narrowed, and narrowest half width as a share of the motion.
 _NARROWER, _NARROWEST = 0.15, 1e-5
-# Of a limit: where u is farther beyond it, steps of u are no corners yet.
+# Relative limit violation above which a step of u at a node is not regarded as a corner.
 _BROKEN = 1e-5
-# Half transitions without other nodes on both sides of a corner.
+# Distance around a corner without other nodes, in half widths of its transition.
 _CLEAR = 3.0
-# Half transitions: corners are as near to breaks, or at them; otherwise transitions get shorter.
+# In half widths: corners nearer to a break are moved onto it; a transition that ends this near to
+# a break is narrowed by the second factor.
 _NEAR_BREAK, _OFF_BREAK = 0.25, 0.6
-# Nodes on both sides of a corner, a share of the interval in which it was found.
+# Distance of additional nodes on both sides of a corner, as a share of its interval.
 _BRACKET = 0.0625
-# Of half a transition: corners that move by less have been found.
+# Corners that move by less than this share of the half width have converged.
 _SETTLED_SHARE = 0.1
-# Of intervals on both sides: a shorter one is none.
+# Intervals shorter than this share of both neighbours are removed.
 _SHORT = 0.02
-# Share of the motion: intervals that are shorter are not divided.
+# Intervals shorter than this share of the motion are not divided.
 _SHORTEST = 4e-5
-# Shares of the motion: corners that are the same, kinks that are, and how near nodes are to them.
+# As shares of the motion: distance within which corners or kinks are identical, and distance of
+# other nodes from kinks.
 _SAME, _APART, _BESIDE = 1e-7, 2.5e-5, 1e-4
 
 
 class ArcNodes:
-    """Places that intervals have to end at, found in rounds.
+    """Nodes of the mesh, including switching points, refined iteratively.
 
     Attributes:
-        corners: where arcs meet, r, shape (c,).
-        halves: of the transitions there, (c,).
+        corners: points r where arcs meet, shape (c,).
+        halves: half widths of the transitions there, (c,).
     """
 
     def __init__(self, mesh: Mesh, breaks: FloatArray) -> None:
-        """Begin with the nodes of a mesh, and places, r, that are nodes always."""
+        """Start with the nodes of a mesh, and breaks r that are always nodes."""
         first, last = mesh.sizes[[0, -1]]
         begin, end = np.array(_FIRST) * first, mesh.nodes[-1] - np.array(_FIRST) * last
         self._inner = np.sort(np.concatenate((begin, mesh.nodes[1:-1], end)))
@@ -53,11 +56,11 @@ class ArcNodes:
         self._duration = float(mesh.nodes[-1])
         self.corners = self.halves = self._kinks = np.zeros(0)
         self._narrowed: list[float] = []
-        # Where corners went once: those that come back stay, or rounds would go on for ever.
-        self._stays = np.zeros(0)
+        # Corners dropped once: if they reappear, they are kept, to prevent endless cycles.
+        self._dropped = np.zeros(0)
 
     def narrow(self, mesh: Mesh, where: BoolArray) -> None:
-        """Make transitions shorter that touch any of these intervals, (N,)."""
+        """Narrow the transitions that overlap any of the masked intervals, (N,)."""
         begins, ends = self.corners - self.halves, self.corners + self.halves
         wide = [
             ((mesh.nodes[1:] > begin) & (mesh.nodes[:-1] < end) & where).any()
@@ -68,29 +71,29 @@ class ArcNodes:
     def refined(
         self, arcs: Arcs, u: FloatArray, parts: IndexArray, beyond: FloatArray
     ) -> FloatArray | None:
-        """Take over what arcs show.
+        """Update the switching points from arcs and return the refined nodes.
 
         Args:
-            arcs: of the nodes until now.
-            u: at both ends of each interval, (N, 2).
-            parts: into how many intervals are to be divided, (N,).
-            beyond: how far u is beyond a limit at the inner nodes, (N - 1,).
+            arcs: arcs on the present nodes.
+            u: u at both ends of each interval, (N, 2).
+            parts: number of parts into which to divide each interval, (N,).
+            beyond: relative limit violation of u at the inner nodes, (N - 1,).
 
         Returns:
-            the nodes of the next round; None where they are those of this one.
+            the nodes of the next round; None if they have not changed.
         """
         mesh, most = arcs.mesh, self._duration
-        seen = corners(arcs)
-        self._take_corners(arcs, seen, stepping_nodes(u), u, beyond)
+        detected = corners(arcs)
+        self._take_corners(arcs, detected, stepping_nodes(u), u, beyond)
         bends = away(np.sort(kinks(arcs)), self._breaks, _APART * most)
         self._kinks = with_others(bends, self._kinks, _APART * most)
         parts = np.where(mesh.sizes > _SHORTEST * most, parts, 1)
         begun = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
         divided = np.repeat(mesh.nodes[:-1], parts) + begun * np.repeat(mesh.sizes / parts, parts)
-        # Curves from the ends of a long interval miss where they meet by little.
-        aside = _BRACKET * mesh.sizes[np.searchsorted(mesh.nodes[1:-1], seen)]
+        # Intersections of curves in long intervals are inaccurate: bracket them by nodes.
+        aside = _BRACKET * mesh.sizes[np.searchsorted(mesh.nodes[1:-1], detected)]
         inner = np.sort(np.concatenate((self._inner, divided[begun > 0])))
-        for more in (seen - aside, seen + aside):
+        for more in (detected - aside, detected + aside):
             new = (more > 0.0) & (more < most) & ~beside(more, 0.25 * aside, inner, 0.0)
             inner = np.sort(np.concatenate((inner, more[new])))
         inner = np.unique(inner)
@@ -106,15 +109,20 @@ class ArcNodes:
         return places
 
     def _take_corners(
-        self, arcs: Arcs, seen: FloatArray, steps: BoolArray, u: FloatArray, beyond: FloatArray
+        self,
+        arcs: Arcs,
+        detected: FloatArray,
+        steps: BoolArray,
+        u: FloatArray,
+        beyond: FloatArray,
     ) -> None:
-        """Corners: those seen, those known where u steps still, and new steps."""
+        """Update the corners: detected ones, known ones where u still steps, and new steps."""
         most, at, inner = self._duration, self.corners, arcs.mesh.nodes[1:-1]
-        known = at[~beside(at, self.halves, seen, _SAME * most)]
-        gone = known[~beside(known, np.zeros(known.size), self._stays, _APART * most)]
+        known = at[~beside(at, self.halves, detected, _SAME * most)]
+        gone = known[~beside(known, np.zeros(known.size), self._dropped, _APART * most)]
         gone = np.setdiff1d(gone, inner[steps])
-        self._stays = np.sort(np.concatenate((self._stays, gone)))
-        found = np.sort(np.concatenate((seen, np.setdiff1d(known, gone))))
+        self._dropped = np.sort(np.concatenate((self._dropped, gone)))
+        found = np.sort(np.concatenate((detected, np.setdiff1d(known, gone))))
         steps = steps & ~np.isnan(u[1:, 0] + u[:-1, 1]) & (beyond <= _BROKEN)
         more = away(inner[steps], at, 2.0 * self.halves)
         found = with_others(found, more, _SAME * most)
@@ -130,7 +138,7 @@ class ArcNodes:
             wide = np.abs(found - place) < 2.0 * halves
             least = np.minimum(halves[wide], _NARROWEST * most)
             halves[wide] = np.maximum(_NARROWER * halves[wide], least)
-        # Breaks are nodes, which are not to be beside others.
+        # Breaks are nodes: move corners onto close breaks, to avoid very short intervals.
         off = np.abs(found[:, np.newaxis] - self._breaks)
         corner, by = np.nonzero(off < _NEAR_BREAK * halves[:, np.newaxis])
         found[corner] = self._breaks[by]
@@ -140,7 +148,7 @@ class ArcNodes:
         self.halves = np.where(near.any(axis=1), _OFF_BREAK, 1.0) * halves
 
     def _places(self) -> FloatArray:
-        """Return all nodes."""
+        """Return all nodes, shape (N + 1,)."""
         inner = away(self._inner, self.corners, _CLEAR * self.halves)
         inner = away(inner, self._kinks, _BESIDE * self._duration)
         bends = away(self._kinks, self.corners, 0.5 * _CLEAR * self.halves)

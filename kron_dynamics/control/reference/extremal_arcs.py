@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The quickest motion without effort rate limits: arcs along which one limit is reached.
+"""Time-optimal motion without effort rate limits: extremal arcs along which one limit is active.
 
-In the plane of the path's parameter r and the squared rate x a limit of an effort or an
+In the plane of the path parameter r and the squared path rate x, an active limit of an effort or
 acceleration is a linear differential equation, ``x' = 2 u`` with ``a u + b x + g = 1``. The
-quickest motion has the greatest x everywhere: from the left no steeper than these equations allow,
-to the right no steeper down, and below the ceiling that velocities leave. Two sweeps over the
-nodes find it. Steps are collocation with three points, of fourth order.
+time-optimal motion has the largest x everywhere that rises and falls no faster than these
+equations permit and stays below the ceiling given by the velocity limits. A backward and a
+forward sweep over the nodes find it. The steps are three-point collocation of fourth order.
 """
 
 from __future__ import annotations
@@ -25,49 +25,51 @@ from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 # x and u of curves at places r.
 Curve = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
-# What an interval follows: a limit while it speeds up or slows down, the ceiling, or several.
+# Kind of an interval: arc of the forward sweep (accelerating), arc of the backward sweep
+# (decelerating), ceiling, or a change between them.
 FORWARD, BACKWARD, CEILING, MIXED = range(4)
-# Rows that leave more of their limit than this at full acceleration are none of an arc.
+# Rows with more slack than this share of the limit at full acceleration cannot be active.
 _ACTIVE = 0.2
-# Relative: differences that are rounding.
+# Relative differences that count as rounding.
 ROUNDING = 1e-12
-# Steps of equations that are stiffer than this, rate times interval, mean nothing.
+# Largest rate times interval for which the collocation step is used; above, it is inaccurate.
 _STIFF = 4.0
 
 
 class ArcRows(NamedTuple):
-    """Rows a u + b x <= room at nodes and middles of intervals in turn, (2 N + 1, r) each."""
+    """Limits as rows a u + b x <= room at nodes and midpoints alternately, (2 N + 1, r) each."""
 
     a: FloatArray
     b: FloatArray
     room: FloatArray
 
     def slopes(self, x: FloatArray, at: slice | IndexArray = slice(None, None, 2)) -> FloatArray:
-        """Return u at which rows are at their limits, shape (K, r), for x of shape (K,)."""
+        """Return u at which the rows are active, shape (K, r), for x of shape (K,)."""
         with np.errstate(all='ignore'):
             found: FloatArray = (self.room[at] - self.b[at] * x[:, np.newaxis]) / self.a[at]
         return found
 
     def steepest(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds of u at the nodes and lower ones, shape (N + 1, r); inf for none."""
+        """Return upper and lower bounds of u at the nodes, (N + 1, r) each; inf for none."""
         u, a = self.slopes(x), self.a[::2]
         return np.where(a > 0.0, u, np.inf), np.where(a < 0.0, u, -np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """The quickest x at the nodes of a mesh, and what it follows on each interval.
+    """Time-optimal x at the nodes of a mesh, and the kind of arc on each interval.
 
     Attributes:
-        mesh: with N intervals.
+        mesh: mesh with N intervals.
         rows: limits of efforts and accelerations.
-        ceilings: x that each joint's velocity leaves, and the roof, shape (N + 1, n + 1).
-        ceiling_slopes: u along them.
-        lowest: the ceiling that counts at each node, (N + 1,).
+        ceilings: largest x by the velocity limits of the n joints, by the maximum velocity curve
+            and by the roof, shape (N + 1, n + 2).
+        ceiling_slopes: u along the ceilings.
+        lowest: index of the lowest ceiling at each node, (N + 1,).
         x: shape (N + 1,).
-        forward: where limits lead from the left end of each interval, (N,).
-        backward: where they lead from its right end, (N,).
-        kind: of each interval, (N,).
+        forward: largest x at the right end of each interval by the limits from its left end, (N,).
+        backward: largest x at its left end by the limits from its right end, (N,).
+        kind: kind of each interval, (N,).
         rest_slopes: u at both rests.
     """
 
@@ -89,14 +91,14 @@ class Arcs:
         return self.ceilings[k, self.lowest], self.ceiling_slopes[k, self.lowest]
 
     def bounds(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the greatest and the least u at the nodes, shape (N + 1,), for such an x."""
+        """Return the largest and the smallest u at the nodes, (N + 1,) each, for given x."""
         up, down = self.rows.steepest(x)
         most, least = up.min(axis=1), down.max(axis=1)
         most[0], least[-1] = self.rest_slopes
         return most, least
 
     def from_one_end(self, k: IndexArray, forward: bool) -> tuple[FloatArray, FloatArray]:
-        """Return x and u at both ends of intervals k, (2, m) each, of the arcs from one end."""
+        """Return x and u at both ends of intervals k, (2, m) each, on the arcs from one end."""
         x = np.stack((self.x[k], self.x[k + 1]))
         x[int(forward)] = (self.forward if forward else self.backward)[k]
         u = np.empty_like(x)
@@ -119,7 +121,7 @@ class Arcs:
         for kind, u in enumerate((*self.bounds(self.x), self.ceiling[1])):
             at = np.flatnonzero(self.kind == kind)
             found[at, 0], found[at, 1] = u[at], u[at + 1]
-        # Where efforts leave one u, or none changes them, it is that of a parabola.
+        # On the maximum velocity curve the limits do not determine u: use a parabola's slope.
         mean = np.diff(self.x) / self.mesh.sizes
         tight = self.x >= self.ceilings[:, -2] * (1.0 - ROUNDING)
         for end, other in ((0, 1), (1, 0)):
@@ -132,14 +134,14 @@ class Arcs:
 def arcs_of(
     mesh: Mesh, limits: Limits, roof: Curve, guess: FloatArray, margins: FloatArray
 ) -> Arcs | None:
-    """Return the quickest motion on a mesh; None if none is found.
+    """Return the time-optimal motion on a mesh; None if none is found.
 
     Args:
-        mesh: of a section.
-        limits: those of effort rates do not count.
-        roof: a further ceiling; inf for none.
-        guess: about x at the nodes, (N + 1,).
-        margins: shares of limits that are left, of velocities and of the others, (2, 2 N + 1).
+        mesh: mesh of a section.
+        limits: limits; those of effort rates are ignored.
+        roof: an additional ceiling; inf for none.
+        guess: approximate x at the nodes, (N + 1,).
+        margins: relative margins to limits of velocities and of the others, (2, 2 N + 1).
     """
     terms = mesh.terms
     efforts, _ = relative_terms((terms.inertia, terms.bend, terms.weight), limits.effort)
@@ -184,7 +186,7 @@ def arcs_of(
 
 
 class _Steps(NamedTuple):
-    """Bounds of x at the right end of intervals by that at the left one, and back, (N, r)."""
+    """Affine bounds of x at the right end of intervals by x at the left end, and back, (N, r)."""
 
     up: FloatArray
     up_constant: FloatArray
@@ -207,16 +209,14 @@ def _ceilings(
 
 
 def most_rates(rows: ArcRows, x: FloatArray) -> FloatArray:
-    """Return the greatest x at inner nodes with any u within limits, inf if not below given x.
-
-    The maximum velocity curve.
+    """Return the maximum velocity curve: the largest x at which any u is within the limits.
 
     Args:
-        rows: of limits.
-        x: what other limits leave, shape (N + 1,).
+        rows: rows of the limits.
+        x: ceiling by other limits, shape (N + 1,).
 
     Returns:
-        shape (N + 1,).
+        shape (N + 1,); inf at both ends and where it is above the ceiling x.
     """
     up, down = rows.steepest(x)
     with np.errstate(invalid='ignore'):  # where velocities have no limit
@@ -225,7 +225,7 @@ def most_rates(rows: ArcRows, x: FloatArray) -> FloatArray:
     at = at[(at > 0) & (at < x.size - 1)]
     found = np.full(x.size, np.inf)
     a, b, room = (values[2 * at] for values in rows)
-    # Where an upper and a lower bound of u are the same.
+    # x at which an upper and a lower bound of u coincide.
     rising, falling = np.maximum(a, 0.0)[:, :, np.newaxis], np.maximum(-a, 0.0)[:, np.newaxis]
     with np.errstate(all='ignore'):
         both = (rising * room[:, np.newaxis] + falling * room[:, :, np.newaxis]) / (
@@ -239,7 +239,7 @@ def most_rates(rows: ArcRows, x: FloatArray) -> FloatArray:
 
 
 def _active(rows: ArcRows, x: FloatArray) -> BoolArray:
-    """Which rows may matter on each interval, (N, r)."""
+    """Mask of the rows that may be active on each interval, (N, r)."""
     up, down = rows.steepest(x)
     a = rows.a[::2]
     u = np.where(a > 0.0, up.min(axis=1, keepdims=True), down.max(axis=1, keepdims=True))
@@ -252,7 +252,7 @@ def _active(rows: ArcRows, x: FloatArray) -> BoolArray:
 def _steps(
     mesh: Mesh, rows: ArcRows, active: BoolArray, rests: FloatArray
 ) -> tuple[_Steps, tuple[float, float]]:
-    """Steps of all rows, from x' = p x + f at both ends and the middle of each interval."""
+    """Steps of all rows by collocation of x' = p x + f at ends and midpoint of each interval."""
     count, h = mesh.sizes.size, mesh.sizes[:, np.newaxis]
     with np.errstate(all='ignore'):
         p, f = -2.0 * rows.b / rows.a, 2.0 * rows.room / rows.a
@@ -274,7 +274,7 @@ def _steps(
             np.where(falling, -rest / left, np.inf),
         )
     _add_stiff(steps, rows, h, active & ~tame)
-    # Beside the rests, where a is 0; the other way no arc leads there.
+    # At the rests, where a is 0, sweeps start with special steps; no step ends at a rest.
     steps.down[0], steps.down_constant[0] = 0.0, np.inf
     steps.up[-1], steps.up_constant[-1] = 0.0, np.inf
     steps.up[0], steps.down[-1] = 0.0, 0.0
@@ -290,10 +290,10 @@ def _steps(
 
 
 def _add_stiff(steps: _Steps, rows: ArcRows, h: FloatArray, which: BoolArray) -> None:
-    """Add steps of limits that hardly depend on u, beside places where they do not at all.
+    """Add steps of limits with very small a, beside zero-inertia points.
 
-    A parabola keeps the equations in the middle and at the end, where a may be 0: it goes to the
-    arc that leads through such a place, from whatever x.
+    A parabola satisfies the equations at the midpoint and the end, where a may be 0. From any x
+    it leads to the arc through the zero-inertia point.
     """
     for forward, (factor, constant) in ((True, steps[:2]), (False, steps[2:])):
         sign, end = (1.0, 2) if forward else (-1.0, 0)
@@ -317,9 +317,9 @@ def _add_stiff(steps: _Steps, rows: ArcRows, h: FloatArray, which: BoolArray) ->
 def _from_rest(
     p: tuple[FloatArray, FloatArray], f: tuple[FloatArray, FloatArray], x: float, h: float
 ) -> tuple[FloatArray, FloatArray]:
-    """X at the end of an interval that begins at a rest, and u at the rest, (r,) each.
+    """Values x at the end of an interval that starts at a rest, and u at the rest, (r,) each.
 
-    A parabola from x that keeps the equations in the middle and at the end.
+    By a parabola from x that satisfies the equations at the midpoint and the end.
     """
     with np.errstate(all='ignore'):
         middle, end = 1.0 - 0.5 * h * p[0], 1.0 - h * p[1]
@@ -333,7 +333,7 @@ def _from_rest(
 
 
 def _swept(ceiling: FloatArray, rests: FloatArray, steps: _Steps) -> FloatArray:
-    """The greatest x that all steps allow; plain numbers: each depends on the one before."""
+    """The largest x that all steps permit, by two sweeps of sequential steps in plain floats."""
     x = ceiling.tolist()
     x[0], x[-1] = rests.tolist()
     rising = _as_lists(steps.up, steps.up_constant)
@@ -356,7 +356,7 @@ def _swept(ceiling: FloatArray, rests: FloatArray, steps: _Steps) -> FloatArray:
 
 
 def _as_lists(factors: FloatArray, constants: FloatArray) -> list[list[tuple[float, float]]]:
-    """Factor and constant of the rows that bound each interval."""
+    """Factors and constants of the rows that bound each interval."""
     found: list[list[tuple[float, float]]] = [[] for _ in factors]
     at, row = np.nonzero(np.isfinite(constants))
     values = zip(factors[at, row].tolist(), constants[at, row].tolist(), strict=True)

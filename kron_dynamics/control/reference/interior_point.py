@@ -1,13 +1,13 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Interior point method for time-optimal retiming: unknowns in a row, each bound to neighbours.
+"""Primal-dual interior-point method for time-optimal retiming, with banded Newton systems.
 
-Minimizes ``sum w_j c_j^(-1/2)``, c > 0, where ``a . (c_k, c_k+1, c_k+2) + b <= bound`` and the
-bound is 1, or x^(-1/2) of an x that is linear in the same three unknowns. Primal-dual steps with
-predictor and corrector; their matrix is banded.
+Minimizes ``sum w_j c_j^(-1/2)``, c > 0, subject to inequality constraints (rows)
+``a . (c_k, c_k+1, c_k+2) + b <= bound`` on neighbouring unknowns. The bound is 1, or x^(-1/2)
+where x is linear in the same three unknowns. Steps are of predictor-corrector type.
 
-x^(-1/2) is convex, so that its tangent is below it: a step that keeps the linearized rows keeps
-the rows, and what follows a feasible start is feasible.
+x^(-1/2) is convex, so its tangent lies below it: a step that satisfies the linearized constraints
+satisfies the constraints, and all iterates after a feasible start are feasible.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray, IndexArray
 
-# Share of the way to the nearest bound that a step goes.
+# Share of the distance to the nearest bound that a step covers.
 _TO_BOUND = 0.99
-# Complementarity is not taken below this share of what stationarity lacks.
+# Lower bound of the complementarity target, as a share of the stationarity residual.
 _CENTERED = 0.5
-# A step that is shorter than this share of itself leads nowhere; duals below this are none.
+# Step length below which the iteration stops, and lower bound of the duals.
 _STUCK, _LEAST_DUAL = 1e-8, 1e-100
-# Of the cost, spread over the unknowns: the complementarity of a row at a cold and a warm start.
+# Initial complementarity of a constraint at a cold and a warm start, as a share of the cost per
+# unknown.
 _COLD, _WARM = 0.1, 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Inequalities in windows of three neighbouring unknowns; there are K windows.
+    """Inequality constraints, r in each of K windows of three neighbouring unknowns.
 
     Attributes:
         coefficients: a, shape (3, K, r).
         constant: b, shape (K, r).
-        places: weights of two x in each window, shape (3, K, 2).
-        which: the x in the bound of each of the last rows, shape (m,); the first r - m rows have
-            the bound 1.
+        places: weights of the three unknowns in two values x of each window, shape (3, K, 2).
+        which: index 0 or 1 of the x in the bound x^(-1/2) of each of the last m rows, shape (m,);
+            the first r - m rows have the bound 1.
     """
 
     coefficients: FloatArray
@@ -46,7 +47,7 @@ class Rows:
     which: IndexArray
 
     def slack(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return bounds less rows, shape (K, r), and minus its derivative, (3, K, r).
+        """Return the slacks (bounds minus rows), (K, r), and their negated Jacobian, (3, K, r).
 
         Args:
             c: unknowns above 0, shape (K + 2,).
@@ -65,13 +66,13 @@ class Rows:
         return found, derivative
 
     def values(self, c: FloatArray) -> FloatArray:
-        """Return rows with their constants, shape (K, r)."""
+        """Return the left-hand sides of the rows including constants, shape (K, r)."""
         found: FloatArray = np.einsum('ikr,ik->kr', self.coefficients, _windows(c))
         found += self.constant
         return found
 
     def allow(self, c: FloatArray) -> bool:
-        """Return whether all rows have slack."""
+        """Return whether c is strictly feasible."""
         values, moving = self.values(c), self.which.size
         if moving:
             x = np.einsum('iks,ik->ks', self.places, _windows(c))
@@ -81,13 +82,13 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """What is minimized.
+    """The cost function: weighted sum of c^(-1/2) plus quadratic terms at both ends.
 
     Attributes:
         weights: w, shape (K + 2,), 0 or more; 0 for the last unknown, which is in no row.
-        ends: two matrices E, (2, 3, 3): c . E c / 2 of the first three unknowns, and of the last
-            three that rows have, is added.
-        bands: the lower bands of the second derivative of what is added, (3, K + 2).
+        ends: two matrices E, (2, 3, 3), of the terms c . E c / 2 of the first three unknowns and
+            of the last three that rows contain.
+        bands: lower bands of the Hessian of these quadratic terms, (3, K + 2).
     """
 
     weights: FloatArray
@@ -96,7 +97,7 @@ class Objective:
 
     @classmethod
     def of(cls, weights: FloatArray, first: FloatArray, last: FloatArray) -> Objective:
-        """Return the objective that adds (first . c)^2 / 2 and (last . c)^2 / 2, (3,) each."""
+        """Return the objective with end terms (first . c)^2 / 2 and (last . c)^2 / 2."""
         ends = np.stack((np.outer(first, first), np.outer(last, last)))
         bands = np.zeros((3, weights.size), order='F')
         bands[0, -1] = 1.0
@@ -106,7 +107,7 @@ class Objective:
         return cls(weights, ends, bands)
 
     def derivatives(self, c: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the sum, the gradient, shape (K + 2,), and the Hessian's bands, (3, K + 2)."""
+        """Return the weighted sum, the gradient, (K + 2,), and the Hessian's bands, (3, K + 2)."""
         shares = self.weights / np.sqrt(c)
         gradient = -0.5 * shares / c
         bands = self.bands.copy(order='K')
@@ -125,17 +126,17 @@ def minimize(
     gap: float,
     most: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the unknowns and the duals of the rows.
+    """Return the minimizer and the duals of the rows.
 
     Args:
-        objective: what is minimized.
-        rows: inequalities, of which all have slack at the start.
+        objective: the cost function.
+        rows: inequality constraints, strictly satisfied by the start.
         start: unknowns above 0, shape (K + 2,).
-        duals: for a warm start, of the rows of a similar problem, shape (K, r).
-        gap: of complementarity, and of stationarity, relative to the cost.
-        most: steps at most; what is returned keeps the rows in any case.
+        duals: duals of a similar problem for a warm start, shape (K, r).
+        gap: tolerance of complementarity and stationarity, relative to the cost.
+        most: largest number of steps; the result is feasible in any case.
     """
-    from scipy.linalg.lapack import dpbtrf, dpbtrs  # takes long to import
+    from scipy.linalg.lapack import dpbtrf, dpbtrs  # slow to import
 
     c, (slack, jacobian) = start, rows.slack(start)
     cost, gradient, bands = objective.derivatives(c)
@@ -149,7 +150,7 @@ def minimize(
         ratio = duals / slack
         _add_blocks(bands, np.einsum('ikr,jkr->ijk', jacobian * ratio, jacobian))
         factor, failed = dpbtrf(bands, lower=1, overwrite_ab=1)
-        if failed:  # by rounding: nothing better is found
+        if failed:  # by rounding errors close to the optimum
             break
 
         step = dpbtrs(factor, -gradient, lower=1)[0]
@@ -174,12 +175,12 @@ def minimize(
 
 
 def _windows(c: FloatArray) -> FloatArray:
-    """All windows of three, shape (3, K): a view."""
+    """All windows of three neighbouring unknowns, shape (3, K); a view."""
     return np.ndarray((3, c.size - 2), np.float64, c, 0, (c.itemsize, c.itemsize))
 
 
 def _transposed(jacobian: FloatArray, values: FloatArray) -> FloatArray:
-    """The transposed matrix of all rows times a vector, (K, r)."""
+    """Transposed Jacobian of all rows times values, (K, r); shape (K + 2,)."""
     parts = np.einsum('ikr,kr->ik', jacobian, values)
     found = np.zeros(parts.shape[1] + 2)
     found[:-2] = parts[0]
@@ -189,14 +190,14 @@ def _transposed(jacobian: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _add_blocks(bands: FloatArray, blocks: FloatArray) -> None:
-    """Add blocks, shape (3, 3, K), of all windows to lower bands."""
+    """Add the blocks of all windows, shape (3, 3, K), to the lower bands of a matrix."""
     for i in range(3):
         for j in range(i + 1):
             bands[i - j, j : j + blocks.shape[2]] += blocks[i, j]
 
 
 def _length(*pairs: tuple[FloatArray, FloatArray]) -> float:
-    """How much of changes leaves all values positive, at most 1."""
-    # Methods of arrays go through Python to the same function.
+    """Longest step, at most 1, that keeps all values positive, from pairs (values, changes)."""
+    # np.minimum.reduce is what ndarray.min calls through Python code.
     steepest = min([np.minimum.reduce(change / values, axis=None) for values, change in pairs])
     return 1.0 if steepest > -1.0 else -1.0 / steepest

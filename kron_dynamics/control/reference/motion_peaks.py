@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a motion asks of a machine also between its states, and how much slower it has to be."""
+"""Peaks of velocities to effort rates of a motion, and the slow-down that keeps their limits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from kron_dynamics.control.reference.polynomials import States, quintic_pieces
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Equations are evaluated at so many places of each piece; where they give so much of a limit, the
-# polynomials through them are at so many more.
+# Each piece is evaluated at 9 Chebyshev points. Where a quantity exceeds 0.9 of its limit, the
+# interpolating polynomial is evaluated at 129 points.
 _PLACES, _NEAR, _SAMPLES = 9, 0.9, 129
-# A motion stays by so much within its limits: more than rounding.
+# Motions stay within this share of their limits; the margin exceeds rounding errors.
 _WITHIN = 1.0 - 1.2e-8
+# Most iterations for the slow-down factor.
 _MOST_TRIALS = 30
 
 
@@ -42,12 +43,12 @@ _TO_POWERS = np.linalg.inv(_powers(_Z, _PLACES, 0))
 _EVEN = np.linspace(0.0, 1.0, _SAMPLES)
 _TO_SAMPLES = _powers(_EVEN, _PLACES, 0) @ _TO_POWERS
 _TO_SLOPES = _powers(_Z, _PLACES, 1) @ _TO_POWERS
-# Shares of the places in the time.
+# Quadrature weights of the 9 points.
 _SHARES = (1.0 / np.arange(1, _PLACES + 1)) @ _TO_POWERS
 
 
 def _highest(samples: FloatArray) -> FloatArray:
-    """The greatest of samples, (S, m), and of the parabola through the three about it."""
+    """Maximum of samples, (S, m), refined by a parabola through the largest and its neighbours."""
     columns = np.arange(samples.shape[1])
     top = np.clip(samples.argmax(axis=0), 1, len(samples) - 2)
     before, here, after = (samples[top + k, columns] for k in (-1, 0, 1))
@@ -61,16 +62,16 @@ def _highest(samples: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionSamples:
-    """States of a motion, joined by quintic pieces, and its quantities at places of each piece.
+    """States of a motion, joined by quintic pieces, and its quantities at points of each piece.
 
     Attributes:
-        times: of the states, shape (K,), s, the first 0.
+        times: times of the states, shape (K,), s, the first 0.
         states: q, qd and qdd, shape (K, n) each.
         values: velocities, accelerations, efforts and effort rates, shape (4, S, K - 1, n), at
-            S places of each piece: few, between which polynomials are as good, or many with
-            friction. The rates have no Coulomb friction.
-        standing: weight and friction, which do not become less with the speed, and their rates,
-            which are in proportion to it at most, shape (2, S, K - 1, n).
+            S points of each piece: 9, interpolated by a polynomial, or 129 with friction. The
+            rates exclude Coulomb friction.
+        standing: weight and friction, which slowing down does not reduce, and their rates, which
+            are at most proportional to the speed, shape (2, S, K - 1, n).
     """
 
     times: FloatArray
@@ -80,7 +81,7 @@ class MotionSamples:
 
     @classmethod
     def of(cls, robot: Robot, times: FloatArray, states: States, friction: bool) -> MotionSamples:
-        """Compute the quantities."""
+        """Return the motion through the states with its computed quantities."""
         sizes = np.diff(times)
         begin, end = (tuple(state[at] for state in states) for at in (slice(-1), slice(1, None)))
         pieces = quintic_pieces(sizes, begin, end)  # type: ignore[arg-type]
@@ -114,11 +115,11 @@ class MotionSamples:
 
     @property
     def duration(self) -> float:
-        """Of the motion, s."""
+        """Duration of the motion, s."""
         return float(self.times[-1])
 
     def peaks(self, limits: Limits) -> FloatArray:
-        """Return the greatest share of each limit that each piece uses, shape (4, K - 1, n)."""
+        """Return the largest ratio to each limit in each piece, shape (4, K - 1, n)."""
         found: FloatArray = np.abs(self.values).max(axis=1) / np.stack(limits)[:, np.newaxis]
         at = np.nonzero(found > _NEAR)
         samples = self._between(self.values[at[0], :, at[1], at[2]].T)
@@ -126,7 +127,7 @@ class MotionSamples:
         return found
 
     def reached(self, limits: Limits, share: float) -> FloatArray:
-        """Return how long at least a share of each limit is used, shape (4, n), s."""
+        """Return for how long each quantity exceeds a share of its limit, shape (4, n), s."""
         used = np.abs(self.values) >= share * np.stack(limits)[:, np.newaxis, np.newaxis]
         even = np.full(_SAMPLES, 1.0 / _SAMPLES)
         weights = _SHARES if used.shape[1] == _PLACES else even
@@ -135,13 +136,13 @@ class MotionSamples:
         return found
 
     def slowing(self, limits: Limits, peaks: FloatArray) -> float:
-        """Return how many times as long the motion has to take to keep the limits, 1 or more.
+        """Return the factor, 1 or more, by which the duration must grow to keep the limits.
 
-        It is inf where no speed keeps them.
+        It is inf if no speed keeps them.
 
         Args:
-            limits: of all joints.
-            peaks: the shares of them that are used.
+            limits: limits of all joints.
+            peaks: ratios to the limits, from `peaks`.
         """
         most = peaks.max(axis=(1, 2)) / _WITHIN
         factor = max(1.0, float(most[VELOCITY]), float(np.sqrt(most[ACCELERATION])))
@@ -159,18 +160,18 @@ class MotionSamples:
         return float('inf')
 
     def _between(self, values: FloatArray) -> FloatArray:
-        """Values, (S, m), at many places of their pieces."""
+        """Values, (S, m), interpolated at 129 points of their pieces."""
         return values if len(values) == _SAMPLES else _TO_SAMPLES @ values
 
     def _beyond(
         self, quantity: int, limits: Limits, peaks: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Limits that samples are beyond, and in their direction what stands and what does not."""
+        """Limits of violating samples, and their static and speed-dependent parts, same sign."""
         piece, joint = np.nonzero(peaks[quantity] > _WITHIN)
         values = self._between(self.values[quantity][:, piece, joint])
         still = self._between(self.standing[quantity - EFFORT][:, piece, joint])
         limit = _WITHIN * limits[quantity][joint]
-        # as high between the samples as at the highest one
+        # Lower the limit by the ratio of the highest sample to the peak between the samples.
         high = peaks[quantity][piece, joint] * limits[quantity][joint]
         limit = limit * np.minimum(np.abs(values).max(axis=0, initial=0.0) / high, 1.0)
         at = np.nonzero(np.abs(values) > limit)
@@ -178,7 +179,7 @@ class MotionSamples:
         return limit[at[1]], sign * still[at], sign * (values - still)[at]
 
     def slowed(self, factor: float) -> MotionSamples:
-        """Return the motion in a time that is longer by a factor."""
+        """Return the motion with its duration multiplied by a factor."""
         if factor == 1.0:
             return self
         q, v, a = self.states

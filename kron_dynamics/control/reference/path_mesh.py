@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A section of a path divided into intervals, with a quadratic spline of the squared path rate."""
+"""Discretization of a path section: intervals and a quadratic spline of the squared path rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.control.reference.rest_map import RestMap
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# How stiffly u is held straight beside rests.
+# Weight of the penalty that keeps u constant beside rests.
 _STIFF = 100.0
 
 
@@ -25,12 +25,12 @@ class Mesh:
 
     Attributes:
         nodes: r, shape (N + 1,).
-        sizes: of the intervals, shape (N,).
-        places: s at nodes and middles of intervals in turn, shape (2 N + 1,).
-        terms: there, shape (2 N + 1, n).
+        sizes: lengths of the intervals in r, shape (N,).
+        places: s at nodes and midpoints of intervals, alternating, shape (2 N + 1,).
+        terms: path terms at `places`, shape (2 N + 1, n).
         before: weight of coefficient k in x at node k, shape (N + 1, 1).
-        after: weight of coefficient k + 1.
-        slope: u at node k is this times the difference of both.
+        after: weight of coefficient k + 1 in x at node k, shape (N + 1, 1).
+        slope: u at node k is this times the difference of the two coefficients, (N + 1, 1).
     """
 
     nodes: FloatArray
@@ -57,9 +57,9 @@ class Mesh:
 
     @property
     def objective(self) -> Objective:
-        """The time, as far as it depends on the N + 3 coefficients; the last one is in no row.
+        """The motion time as a function of N + 3 coefficients; the last is in no constraint.
 
-        At a rest no limit is about u: there it is held straight.
+        No limit depends on u at a rest, so a penalty keeps u constant beside it.
         """
         h, s = self.sizes, self.slope[:, 0]
         weights = np.concatenate((0.1 * h[:1], h, 0.1 * h[-1:], [0.0]))
@@ -71,7 +71,7 @@ class Mesh:
 
     @property
     def centers(self) -> FloatArray:
-        """Places of the coefficients, r, shape (N + 2,)."""
+        """Abscissae r of the coefficients, shape (N + 2,)."""
         half = 0.5 * self.sizes
         inner = self.nodes[:-1] + half
         return np.concatenate(([inner[0] - 2.0 * half[0]], inner, [inner[-1] + 2.0 * half[-1]]))
@@ -80,7 +80,7 @@ class Mesh:
         """Return the mesh with the friction of a motion added to the weight."""
         x = np.empty_like(self.places)
         x[::2] = self.motion(c)[0]
-        x[1::2] = c[1:-2]  # about
+        x[1::2] = c[1:-2]  # approximately
         friction = robot.joint_friction(self.terms.first * np.sqrt(x)[:, np.newaxis])
         terms = self.terms._replace(weight=self.terms.weight + friction)
         return replace(self, terms=terms)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Paths to be retimed: what a trajectory or waypoints describe without their timing."""
+"""Geometric paths to be retimed, from the waypoints or the trajectory that describe them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.messages import listed
 from kron_dynamics.typing import FloatArray, IndexArray
 
-# A speed that counts as rest, as for the points of a trajectory, rad/s or m/s.
+# Speed that counts as rest, as for the points of a trajectory, rad/s or m/s.
 _REST = 1e-7
-# Steps of a joint's acceleration that count as rounding, relative to its greatest one.
+# Steps of a joint's acceleration that count as rounding, relative to its largest acceleration.
 _ROUNDING = 1e-5
-# Ways between waypoints that count as none, relative to the longest one.
+# Distances between waypoints that count as 0, relative to the largest one.
 _REPEATED = 1e-7
-# Taylor coefficients at a rest that count as 0, relative to the greatest one.
+# Taylor coefficients at a rest that count as 0, relative to the largest one.
 _NONE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathSection:
-    """A path from a rest to the next, q(s) in p polynomial pieces that meet twice smoothly.
+    """A path q(s) from one rest to the next, of p polynomial pieces with C2 continuity.
 
     Attributes:
-        breaks: s where pieces begin, and the last one's end, shape (p + 1,).
-        table: coefficients, shape (p, order, n), in s since the piece's beginning, lowest power
+        breaks: s at the starts of the pieces and the end of the last one, shape (p + 1,).
+        table: coefficients, shape (p, order, n), for s from the start of the piece, lowest power
             first.
-        points: which points of the path the breaks are.
+        points: indices of the path's points at the breaks.
         timed: whether s is the time of a trajectory.
     """
 
@@ -56,24 +56,24 @@ class PathSection:
 
     @property
     def ends(self) -> FloatArray:
-        """Both rests, shape (2, n)."""
+        """Positions of both rests, shape (2, n)."""
         return self.derivatives(self.breaks[[0, -1]], np.array([0, len(self.table) - 1]))[0]
 
     @property
     def orders(self) -> tuple[int, int]:
-        """Of contact at both ends: q - q_rest ~ |s - s_rest|^order."""
+        """Orders at both ends: q - q_rest ~ |s - s_rest|^order."""
         sizes = np.diff(self.breaks)
         last = shifted(self.table[-1:].swapaxes(0, 1), sizes[-1:])[:, 0]
         return _contact(self.table[0], sizes[0]), _contact(last, sizes[-1])
 
     def piece_at(self, s: FloatArray) -> IndexArray:
-        """Return the piece that each place, shape (K,), is on."""
+        """Return the index of the piece that contains each s, shape (K,)."""
         return np.searchsorted(self.breaks[1:-1], s, side='right')
 
     def derivatives(
         self, s: FloatArray, piece: IndexArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return q, dq/ds and d2q/ds2, shape (K, n) each, at places of given pieces, (K,)."""
+        """Return q, dq/ds and d2q/ds2, shape (K, n) each, at positions s on given pieces, (K,)."""
         coefficients = self.table[piece]  # (K, order, n)
         order = coefficients.shape[1]
         powers = (s - self.breaks[piece])[:, np.newaxis] ** np.arange(order)
@@ -89,7 +89,7 @@ class PathSection:
     def beyond(
         self, lower: FloatArray, upper: FloatArray
     ) -> tuple[int, float, float, float] | None:
-        """Return the first joint that is beyond a bound, (n,) each: joint, position, s, bound."""
+        """Return the first joint found beyond a bound: (joint, position, s, bound), or None."""
         pieces, sizes = self.table.swapaxes(0, 1), np.diff(self.breaks)
         controls = control_points(pieces, sizes)
         for sign, bound in ((1.0, upper), (-1.0, lower)):
@@ -102,7 +102,7 @@ class PathSection:
         return None
 
     def place(self, s: float) -> str:
-        """Return where on the path a place is, in words."""
+        """Return a description of the position s on the path, for messages."""
         if self.timed:
             return f'at {s:.6g} s of the trajectory'
         piece = int(self.piece_at(np.array([s]))[0])
@@ -113,8 +113,8 @@ class PathSection:
 
 def _contact(coefficients: FloatArray, size: float) -> int:
     scaled = np.abs(coefficients * size ** np.arange(len(coefficients))[:, np.newaxis])[1:]
-    seen = (scaled > _NONE * scaled.max()).any(axis=1)
-    return int(seen.argmax()) + 1
+    present = (scaled > _NONE * scaled.max()).any(axis=1)
+    return int(present.argmax()) + 1
 
 
 def sections_of_waypoints(
@@ -123,10 +123,11 @@ def sections_of_waypoints(
     """Return the natural cubic splines through waypoints, from rest to rest.
 
     Args:
-        points: shape (K, n), finite; points that repeat the one before, but for rounding, are left
+        points: shape (K, n), finite; points equal to their predecessor up to rounding are left
             out.
-        rests: places of points that are rests beside the first and the last one.
-        scale: of each joint, shape (n,): the parameter goes by the greatest way / scale.
+        rests: indices of points that are rests besides the first and the last one.
+        scale: scale of each joint, shape (n,): the path parameter grows between two points by the
+            largest distance / scale.
     """
     inner = {range(len(points))[k] for k in rests} - {0, len(points) - 1}
     ends = sorted({0, *inner, len(points) - 1})
@@ -151,7 +152,7 @@ def sections_of_trajectory(trajectory: Trajectory) -> list[PathSection]:
     """Return the path of a trajectory, from rest to rest.
 
     Raises:
-        TrajectoryError: it begins in motion, or bends at once while it moves.
+        TrajectoryError: it begins in motion, or its acceleration steps while it moves.
     """
     breaks, pieces = trajectory.polynomials
     sizes, names = np.diff(breaks), trajectory.joint_names

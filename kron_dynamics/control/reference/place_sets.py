@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of places along a path: those beside others, and those that are not."""
+"""Set operations with tolerances on positions r along a path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 
 def beside(places: FloatArray, halves: FloatArray, others: FloatArray, near: float) -> BoolArray:
-    """Return which places, (c,), have one of others within two halves, (c,), or as near."""
+    """Return which places, (c,), have one of others within 2 * halves, (c,), or within near."""
     if not others.size:
         return np.zeros(places.size, dtype=bool)
     others = np.concatenate(([-np.inf], np.sort(others), [np.inf]))
@@ -21,12 +21,12 @@ def beside(places: FloatArray, halves: FloatArray, others: FloatArray, near: flo
 
 
 def with_others(places: FloatArray, others: FloatArray, near: float) -> FloatArray:
-    """Return places and those of others that are farther than this from them, sorted, (c,)."""
+    """Return, sorted, all places, and of the others those farther than near from every place."""
     return np.sort(np.concatenate((places, away(others, np.sort(places), near))))
 
 
 def away(places: FloatArray, marks: FloatArray, near: FloatArray | float) -> FloatArray:
-    """Return those of places, (c,), that are farther than this from marks, which are sorted."""
+    """Return the places, (c,), that are farther than near from all marks, which are sorted."""
     if not marks.size:
         return places
     near = np.broadcast_to(near, marks.shape)

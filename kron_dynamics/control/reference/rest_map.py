@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A parameter of a path from rest to rest by which it begins and ends without velocity."""
+"""Path parameter r of a section from rest to rest with dq/dr = 0 at both rests."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
-# Of the width of a rest's zone: no place is nearer to the rest, where powers may be infinite.
+# Smallest distance from a rest that is evaluated, as a share of its zone: powers may be infinite
+# at the rest.
 _NEAREST = 1e-6
-# Newton's steps for r(s), and how small one is that changes nothing, relative to r.
+# Most Newton iterations for r(s), and step relative to r at which they have converged.
 _MOST_STEPS, _ROUNDING = 60, 1e-14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RestMap:
-    """s(r): powers of r beside both rests, straight between, so that dq/dr vanishes at rests.
+    """s(r): powers of r in zones beside both rests, linear between, so that dq/dr is 0 at rests.
 
-    In the zone of a rest ds/dr is z^(a - 1), z from 0 to 1, times the parabola by which value,
-    slope and curvature at z = 1 are those of a constant.
+    In the zone of a rest, with z from 0 to 1, ds/dr is z^(a - 1) times a parabola. The parabola
+    makes the transition at z = 1 to the constant ds/dr between the zones twice differentiable.
 
     Attributes:
         begin: s where r is 0.
         length: the range of s.
-        duration: the range of r; about the time that the section takes, s.
+        duration: the range of r; approximately the time of the motion, s.
         zones: widths of both zones in r, together at most the duration.
-        powers: a of both zones.
+        powers: exponents a of both zones.
     """
 
     begin: float
@@ -51,12 +52,12 @@ class RestMap:
         return self.begin + slope * s, slope * before[1] * after[1], bend
 
     def inverse(self, s: FloatArray) -> FloatArray:
-        """Return r(s) of places between both ends, shape (K,)."""
+        """Return r(s) for s between both ends, shape (K,)."""
         (first, last), steps = self.zones, np.linspace(0.0, 1.0, 33)
         grid = np.concatenate((first * steps, self.duration - last * steps[::-1]))
         at = self(grid)[0]
         r, above = np.interp(s, at, grid), np.searchsorted(at[1:-1], s, side='right') + 1
-        for _ in range(_MOST_STEPS):  # Newton's double the digits, but not at once beside a rest
+        for _ in range(_MOST_STEPS):  # quadratic convergence starts late beside a rest
             reached, slope, _ = self(r)
             step = np.clip(r - (reached - s) / slope, grid[above - 1], grid[above]) - r
             r = r + step

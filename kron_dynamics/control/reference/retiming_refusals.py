@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a path cannot be retimed: which limit of which joint, and where."""
+"""Errors of paths that cannot be retimed: limit, joint and position on the path."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Share of an effort limit that standing still may take.
+# Largest share of an effort limit that weight and friction may use.
 _STANDING = 0.9999
 
 
 def refuse_standing(
     robot: Robot, section: PathSection, s: FloatArray, weight: FloatArray, limit: FloatArray
 ) -> None:
-    """Refuse weight and friction, shape (K, n), at places s, (K,), that leave no effort.
+    """Refuse weight and friction, shape (K, n), at positions s, (K,), that leave no effort.
 
     Raises:
-        TrajectoryError: they take all that a limit gives; names joint, place and limit.
+        TrajectoryError: weight and friction use all of an effort limit; names joint, position on
+            the path and limit.
     """
     share = np.abs(weight) / limit
     at, joint = np.unravel_index(int(share.argmax()), share.shape)
@@ -39,13 +40,13 @@ def refuse_standing(
 def unmet_limit(
     robot: Robot, section: PathSection, places: FloatArray, used: FloatArray
 ) -> TrajectoryError:
-    """Return the error that no speed keeps a limit.
+    """Return the error for a limit that is violated at any speed.
 
     Args:
         robot: the machine.
-        section: what it moves along.
-        places: s in the middles of the pieces, shape (N,).
-        used: shares of the limits, shape (4, N, n).
+        section: path section of the motion.
+        places: s at the midpoints of the pieces, shape (N,).
+        used: ratios to the limits, shape (4, N, n).
     """
     quantity, piece, joint = np.unravel_index(int(used.argmax()), used.shape)
     return TrajectoryError(
@@ -56,10 +57,10 @@ def unmet_limit(
 
 
 def refuse_positions(robot: Robot, sections: list[PathSection], tolerance: float) -> None:
-    """Refuse a path that leaves a position limit.
+    """Refuse a path that violates a position limit.
 
     Raises:
-        TrajectoryError: it does; names joint, place and limit.
+        TrajectoryError: a position limit is violated; names joint, position on the path and limit.
     """
     model = robot.model
     for section in sections:

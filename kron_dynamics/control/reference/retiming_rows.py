@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The limits along a path as inequalities, and which of them matter."""
+"""Limits along a path as inequality constraints (rows), and selection of the relevant ones."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from kron_dynamics.control.reference.path_terms import (
 )
 from kron_dynamics.typing import BoolArray, FloatArray, IndexArray
 
-# Rows are left out where others of their kind are everywhere as much nearer to their bounds, or
-# where all are far from them.
+# A row is relevant if in some window it uses this share of the most used row of its kind there,
+# and this share of the most used one anywhere.
 _NEAR, _FAR = 0.6, 0.05
 
 
 def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IndexArray]:
-    """Return limits as rows, those that are inf left out, and what each row is about.
+    """Return the finite limits as rows, and the quantity and joint of each row.
 
-    Efforts, accelerations and velocities at the nodes, velocities in the middle of each interval
-    and effort rates at both ends of it.
+    Efforts, accelerations and velocities are limited at the nodes, velocities also at the midpoint
+    of each interval, and effort rates at both ends of it.
 
     Returns:
-        The rows, and for each of r its quantity and its joint, shape (2, r); the velocity's are
-        of all joints.
+        The rows, and quantity and joint of each of the r rows, shape (2, r); the velocity rows
+        are for all joints at once.
     """
     terms = PathTerms(*(values[::2] for values in mesh.terms))
     efforts, acting = relative_terms((terms.inertia, terms.bend, terms.weight), limits.effort)
@@ -62,18 +62,18 @@ def rows_of(mesh: Mesh, limits: Limits) -> tuple[Rows, IndexArray]:
 def relative_terms(
     terms: tuple[FloatArray, ...], limit: FloatArray
 ) -> tuple[list[FloatArray], IndexArray]:
-    """Return terms, shape (K, n), of joints with a limit, divided by it, and which these are."""
+    """Return terms, (K, n), of the limited joints divided by their limits, and joint indices."""
     limited = np.flatnonzero(np.isfinite(limit))
     return [values[:, limited] / limit[limited] for values in terms], limited
 
 
 def _velocity_rows(mesh: Mesh, limit: FloatArray) -> FloatArray:
-    """Coefficients, (3, N + 1, 2), of x over its bound at nodes and in the middles."""
+    """Coefficients, (3, N + 1, 2), of x over its bound at nodes and midpoints."""
     fastest = np.square(mesh.terms.first / limit).max(axis=1)
     rows = np.zeros((3, mesh.nodes.size, 2))
     before, after, slope = mesh.before[:, 0], mesh.after[:, 0], mesh.slope[:, 0]
     rows[0, :, 0], rows[1, :, 0] = before * fastest[::2], after * fastest[::2]
-    # In the middle x is the mean of both nodes less a quarter of h times the difference of u.
+    # At the midpoint x is the mean of both nodes minus h / 4 times the difference of u.
     left, right = 0.25 * mesh.sizes * slope[:-1], 0.25 * mesh.sizes * slope[1:]
     rows[0, :-1, 1] = (0.5 * before[:-1] - left) * fastest[1::2]
     rows[1, :-1, 1] = (0.5 * (after[:-1] + before[1:]) + left + right) * fastest[1::2]
@@ -84,10 +84,10 @@ def _velocity_rows(mesh: Mesh, limit: FloatArray) -> FloatArray:
 def _rate_rows(
     mesh: Mesh, limits: Limits
 ) -> tuple[FloatArray, FloatArray, FloatArray, IndexArray]:
-    """Coefficients (3, N + 1, 2 m), constants and places of effort rates, and whose they are.
+    """Coefficients (3, N + 1, 2 m), constants and x weights of effort rates, and joint indices.
 
-    At the beginnings of the intervals, then at their ends. Slopes of a, b and g are those of the
-    parabolas through both ends and the middle.
+    First at the starts of the intervals, then at their ends. The derivatives of a, b and g are
+    those of the parabolas through both ends and the midpoint.
     """
     count, before, after, slope = mesh.sizes.size, mesh.before, mesh.after, mesh.slope
     terms = mesh.terms
@@ -99,7 +99,7 @@ def _rate_rows(
     places = np.zeros((3, count + 1, 2))
     places[0, :, :1], places[1, :, :1] = before, after
     places[1, :-1, 1:], places[2, :-1, 1:] = before[1:], after[1:]
-    places[0, -1, 1] = 1.0  # no row is about it
+    places[0, -1, 1] = 1.0  # dummy, used by no row
     curve = (slope[:-1] / h, -(slope[:-1] + slope[1:]) / h, slope[1:] / h)
     for end in (0, 1) if m else ():
         at, columns = slice(end, count + end), slice(end * m, (end + 1) * m)
@@ -118,7 +118,7 @@ def _rate_rows(
 
 
 def near_bounds(rows: Rows, c: FloatArray, about: IndexArray) -> BoolArray:
-    """Return which rows may matter, shape (r,), by a motion that is about the quickest."""
+    """Return the mask of relevant rows, shape (r,), estimated at a nearly optimal motion c."""
     values, steady = np.abs(rows.values(c)), rows.constant.shape[1] - rows.which.size
     kept: BoolArray = about[0] == VELOCITY
     for part in (slice(0, steady), slice(steady, None)):
@@ -130,21 +130,21 @@ def near_bounds(rows: Rows, c: FloatArray, about: IndexArray) -> BoolArray:
 
 
 def chosen_rows(rows: Rows, kept: BoolArray) -> Rows:
-    """Return some of the rows, (r,)."""
+    """Return the rows selected by a mask, (r,)."""
     which = rows.which[kept[kept.size - rows.which.size :]]
     coefficients = np.ascontiguousarray(rows.coefficients[..., kept])
     return Rows(coefficients, rows.constant[:, kept], rows.places, which)
 
 
 def tightened(rows: Rows, about: IndexArray, used: FloatArray) -> Rows:
-    """Return rows that are stricter by what was used beyond limits, shares (4, N, n)."""
+    """Return rows tightened by the factors (4, N, n) by which a motion exceeded the limits."""
     over = np.maximum(used, 1.0)
     over[VELOCITY] = np.square(over[VELOCITY].max(axis=1, keepdims=True))
     windows = np.concatenate((over, over[:, -1:]), axis=1)
     windows[:, 1:] = np.maximum(windows[:, 1:], over)
     share = windows[about[0], :, about[1]].T  # (K, r)
     steady = rows.constant.shape[1] - rows.which.size
-    # What does not depend on the speed stays: only the rest can be less.
+    # Terms that do not depend on the speed are kept; only the others can be reduced.
     still, factor, constant = rows.constant[:, :steady], share.copy(), rows.constant * share
     factor[:, :steady] = (share[:, :steady] - still) / (1.0 - still)
     constant[:, :steady] = still

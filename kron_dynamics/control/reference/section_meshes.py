@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes for a section of a path: how long it takes, roughly, and where intervals are needed."""
+"""Meshes of a path section: rough duration, and distribution of the intervals."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Intervals of the first, coarse mesh; of the second one, and for each piece of the path, without
-# and with limits of effort rates; of a path with many pieces each further one needs as few.
+# Number of intervals of the coarse mesh; of the fine mesh, without and with effort rate limits;
+# and in addition per piece of the path, without and with effort rate limits.
 _COARSE, _FINE, _FINE_RATES, _EACH, _EACH_RATES = 16, 160, 44, 40, 8
+# Number of pieces after which each further piece adds only _EACH_RATES intervals.
 _MANY = 10
-# Shares of the intervals: of a coarse mesh in each zone of a rest; of a fine one by the time that
-# they take, by the change of u, and in each zone.
+# Share of the coarse intervals in each zone of a rest.
 _ZONE_SHARE = 0.3
+# Shares of the fine intervals distributed by time, by change of u, and to each zone of a rest.
 _TIME_SHARE, _TURN_SHARE, _REST_SHARE = 0.4, 0.4, 0.1
-# Of a zone, relative to the duration: with less, times beside the end are rounded too coarsely.
+# Smallest width of a zone relative to the duration: with less, the rounding of times near the end
+# is too coarse.
 _BRIEFEST = 1e-6
-# Intervals grow by this from one to the next at most: the motion is a spline of them, and one
-# beside a far shorter one would have to describe what happens in both.
+# Largest ratio of neighbouring intervals: beside a far shorter interval, the spline coefficient of
+# a long one would have to describe both.
 _GROWTH = 8.0
-# Weight changes with the angle: joints turn by this at most within an interval, rad; in the coarse
-# mesh, whose intervals are some times as long as those of the fine one, and in that.
+# Largest rotation of a joint within an interval, rad, because gravity depends on the angle; for
+# the coarse mesh, whose intervals are a few times longer, and for the fine one.
 COARSE_TURN, FINE_TURN = 2.0, 1.0
-# Of guesses of a speed, each nearer to what is possible.
+# Most iterations for the cruising speed.
 _MOST_TRIALS = 100
 
 
 def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
-    """Return a parameter that is about the time.
+    """Return the rest map of a section, whose parameter r is approximately the time.
 
-    By how long a section takes, roughly, and how long the machine accelerates at both rests.
+    It follows from a rough duration of the section and of the acceleration at both rests.
 
     Raises:
-        TrajectoryError: the weight leaves no effort, or none is limited; names the place.
+        TrajectoryError: gravity leaves no effort, or no effort is limited; names the position.
     """
     s = np.linspace(section.breaks[0], section.breaks[-1], 33)
-    s[[0, -1]] = s[[1, -2]]  # where q' is not 0
+    s[[0, -1]] = s[[1, -2]]  # because q' may be 0 at the ends
     terms = path_terms(robot, *section.derivatives(s, section.piece_at(s)))
     refuse_standing(robot, section, s, terms.weight, limits.effort)
     left = limits.effort - np.abs(terms.weight)
@@ -62,7 +64,7 @@ def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
     ends = acceleration[[0, -1]]
     if not np.isfinite(ends).all():
         raise TrajectoryError(
-            f'no limit is about the joints that move {section.place(float(s[0]))} or '
+            f'no limit applies to the joints that move {section.place(float(s[0]))} or '
             f'{section.place(float(s[-1]))}, expected limits of their efforts'
         )
     speed = np.minimum(speed, 10.0 * np.median(speed))
@@ -77,7 +79,7 @@ def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
     duration = float(zones.sum()) + max(section.length - way, 0.0) / cruise
     sizes, orders = np.diff(section.breaks), section.orders
     for k in (0, -1):
-        if orders[k] > 1:  # s is a time already, in which the whole piece leaves the rest
+        if orders[k] > 1:  # s is the time of a trajectory that accelerates in its first piece
             zones[k] = duration * sizes[k] / section.length
     first, last = np.clip(zones, _BRIEFEST * duration, 0.5 * duration).tolist()
     power = 3.0 if np.isfinite(limits.effort_rate).any() else 2.0
@@ -86,7 +88,7 @@ def rest_map_of(robot: Robot, section: PathSection, limits: Limits) -> RestMap:
 
 
 def coarse_nodes(rest_map: RestMap, breaks: FloatArray) -> FloatArray:
-    """Return few nodes, shape (N + 1,), many of them beside both rests."""
+    """Return the nodes of the coarse mesh, shape (N + 1,), dense beside both rests."""
     (first, last), duration = rest_map.zones, rest_map.duration
     sizes = np.array([first, duration - first - last, last])
     shares = (1.0 - 2.0 * _ZONE_SHARE) * sizes / duration
@@ -97,14 +99,14 @@ def coarse_nodes(rest_map: RestMap, breaks: FloatArray) -> FloatArray:
 def fine_nodes(
     mesh: Mesh, c: FloatArray, rest_map: RestMap, breaks: FloatArray, smooth: bool
 ) -> FloatArray:
-    """Return nodes, shape (N + 1,), dense where a coarse mesh shows that the motion changes.
+    """Return the nodes of the fine mesh, shape (N + 1,), dense where the coarse solution varies.
 
     Args:
         mesh: the coarse mesh.
-        c: its coefficients.
-        rest_map: its parameter.
-        breaks: where pieces of the path meet, and both ends, r.
-        smooth: whether effort rates have limits.
+        c: coefficients of the coarse solution.
+        rest_map: rest map of the section.
+        breaks: breaks between pieces of the path, and both ends, r.
+        smooth: whether effort rates are limited.
     """
     x, u = mesh.motion(c)
     time = mesh.sizes / (np.sqrt(x[:-1]) + np.sqrt(x[1:]))
@@ -122,7 +124,7 @@ def fine_nodes(
 
 
 def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) -> FloatArray:
-    """About `count` intervals, by shares of them between the places r; breaks are nodes."""
+    """Nodes of about `count` intervals with given shares between the points r, and at breaks."""
     spent = np.concatenate(([0.0], np.cumsum(shares)))
     at = np.interp(breaks, r, spent)
     many = np.maximum(2, np.ceil(count * np.diff(at) / spent[-1])).astype(int).tolist()
@@ -136,17 +138,17 @@ def _nodes(breaks: FloatArray, r: FloatArray, shares: FloatArray, count: int) ->
 def divided_by_turns(
     robot: Robot, section: PathSection, rest_map: RestMap, nodes: FloatArray, most: float
 ) -> FloatArray:
-    """Return nodes, (N + 1,), with more where joints turn far from one to the next.
+    """Return nodes with intervals divided where joints rotate too far.
 
     Args:
         robot: the machine.
-        section: of the path.
-        rest_map: of the section.
-        nodes: where intervals meet, r.
-        most: that a joint may turn in an interval, rad.
+        section: section of the path.
+        rest_map: rest map of the section.
+        nodes: nodes r, shape (N + 1,).
+        most: largest rotation of a joint in an interval, rad.
 
     Returns:
-        shape (M + 1,), r; the nodes themselves where these are enough.
+        shape (M + 1,), r; the same object if no interval is divided.
     """
     turning = [joint_kind(kind).unit('position') == 'rad' for kind in robot.model.joint_types]
     s = rest_map(nodes)[0]
@@ -161,7 +163,7 @@ def divided_by_turns(
 
 
 def _graded(nodes: FloatArray) -> FloatArray:
-    """More nodes, until no interval is more than _GROWTH times as long as one beside it."""
+    """Divide intervals until none is more than _GROWTH times as long as a neighbour."""
     while True:
         sizes = np.diff(nodes)
         before = np.append(np.inf, sizes[:-1])

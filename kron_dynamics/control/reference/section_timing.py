@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The quickest motion along one section of a path, from rest to rest."""
+"""Time-optimal motion along one path section from rest to rest, by convex optimization."""
 
 from __future__ import annotations
 
@@ -33,29 +33,34 @@ from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
+# Step limits and relative gaps of the interior-point method, on the coarse and the fine mesh.
 _COARSE_STEPS, _FINE_STEPS = 7, 200
 _COARSE_GAP, _FINE_GAP, _FINE_GAP_RATES = 0.1, 1e-4, 2.5e-3
-# What is asked of a motion between its states is seen afterwards. If it has to be slower by more
-# than this, rows are made stricter where it is too much, and the motion is searched again.
+# Limits are enforced at the nodes and checked between them afterwards. If the motion has to be
+# slowed by more than this factor, violated constraints are tightened and it is optimized again.
 _SLOWER, _SLOWER_RATES, _ATTEMPTS = 1.0003, 1.012, 4
-# Times that a guess is made slower: below that rounding is left.
+# Most scalings of an initial guess; beyond, it is smaller than rounding.
 _MOST_SHRINKING = 2000
-# A motion that has to be slower by more than this even then: the mesh does not describe it.
+# A larger slow-down after all attempts means that the mesh does not resolve the motion.
 _SLOWEST = 2.0
-# Of guesses, each nearer to what is possible.
+# Most doublings of the initial guess.
 _MOST_TRIALS = 100
 
 
 def quickest(
     robot: Robot, section: PathSection, limits: Limits, friction: bool
 ) -> tuple[MotionSamples, FloatArray]:
-    """Return the quickest motion along a section within limits.
+    """Return the fastest motion along a section within limits.
+
+    The unknown is the squared path rate x(r), a quadratic spline with coefficients c. Limits are
+    inequality constraints (rows) on c, solved by an interior-point method; without effort rate
+    limits and friction, the result is refined by extremal arcs (`sharpened`).
 
     Returns:
-        The motion, and when it is at each break of the section, shape (p + 1,), s.
+        The motion, and its times at the breaks of the section, shape (p + 1,), s.
 
     Raises:
-        TrajectoryError: a limit forbids any motion; names joint, limit and place.
+        TrajectoryError: a limit forbids any motion; names joint, limit and position on the path.
     """
     smooth = bool(np.isfinite(limits.effort_rate).any())
     gap = _FINE_GAP_RATES if smooth else _FINE_GAP
@@ -96,7 +101,7 @@ def quickest(
         all_found = [each for each in (sharp, guided) if each is not None]
         all_found.append(Sharpened(finer, best, slowing))
         return _with_breaks(min(all_found, key=lambda each: each.samples.duration), breaks)
-    while friction and slowing > 1.0:  # it has changed with the speed
+    while friction and slowing > 1.0:  # friction has changed with the speed
         best = MotionSamples.of(robot, best.times, best.states, friction)
         slowing = best.slowing(limits, best.peaks(limits))
         best = best.slowed(slowing)
@@ -104,7 +109,7 @@ def quickest(
 
 
 def _with_breaks(found: Sharpened, breaks: FloatArray) -> tuple[MotionSamples, FloatArray]:
-    """A motion, and when it is at the breaks, r."""
+    """The motion, and its times at the breaks, given in r."""
     return found.samples, found.samples.times[np.searchsorted(found.mesh.nodes, breaks)]
 
 
@@ -116,7 +121,7 @@ def _searched_mesh(
     friction: bool,
     smooth: bool,
 ) -> tuple[Mesh, FloatArray, FloatArray]:
-    """A mesh that is fine where a coarse one shows need, what to begin with, and its breaks."""
+    """The fine mesh, refined by a coarse solution, with initial coefficients and breaks in r."""
     inner = section.breaks[1:-1]
     breaks = np.concatenate(
         ([0.0], rest_map.inverse(inner) if inner.size else inner, [rest_map.duration])
@@ -126,11 +131,13 @@ def _searched_mesh(
     turns = nodes is not few
     mesh = Mesh.of(robot, section, rest_map, nodes)
     c = np.ones(mesh.nodes.size + 2)
-    if friction:  # r is about the time
+    if friction:  # with x = 1, because r is approximately the time
         mesh = mesh.with_friction(robot, c)
     refuse_standing(robot, section, mesh.places, mesh.terms.weight, limits.effort)
     rows, _ = rows_of(mesh, limits)
-    c = minimize(mesh.objective, rows, _begun(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS)[0]
+    c = minimize(
+        mesh.objective, rows, _feasible_start(rows, c), gap=_COARSE_GAP, most=_COARSE_STEPS
+    )[0]
     nodes = fine_nodes(mesh, c, rest_map, breaks, smooth)
     if turns:
         nodes = divided_by_turns(robot, section, rest_map, nodes, FINE_TURN)
@@ -142,8 +149,8 @@ def _searched_mesh(
     return finer, c, breaks
 
 
-def _begun(rows: Rows, c: FloatArray) -> FloatArray:
-    """Unknowns in proportion to c that all rows leave some slack, but no more than necessary."""
+def _feasible_start(rows: Rows, c: FloatArray) -> FloatArray:
+    """Multiple of c that is strictly feasible, but not slower than necessary."""
     for _ in range(_MOST_TRIALS):
         if not rows.allow(2.0 * c):
             break
@@ -152,7 +159,7 @@ def _begun(rows: Rows, c: FloatArray) -> FloatArray:
 
 
 def _shrunk(rows: Rows, c: FloatArray, factor: float) -> FloatArray:
-    """Slower, until all rows have slack."""
+    """Scale c down until all constraints are strictly satisfied."""
     for _ in range(_MOST_SHRINKING):
         if rows.allow(c):
             return c

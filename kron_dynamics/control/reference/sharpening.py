@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A motion without effort rate limits as quick as its limits allow.
+"""Time-optimal motion without effort rate limits, refined by extremal arcs.
 
-Arcs at limits are followed exactly, and meet in transitions of a millisecond. Where none is found,
-a motion that is given stays.
+The motion follows arcs along active limits exactly; smooth transitions of about a millisecond
+join the arcs. Where no feasible arcs are found, a given motion (the guide) is kept.
 """
 
 from __future__ import annotations
@@ -24,29 +24,31 @@ from kron_dynamics.control.reference.rest_map import RestMap
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Rounds; from which on motions are looked at, and the mesh stays.
+# Most rounds, and the round from which on the mesh is not refined any more.
 _ROUNDS, _SETTLED = 14, 9
-# So much slower than limits allow is enough; intervals are divided where one is exceeded by more.
-_ENOUGH, _EXACT, _LONG, _FAR = 3e-8, 1.0 + 1e-6, 1e-5, 1e-3
-# Of what is beyond a limit: kept from it in the next round, there and beside it,
-# where it decays within this share of the motion.
+# Accepted relative slow-down, and slow-down factor below which no other search is worthwhile.
+_ENOUGH, _EXACT = 3e-8, 1.0 + 1e-6
+# Relative violation of a limit above which intervals are divided, or the guide is kept.
+_LONG, _FAR = 1e-5, 1e-3
+# Margin to a limit in the next round as a multiple of its violation; beside the violation the
+# margin decays by a factor e over this share of the motion.
 _MARGIN, _SPREAD = 1.3, 0.004
-# The same beside rests, from the beginning: at nodes and middles of the first intervals.
+# Initial margins beside rests, at nodes and midpoints of the first intervals.
 _AT_REST = np.array([2.0, 2.0, 1.6, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2]) * 1e-6
-# Of a limit: transitions that are farther beyond it become shorter.
+# Relative violation of a limit above which a transition is made shorter.
 _BROAD = 1e-5
-# Of the motion: pieces that are shorter are looked at again, so many times at most, until
-# shares of limits are below this.
+# Pieces shorter than this share of the motion are evaluated again with rounded times, at most this
+# often, until the ratios to the limits are at most _ROUNDED.
 _BRIEF, _MOST_ROUNDINGS, _ROUNDED = 3e-5, 4, 1.0 - 3e-9
 
 
 class Sharpened(NamedTuple):
-    """The quickest motion that was found, the mesh of its states, and how exact it is.
+    """The fastest motion found, the mesh of its states, and its slow-down.
 
     Attributes:
-        mesh: whose nodes are the states.
+        mesh: mesh with the states at its nodes.
         samples: the motion, within limits.
-        slower: how many times as long it takes as along its arcs.
+        slower: factor by which the motion along the arcs had to be slowed to keep the limits.
     """
 
     mesh: Mesh
@@ -55,7 +57,7 @@ class Sharpened(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether no other search can be worth it."""
+        """Whether the slow-down is so small that no other search is worthwhile."""
         return self.slower < _EXACT
 
 
@@ -67,15 +69,15 @@ def sharpened(
     guess: tuple[Mesh, FloatArray],
     guide: MeshMotion | None = None,
 ) -> Sharpened | None:
-    """Return the quickest motion; None if none is found.
+    """Return the fastest motion along extremal arcs; None if none is found.
 
     Args:
         robot: the machine.
-        section: of the path.
-        rest_map: of the section.
-        limits: without effort rates.
-        guess: a mesh to begin with, and about x at its nodes, shape (N + 1,).
-        guide: a motion within limits, to be kept to where arcs are beyond limits.
+        section: section of the path.
+        rest_map: rest map of the section.
+        limits: limits; those of effort rates are ignored.
+        guess: initial mesh, and approximate x at its nodes, shape (N + 1,).
+        guide: a motion within limits, used where arcs violate limits.
     """
     mesh, best = guess[0], None
     nodes = ArcNodes(mesh, rest_map.inverse(section.breaks[1:-1]))
@@ -96,7 +98,7 @@ def sharpened(
             motion = _joined(arcs, nodes.corners, nodes.halves)
             if motion is None:
                 break
-            found, over = _looked_at(robot, section, limits, motion)
+            found, over = _evaluated(robot, section, limits, motion)
             if best is None or found.samples.duration < best.samples.duration:
                 best = found
             if found.slower < 1.0 + _ENOUGH or (best.exact and found.slower > best.slower):
@@ -114,10 +116,10 @@ def sharpened(
     return best if best is None else best._replace(samples=_rounded(robot, limits, best.samples))
 
 
-def _looked_at(
+def _evaluated(
     robot: Robot, section: PathSection, limits: Limits, motion: MeshMotion
 ) -> tuple[Sharpened, FloatArray]:
-    """A motion made slow enough, and how far beyond limits it was in its pieces, (4, N)."""
+    """A motion slowed to its limits, and its relative limit violations per piece, (4, N)."""
     samples = motion.samples(robot, section.ends, smooth=False, friction=False)
     peaks = samples.peaks(limits)
     slower = samples.slowing(limits, peaks)
@@ -126,9 +128,9 @@ def _looked_at(
 
 
 def _rounded(robot: Robot, limits: Limits, samples: MotionSamples) -> MotionSamples:
-    """A motion within limits also with times that are rounded.
+    """A motion that keeps its limits despite the rounding of its times.
 
-    Rounding of the times counts where pieces are far shorter than the motion.
+    Rounding matters where pieces are far shorter than the motion.
     """
     for _ in range(_MOST_ROUNDINGS):
         if np.diff(samples.times).min() > _BRIEF * samples.duration:
@@ -142,19 +144,19 @@ def _rounded(robot: Robot, limits: Limits, samples: MotionSamples) -> MotionSamp
 
 
 def _rest_margins(mesh: Mesh) -> FloatArray:
-    """What is to be left of limits beside rests, where arcs bend, shape (2, 2 N + 1)."""
+    """Margins to limits beside rests, where arcs are strongly curved, shape (2, 2 N + 1)."""
     found = np.zeros((2, mesh.places.size))
     found[1, : _AT_REST.size], found[1, -_AT_REST.size :] = _AT_REST, _AT_REST[::-1]
     return found
 
 
 def _margins(mesh: Mesh, over: FloatArray) -> FloatArray:
-    """What is to be left of limits at nodes and middles, by what pieces, (4, N), are beyond them.
+    """Margins to limits at nodes and midpoints, from the violations of pieces, (4, N).
 
-    Smooth: limits that change from node to node would bend arcs that follow them.
+    The margins are smooth along the path, because arcs follow them.
 
     Returns:
-        shares of velocities, and of accelerations and efforts, shape (2, 2 N + 1).
+        relative margins of velocities, and of accelerations and efforts, shape (2, 2 N + 1).
     """
     parts = np.stack((over[VELOCITY], np.maximum(over[ACCELERATION], over[EFFORT])))
     found = np.zeros((2, mesh.places.size))
@@ -173,14 +175,14 @@ def _margins(mesh: Mesh, over: FloatArray) -> FloatArray:
 
 
 class _Roof:
-    """A ceiling where arcs would be beyond limits: there the guide stays."""
+    """An additional ceiling of x: the guide, where arcs would violate limits."""
 
     def __init__(self, guide: MeshMotion | None) -> None:
         self._guide = guide
         self._kept = np.zeros(0 if guide is None else guide.x.size, dtype=bool)
 
     def __call__(self, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return x, inf for none, and u at places r."""
+        """Return x, inf for no ceiling, and u at positions r."""
         if self._guide is None:
             return np.full(r.size, np.inf), np.zeros(r.size)
         nodes, kept = self._guide.mesh.nodes, self._kept
@@ -189,7 +191,7 @@ class _Roof:
         return np.where(kept[k] & (kept[k + 1] | (r <= nodes[k])), x, np.inf), u
 
     def lowered(self, places: FloatArray) -> bool:
-        """Keep the guide about places, r; return whether it was not kept before."""
+        """Use the guide as ceiling around positions r; return whether that is a change."""
         if self._guide is None:
             return False
         at = np.searchsorted(self._guide.mesh.nodes, places, side='right')
@@ -200,7 +202,7 @@ class _Roof:
 
 
 def _joined(arcs: Arcs, at: FloatArray, halves: FloatArray) -> MeshMotion | None:
-    """Arcs with transitions between them."""
+    """Motion along arcs with transitions of half widths `halves` around corners `at`, in r."""
     nodes, x, slopes = arcs.mesh.nodes, arcs.x.copy(), arcs.slopes()
     before, after = np.append(slopes[:1, 0], slopes[:, 1]), np.append(slopes[:, 0], slopes[-1:, 1])
     u = np.where(
@@ -211,7 +213,7 @@ def _joined(arcs: Arcs, at: FloatArray, halves: FloatArray) -> MeshMotion | None
     u = np.where(np.isnan(u), np.gradient(0.5 * x, nodes), u)
     for here, slope in ((begins, before[begins]), (ends, after[ends])):
         u[here] = np.where(np.isnan(slope), u[here], slope)
-    # Beside a tangent to a ceiling that no node is at, the ceiling may be too steep.
+    # A ceiling may be too steep beside the point where an arc leaves it between nodes.
     most, least = arcs.bounds(arcs.x)
     steep = 1 + np.flatnonzero(beyond_limits(arcs, slopes) > _ENOUGH)
     steep = steep[least[steep] <= most[steep]]
