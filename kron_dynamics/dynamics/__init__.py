@@ -133,7 +133,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what the equations of motion do without when it is first asked for."""
+    """Import the names not needed by the equations of motion on first access."""
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from kron_dynamics.dynamics import (

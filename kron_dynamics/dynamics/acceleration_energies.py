@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energies of acceleration of first and second order: Appell's function, and that of the jerk.
 
-Half the integral of the squared acceleration, or jerk, over all mass, gravity left out. A rotor
-is a mass that moves along a line, as it is in the kinetic energy.
+Half the integral of the squared acceleration, or jerk, over all mass, without gravity. A rotor
+contributes half its armature times the squared derivative of its coordinate, as in the kinetic
+energy.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 def acceleration_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Any:
     """Return E_A^(1) = 1/2 int a^T a dm, complete, W/s: Appell's function.  [N] eq. (49).
 
-    Its derivative by qdd is M qdd + c.
+    Its derivative with respect to qdd is M qdd + c. Complete: with the terms free of qdd.
 
     Args:
         model: the robot.
@@ -66,12 +67,12 @@ def second_order_acceleration_energy(
 def energy_of_bodies(
     tree: RigidModel, motions: Sequence[FrameMotion], inertias: Sequence[Inertia], order: int
 ) -> Any:
-    """Return half the integral of a squared derivative of the place over all bodies, SI.
+    """Return half the integral of a squared derivative of position over all mass, SI.
 
     Args:
-        tree: the bodies.
-        motions: of their origins, a table of the tree.
-        inertias: of the bodies, likewise.
+        tree: the tree of bodies.
+        motions: motions of the bodies' origins, a table of the tree.
+        inertias: inertias of the bodies, likewise.
         order: 0 for the velocity, 1 for the acceleration, 2 for the jerk.
     """
     energies = tree.table(0)
@@ -84,7 +85,7 @@ def energy_of_bodies(
 
 
 def energy_of_rotors(model: RobotModel, rates: ArrayLike) -> Any:
-    """Return half the sum of armatures times squared rates, SI.
+    """Return half the sum of the armatures times the squared rates, SI.
 
     Args:
         model: the robot.
@@ -104,9 +105,9 @@ def body_acceleration_energy(
     angular_velocity: ArrayLike,
     angular_acceleration: ArrayLike,
 ) -> Any:
-    """Return E_A^(1) of a rigid body by its mass centre, W/s.  [N] eq. (50), general motion.
+    """Return E_A^(1) of a rigid body from its mass centre's motion, W/s.  [N] eq. (50), general.
 
-    ``1/2 m a^2 + 1/2 wd.I wd + wd.(w x I w) + 1/2 w^2 w.I w``, all in any one set of axes.
+    ``1/2 m a^2 + 1/2 wd.I wd + wd.(w x I w) + 1/2 w^2 w.I w``, all components in the same axes.
 
     Args:
         mass: m, kg.
@@ -116,8 +117,8 @@ def body_acceleration_energy(
         angular_acceleration: wd, shape (3,), rad/s^2.
 
     Raises:
-        ArgumentTypeError: an argument holds no numbers.
-        ShapeError: it has another shape.
+        ArgumentTypeError: an argument is not an array of numbers.
+        ShapeError: an argument has another shape.
     """
     (m,), inertia = vector([mass], 'mass', 1), matrix(inertia, 'inertia', 3, 3)
     a = vector(acceleration, 'acceleration', 3)
@@ -138,20 +139,20 @@ def body_second_order_acceleration_energy(
 ) -> Any:
     """Return E_A^(2) of a rigid body by its mass centre, complete, W/s^3.  [N] eqs. (53), (63).
 
-    (63) is what depends on wdd; of the rest of (53), which has no influence on equations of
-    motion, only the last two terms are right as printed. All in any one set of axes.
+    (63) has the terms that depend on wdd. Of the other terms of (53), which do not affect the
+    equations of motion, only the last two are right as printed. All components in the same axes.
 
     Args:
         mass: m, kg.
         inertia: I about the mass centre, shape (3, 3), kg m^2.
-        jerk: of the mass centre, shape (3,), m/s^3.
+        jerk: jerk of the mass centre, shape (3,), m/s^3.
         angular_velocity: w, shape (3,), rad/s.
         angular_acceleration: wd, shape (3,), rad/s^2.
         angular_jerk: wdd, shape (3,), rad/s^3.
 
     Raises:
-        ArgumentTypeError: an argument holds no numbers.
-        ShapeError: it has another shape.
+        ArgumentTypeError: an argument is not an array of numbers.
+        ShapeError: an argument has another shape.
     """
     (m,), inertia = vector([mass], 'mass', 1), matrix(inertia, 'inertia', 3, 3)
     j, w = vector(jerk, 'jerk', 3), vector(angular_velocity, 'angular_velocity', 3)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jacobians and Hessians of every body's mass centre: what the papers' sums run over."""
+"""Jacobians and Hessians of every body's mass centre, for the papers' sums over bodies."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class BodyMatrices:
 
     Attributes:
         mass: kg.
-        inertia: about the mass centre, shape (3, 3), base axes, kg m^2.
+        inertia: inertia about the mass centre, shape (3, 3), base axes, kg m^2.
         J_T: translational Jacobian of the mass centre J_TG, shape (3, n).
         J_R: rotational Jacobian, shape (3, n).
         H_T: translational Hessian of the mass centre H_TG, shape (3, n*n).
         H_R: rotational Hessian, shape (3, n*n).
         rotation: body axes in base axes, shape (3, 3).
-        center: place of the mass centre, shape (3,), base frame, m.
+        center: position of the mass centre, shape (3,), base frame, m.
     """
 
     mass: float
@@ -54,7 +54,7 @@ def body_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
 
 
 def link_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
-    """Yield the matrices of every moving link that has inertia, those fixed to another too.
+    """Yield the matrices of every moving link with inertia, also of links fixed to another.
 
     Args:
         model: the robot.
@@ -68,7 +68,7 @@ def link_matrices(model: RobotModel, q: ArrayLike) -> Iterator[BodyMatrices]:
 def _matrices(
     tree: RigidModel, q: ArrayLike, masses: Sequence[tuple[int, Body]]
 ) -> Iterator[BodyMatrices]:
-    """Those of masses, each on the body of a number and in its frame."""
+    """Yield the matrices of rigid masses, each given with the index of its body, in its frame."""
     bodies = body_placements(tree, q)
     origins = tree.table(np.zeros(3, dtype=int))
     for k, joint in tree.outward():

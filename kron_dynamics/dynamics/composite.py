@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia as moments of the mass distribution: of bodies, regrouped, and of whole subtrees.
+"""Inertias as moments of the mass distribution: of bodies, regrouped, and of whole subtrees.
 
-With the pseudo-inertia P = [[S, h], [h^T, m]] of a body and a field of vectors U r + u over its
-particles r (a velocity or an acceleration field), [[U, u], [0, 0]] P holds the field's moments:
-all that M, C*, g and tau ask of a body.
+With the pseudo-inertia P = [[S, h], [h^T, m]] of a body and a vector field U r + u over its
+particles r (a velocity or an acceleration field), [[U, u], [0, 0]] P contains the field's moments.
+M, C*, g and tau depend on a body through these alone.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class Wrench:
     moment: ScalarArray
 
     def __add__(self, other: Wrench) -> Wrench:
-        """Return both together, at one origin in the same axes."""
+        """Return the sum of two wrenches about the same origin, in the same axes."""
         return Wrench(self.force + other.force, self.moment + other.moment)
 
     def to_parent(self, placed: JointPlacement) -> Wrench:
-        """Return what the parent body receives: its origin, its axes."""
+        """Return the wrench about the parent body's origin, in its axes."""
         force = placed.rotation @ self.force
         return Wrench(force, placed.rotation @ self.moment + cross(placed.offset, force))
 
     def joint_effort(self, placed: JointPlacement) -> Any:
-        """Return the component along the body's joint: what its drive bears."""
+        """Return the component along the body's joint axis: the effort of its drive."""
         return placed.linear_axis @ self.force + placed.angular_axis @ self.moment
 
 
@@ -52,8 +52,8 @@ class FieldMoments:
     """Moments of a vector field over a mass distribution, about the origin of its axes.
 
     Attributes:
-        force: integral of the field, shape (3,): the momentum of a velocity field, the force
-            that an acceleration field takes.
+        force: integral of the field, shape (3,): the momentum of a velocity field, the inertia
+            force of an acceleration field.
         matrix: Q = integral of (field) r^T, shape (3, 3).
     """
 
@@ -61,22 +61,22 @@ class FieldMoments:
     matrix: ScalarArray
 
     def __add__(self, other: FieldMoments) -> FieldMoments:
-        """Return both together, about one origin in the same axes."""
+        """Return the sum of moments about the same origin, in the same axes."""
         return FieldMoments(self.force + other.force, self.matrix + other.matrix)
 
     def to_parent(self, placed: JointPlacement) -> FieldMoments:
-        """Return the same about the parent body's origin, in its axes."""
+        """Return the moments about the parent body's origin, in its axes."""
         R = placed.rotation
         force = R @ self.force
         return FieldMoments(force, R @ self.matrix @ R.T + np.outer(force, placed.offset))
 
     def along(self, linear: ScalarArray, matrix: ScalarArray) -> Any:
-        """Return the integral of the field times another, ``matrix @ r + linear``."""
+        """Return the integral of the scalar product with the field ``matrix @ r + linear``."""
         return linear @ self.force + (matrix * self.matrix).sum()
 
     @property
     def wrench(self) -> Wrench:
-        """The force, with the integral of r x (field) for its moment."""
+        """The wrench of the force and the integral of r x (field)."""
         Q = self.matrix
         moment = np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]])
         return Wrench(self.force, moment)
@@ -99,23 +99,23 @@ class Inertia:
     second: ScalarArray
 
     def __add__(self, other: Inertia) -> Inertia:
-        """Return both together; the moments must be about one point, in the same axes."""
+        """Return the sum of two inertias about the same point, in the same axes."""
         return Inertia(
             self.mass + other.mass, self.first + other.first, self.second + other.second
         )
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """Return what is left when the other is taken away."""
+        """Return the difference of two inertias about the same point, in the same axes."""
         return Inertia(
             self.mass - other.mass, self.first - other.first, self.second - other.second
         )
 
     def turned(self, rotation: ScalarArray) -> Inertia:
-        """Return the same in other axes: `rotation` holds the present ones in those."""
+        """Return the moments in other axes; `rotation` maps components into them."""
         return Inertia(self.mass, rotation @ self.first, _turned(rotation, self.second))
 
     def about(self, offset: ScalarArray) -> Inertia:
-        """Return the moments about the point from which this origin is `offset` away."""
+        """Return the moments about another point; `offset` leads from it to this origin."""
         shift = np.outer(self.first + self.mass / 2 * offset, offset)
         return Inertia(self.mass, self.first + self.mass * offset, self.second + (shift + shift.T))
 
@@ -128,7 +128,7 @@ class Inertia:
 
 
 def _turned(R: ScalarArray, S: ScalarArray) -> ScalarArray:
-    """R S R^T for symmetric S, each entry computed once."""
+    """Return R S R^T for symmetric S, with each entry computed once."""
     RS = R @ S
     upper = [[RS[i] @ R[j] if i <= j else None for j in range(3)] for i in range(3)]
     return np.array([[upper[min(i, j)][max(i, j)] for j in range(3)] for i in range(3)])
@@ -140,14 +140,13 @@ def body_inertias(model: RigidModel) -> list[Inertia]:
 
 
 def regrouped_inertias(model: RigidModel) -> list[Inertia]:
-    """Return inertias of the bodies that give the same dynamics with fewer numbers.
+    """Return inertias of the bodies that give the same dynamics with fewer parameters.
 
-    The base inertial parameters of Gautier and Khalil: what has no momentum by the joint's twist
-    X, X P = 0, is felt alike whether it belongs to the body behind the joint or to the one before
-    it, and goes to the parent: of a joint that turns, m, h and S along the axis; of one that
-    slides, all of S, which does not feel sliding; of a screw, what both leave, S along the axis.
-    What reaches the base vanishes. M, C*, g and tau do not change; energies and the forces in the
-    joints' bearings do.
+    The base inertial parameters of Gautier and Khalil: a part P of a body's inertia with X P = 0
+    for its joint's twist X has the same effect on either side of the joint and is moved to the
+    parent. For a revolute joint this is m, and h and S along the axis; for a prismatic joint all
+    of S; for a screw joint S along the axis. The part that reaches the base is dropped. M, C*, g
+    and tau do not change; energies and the reactions in the joints do.
     """
     inertias = body_inertias(model)
     none = np.zeros(3, dtype=int)
@@ -169,14 +168,14 @@ def regrouped_inertias(model: RigidModel) -> list[Inertia]:
 def composite_inertias(
     model: RigidModel, placements: Sequence[JointPlacement], inertias: Sequence[Inertia]
 ) -> list[Inertia]:
-    """Return the inertia of the subtree behind every joint: a table of the model.
+    """Return the composite inertia of every joint's subtree, as a table of the model.
 
-    About its body's origin, in its axes; and that of the whole at the base.
+    Each is about the origin of the joint's body, in its axes; the base has that of the robot.
 
     Args:
         model: the robot.
-        placements: of its bodies on their parents.
-        inertias: of its bodies.
+        placements: placements of its bodies on their parents.
+        inertias: inertias of its bodies.
     """
     none = np.zeros(3, dtype=int)
     composites = model.table(Inertia(0, none, np.zeros((3, 3), dtype=int)))
@@ -193,10 +192,10 @@ def subtree_momenta(model: RigidModel, placements: Sequence[JointPlacement]) -> 
 
     Args:
         model: the robot.
-        placements: of its bodies on their parents.
+        placements: placements of its bodies on their parents.
 
     Returns:
-        a table of the model.
+        the momenta, a table of the model.
     """
     composites = composite_inertias(model, placements, model.per_body(regrouped_inertias))
     momenta = model.table()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a controller in the space of a task needs in every cycle, at once."""
+"""All terms that a task-space controller needs in each cycle, in one kernel."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class ControlStep(NamedTuple):
 
 
 def control_step(model: RobotModel, q: ArrayLike, qd: ArrayLike, link: str) -> ControlStep:
-    """Return M, c, g, J and dJ/dt qd together; what they have in common is computed once.
+    """Return M, c, g, J and dJ/dt qd together; a kernel computes common subexpressions once.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
-        link: name of the link that J is of.
+        link: name of the link of J.
 
     Raises:
         UnknownFrameError: the model has no such link.

@@ -27,8 +27,8 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     ``j*n + i``, so its entries are the Christoffel symbols of the first kind,
     Gamma[a, i, j] = C*[a, i*n + j], and ``C* (E (x) qd)`` is the Coriolis matrix for which
     dM/dt - 2C is skew. Computed without dM/dq: Gamma[a, i, j] = tr(X_a P (X_i X_j)^T) with the
-    twists X of the joints and the pseudo-inertia P of the subtree behind both a and j, i being
-    nearer the base than j.
+    twists X of the joints and the pseudo-inertia P of the common descendants of a and j, where i
+    is an ancestor of j.
 
     Args:
         model: the robot.
@@ -45,9 +45,10 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     columns = columns_in_body_axes(tree, placements)
     for last, joint in tree.outward():
         k, own = joint.coordinate, columns[last, tree.depth(last)]
-        # Of all triples whose last joint this is: with X_k P = [[Q, p], [0, 0]],
-        # Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i for any a and i, and
-        # Gamma[k, i, a] = -Gamma[a, i, k] for a before k, i nearer the base than a or equal.
+        # All triples in which this joint is the one farthest from the base. With E the identity
+        # and X_k P = [[Q, p], [0, 0]], Gamma[a, i, k] = v_a . (z_i x p) + z_a . (tr(Q) E - Q) z_i
+        # for any a and i, and Gamma[k, i, a] = -Gamma[a, i, k] for an ancestor a of k and i an
+        # ancestor of a or a itself.
         p, Q = momenta[last].force, momenta[last].matrix
         N = np.trace(Q) * np.eye(3, dtype=int) - Q
         for b, _, joint_i in tree.ancestors(last):
@@ -89,7 +90,7 @@ def mass_matrix_derivative(model: RobotModel, q: ArrayLike) -> ScalarArray:
 def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return the Coriolis matrix C(q, qd), shape (n, n), ``C* (E (x) qd)``.
 
-    The Christoffel one: dM/dt - 2C is skew-symmetric.
+    It is the Christoffel form (E is the identity): dM/dt - 2C is skew-symmetric.
 
     Args:
         model: the robot.

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Terms of the equations of motion as exact derivatives of the efforts of a motion.
+"""Terms of the equations of motion as derivatives of inverse dynamics (dual numbers).
 
-For models that have no quicker way: those with flexible links, and those with closed loops. They
-are registered where the rest of such a model's dynamics is.
+For models without a faster closed form: those with flexible links and those with closed loops.
+The modules with such a model's dynamics register these functions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def symmetric(M: ScalarArray) -> ScalarArray:
-    """Return the symmetric matrix, shape (n, n), with the upper half of a matrix.
+    """Return the symmetric matrix with the upper triangle of M, shape (n, n).
 
-    It is symmetric to the last digit then, and the other half need not be computed.
+    It is symmetric to the last digit, and the lower triangle of M need not be computed.
 
     Args:
         M: shape (n, n).
@@ -52,20 +52,20 @@ def derived_velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> Sc
     """
     rest = zeros_like(q, (model.n,))
 
-    # Gamma[a, i, j] is the derivative of C[a, i] by qd_j.
+    # Gamma[a, i, j] is the derivative of C[a, i] with respect to qd_j.
     symbols = jacobian_of(lambda qd: coriolis_matrix(model, q, qd), rest)[1]
     return symbols.reshape(model.n, model.n**2)
 
 
 def derived_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
-    """Return C(q, qd), shape (n, n), Christoffel's: see `coriolis_matrix`.
+    """Return the Christoffel matrix C(q, qd), shape (n, n): see `coriolis_matrix`.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,).
     """
-    # c is quadratic in qd: half its derivative gives it back, and is Christoffel's matrix.
+    # c is quadratic in qd, so half its derivative times qd is c; it is the Christoffel matrix.
     return jacobian_of(lambda x: coriolis_vector(model, q, x), as_scalars(qd))[1] / 2
 
 

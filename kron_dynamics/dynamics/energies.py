@@ -31,7 +31,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
 
 @singledispatch
 def potential_energy(model: RobotModel, q: ArrayLike) -> Any:
-    """Return V(q), J: minus each mass times gravity times its place; zero with all at the root.
+    """Return V(q) = - sum m c^T g_vec, J, with mass centres c from the root frame's origin.
 
     [P] eq. (26).
 

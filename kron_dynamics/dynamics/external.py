@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forces and moments from outside, as generalized forces."""
+"""Generalized forces of an external force and moment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def external_wrench(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        link: the link it acts on.
+        link: name of the link that force and moment act on.
         force: shape (3,), N.
         moment: shape (3,), N m.
         point: where the force acts, in the link's frame, shape (3,), m; None for its origin.

@@ -14,8 +14,8 @@ from kron_dynamics.messages import named
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
-# rad or m: poses in which nothing is aligned that need not be. No random numbers: NumPy's take
-# longer to import than a robot from the cache.
+# Number of fixed, irregular poses in which M is tested, so that no alignment of joints is
+# accidental. Not random: NumPy's generators take longer to import than a robot from the cache.
 _POSES = 2
 
 
@@ -31,9 +31,9 @@ def forward_dynamics(
         tau: joint efforts, shape (n,), N m or N.
 
     Raises:
-        InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+        InvalidInertiaError: a joint moves no mass, so that M is singular.
     """
-    if isinstance(model, RobotModel):  # not what stands for it in a record of its loops
+    if isinstance(model, RobotModel):  # not its stand-in while a kernel is traced with loops
         model.require_mass()
     return solve_positive_definite(
         mass_matrix(model, q), as_scalars(tau) - bias_forces(model, q, qd)
@@ -41,11 +41,11 @@ def forward_dynamics(
 
 
 def singular_mass(model: RobotModel) -> str | None:
-    """Return why M has no inverse in any pose, in a sentence; None where it has one.
+    """Return why M is singular in every pose, as a sentence; None if it is not.
 
-    Either a joint moves no mass, or some joints move none against each other: those about one
-    axis with nothing between them, for instance. M is looked at in two poses anywhere, of the
-    robot with stiff links where links bend.
+    Either a joint moves no mass, or a combination of joints moves none, such as two joints about
+    one axis with a massless link between them. M is tested in two irregular poses; of a robot
+    with flexible links the rigid robot is tested.
     """
     try:
         model.require_mass()
@@ -64,11 +64,14 @@ def singular_mass(model: RobotModel) -> str | None:
 
 
 def smallest_mass(M: FloatArray) -> tuple[float, int]:
-    """Return the smallest eigenvalue of a mass matrix, and the coordinate that moves most in it.
+    """Return the smallest eigenvalue of a scaled mass matrix, and its dominant coordinate.
+
+    The dominant coordinate has the largest entry in the eigenvector.
 
     Args:
-        M: shape (n, n), n > 0. It is scaled to a diagonal of ones, so that tonnes and kg m^2
-            weigh alike; where a diagonal entry is not positive, it is the answer itself.
+        M: shape (n, n), n > 0. It is scaled to a unit diagonal, so that coordinates with
+            different units and sizes compare. If a diagonal entry is not positive, the smallest
+            one is returned instead of an eigenvalue.
     """
     diagonal = M.diagonal()
     weakest = int(diagonal.argmin())
@@ -80,22 +83,22 @@ def smallest_mass(M: FloatArray) -> tuple[float, int]:
 
 
 def rounding_of_mass(n: int) -> float:
-    """Return the eigenvalue of a scaled M, shape (n, n), that rounding can leave of 0."""
+    """Return the magnitude below which an eigenvalue of a scaled M, shape (n, n), is rounding."""
     return 4.0 * n * float(np.finfo(float).eps)
 
 
 def solve_positive_definite(M: ScalarArray, b: ScalarArray) -> ScalarArray:
     """Return x with M x = b, shape (n,), by the factorization M = L D L^T.
 
-    No square roots and no pivoting, so it runs on traced scalars too; a positive definite M
-    needs neither.
+    It needs no square roots and, for a positive definite M, no pivoting, and so runs on traced
+    scalars too.
 
     Args:
         M: shape (n, n), symmetric positive definite.
         b: shape (n,).
     """
     n = len(b)
-    L, scaled, x = M.copy(), b.copy(), b.copy()  # D stands on the diagonal of L
+    L, scaled, x = M.copy(), b.copy(), b.copy()  # D is stored on the diagonal of L
     for j in span(M, 0, n):
         for k in span(M, 0, j):
             scaled[k] = L[j, k] * L[k, k]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity."""
+"""Gravity vector of the equations of motion."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @singledispatch
 def gravity_vector(model: RobotModel, q: ArrayLike) -> ScalarArray:
-    """Return g(q) = dV/dq, shape (n,), N m or N: what holds the robot still.  [P] eq. (27).
+    """Return g(q) = dV/dq, shape (n,), N m or N: the efforts at rest.  [P] eq. (27).
 
-    ``g = - sum m J_TG^T g_vec``; per joint, the momentum of its subtree per unit rate against
+    ``g = - sum m J_TG^T g_vec``; per joint, minus the momentum of its subtree per unit rate times
     the gravity acceleration.
 
     Args:

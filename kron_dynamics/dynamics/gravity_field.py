@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity that differs from place to place: a machine in orbit, or beside a large mass."""
+"""Position-dependent gravity: a machine in orbit, or near a large mass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 class GravityField(Protocol):
-    """What a field has to tell of a place, shape (3,), base frame, m."""
+    """Interface of a gravity field at a position, shape (3,), base frame, m."""
 
     def acceleration(self, place: ScalarArray) -> ScalarArray:
         """Return g, shape (3,), m/s^2."""
@@ -39,18 +39,18 @@ class GravityField(Protocol):
 class CentralField:
     """The field g = -mu (c - centre)/R^3 of a point mass or a sphere.
 
-    It takes floats and SymPy expressions; traced scalars have no roots.
+    It takes floats and SymPy expressions, not traced scalars, which have no square root.
 
     Attributes:
         mu: gravitational constant times mass, m^3/s^2.
-        center: of the mass, shape (3,), base frame, m.
+        center: centre of the mass, shape (3,), base frame, m.
     """
 
     mu: float
     center: tuple[float, float, float]
 
     def ray(self, place: ScalarArray) -> tuple[ScalarArray, Any]:
-        """Return the unit vector from the field's centre to a place, (3,), and the distance, m."""
+        """Return the unit vector from the field's centre to a point, (3,), and the distance, m."""
         ray = as_scalars(place) - np.asarray(self.center)
         square = ray @ ray
         if isinstance(square, float) and square == 0.0:
@@ -88,15 +88,16 @@ class FieldOf:
     """A field given as a function, with exact derivatives.
 
     Attributes:
-        function: g(c), of shape (3,) and m/s^2, of c of shape (3,), m: of +, -, *, / and whole
-            powers; see `kron_dynamics.dual`.
+        function: g(c), shape (3,), m/s^2, of the position c, shape (3,), m, written with +, -, *,
+            / and integer powers; see `kron_dynamics.dual`.
     """
 
     function: Callable[[ScalarArray], Any]
 
     def acceleration(self, place: ScalarArray) -> ScalarArray:
         """Return g, shape (3,), m/s^2."""
-        return derivatives_of(self.function, place, 1)[0]  # traced scalars have no powers
+        # Evaluated as dual numbers, since traced scalars have no powers.
+        return derivatives_of(self.function, place, 1)[0]
 
     def gradient(self, place: ScalarArray) -> ScalarArray:
         """Return dg/dc, shape (3, 3), 1/s^2."""
@@ -112,20 +113,20 @@ def field_forces(
 ) -> ScalarArray:
     """Return f_c = sum m J_v^T g(c_i), shape (n,), N m or N.  [P] eq. (27).
 
-    Every link counts for itself, also of those that are fixed to each other. With g constant
-    this is -`gravity_vector`. The potential of [P] eq. (26) is right for a
-    constant g only; this holds for any field.
+    The sum is over all links, including those fixed to each other. For constant g this is
+    -`gravity_vector`. The potential of [P] eq. (26) holds for constant g only, these forces hold
+    for any field.
 
     Args:
-        model: the robot; its own constant gravity has no part in this.
+        model: the robot; its own constant gravity is not included.
         q: coordinates, shape (n,), rad or m.
         field: the field.
-        extended: whether links are more than mass points, to second order: then the gravity
-            gradient's torque about the mass centre counts, integral of r x (dg/dc r) dm, and the
-            force, half the integral of d^2 g/dc^2 (r (x) r) dm.
+        extended: whether to treat links as extended bodies to second order instead of as mass
+            points: adds the gravity-gradient torque about the mass centre, the integral of
+            r x (dg/dc r) dm, and the force, half the integral of d^2 g/dc^2 (r (x) r) dm.
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
         ParameterError: a mass centre is at the centre of a central field.
     """
     forces = zeros_like(q, (model.n,))
@@ -144,19 +145,19 @@ def field_forces(
 def central_field_potential(
     model: RobotModel, q: ArrayLike, field: CentralField, *, extended: bool = False
 ) -> Any:
-    """Return V, J, whose derivative by q is -`field_forces`, a scalar.
+    """Return the potential V, a scalar, J; ``-dV/dq`` are the `field_forces`.
 
-    ``-mu m/R``, and for extended links ``- mu/(2 R^3)(tr I - 3 c^T I c)`` besides, with c the
+    The sum of ``-mu m/R``, plus ``- mu/(2 R^3)(tr I - 3 c^T I c)`` for extended links, with c the
     unit vector from the field's centre.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         field: the field.
-        extended: whether links are more than mass points, to second order.
+        extended: whether to treat links as extended bodies to second order, not as mass points.
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
         ParameterError: a mass centre is at the centre of the field.
     """
     total: Any = 0
@@ -172,12 +173,12 @@ def central_field_potential(
 def gravity_gradient_torque(
     field: CentralField, place: ArrayLike, inertia: ArrayLike
 ) -> ScalarArray:
-    """Return 3 mu/R^3 c x (I c), shape (3,), N m: what turns a body in a central field.
+    """Return the torque 3 mu/R^3 c x (I c) of a central field on a body, shape (3,), N m.
 
     Args:
         field: the field.
-        place: of the mass centre, shape (3,), base frame, m.
-        inertia: about it, shape (3, 3), base axes, kg m^2.
+        place: position of the mass centre, shape (3,), base frame, m.
+        inertia: inertia about the mass centre, shape (3, 3), base axes, kg m^2.
 
     Raises:
         ParameterError: the mass centre is at the centre of the field.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics by one recursion out and back (Newton-Euler in the bodies' axes)."""
+"""Inverse dynamics: recursive Newton-Euler algorithm in body axes."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _newton_euler(
 ) -> ScalarArray:
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
-    # Gravity enters as an acceleration of the base against it.
+    # Gravity enters as the acceleration -gravity of the base.
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -gravity)
     rest = np.zeros(3, dtype=int)
     wrenches = model.table(Wrench(rest, rest))
     for k, _ in model.outward():
         wrenches[k] = inertias[k].moments(motions[k].linear[1], motions[k].field(1)).wrench
-    # In the number system of all three: some may be floats.
+    # In the common number type of all three: some may be floats.
     tau = zeros_like(as_scalars(q) + as_scalars(qd) + as_scalars(qdd), (model.n,))
     for k, joint in model.inward():
         tau[joint.coordinate] += wrenches[k].joint_effort(placements[k])

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kane's equations as the paper derives them from Lagrange's.  [P] sections 3 and 4.
 
-Every body has one Jacobian J_i = [J_w; J_v] with two kinds of axes, an inertia dyad M_i and an
-angular velocity dyad W_i; the equations of motion are sums of products of these. They say the
-same as the composite forms of `mass_matrix` and `coriolis`, and share nothing with them but the
-geometry. What a rotor adds, the armature, moves no body: it stands beside the sums.
+Every body has a Jacobian J_i = [J_w; J_v] (angular part in body axes, linear part in base axes),
+an inertia dyad M_i and an angular velocity dyad W_i; the equations of motion are sums of products
+of these. They are equivalent to the composite-rigid-body forms of `mass_matrix` and `coriolis`,
+and share only the geometry with them. Armatures belong to no body and are added to the sums.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KaneBody:
-    """One body in Kane's equations: angular parts in body axes, those of its mass centre in base.
+    """One body in Kane's equations: angular parts in body axes, mass-centre parts in base axes.
 
     [P] eqs. (13)-(16), (21), (25).
 
     Attributes:
         J: [J_w; J_v], shape (6, n), so that ``[omega; v] = J qd``.
-        J_dot: its rate, of these components, shape (6, n).
+        J_dot: time derivative of these components, shape (6, n).
         M: inertia dyad diag(I, m E) with I about the mass centre, shape (6, 6), kg m^2 and kg.
         W: angular velocity dyad diag([omega x], 0), shape (6, 6), rad/s.
         rotation: body axes in base axes, shape (3, 3).
-        center: place of the mass centre, shape (3,), base frame, m.
+        center: position of the mass centre, shape (3,), base frame, m.
     """
 
     J: ScalarArray
@@ -67,7 +67,7 @@ class KaneBody:
 
 
 def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[KaneBody]:
-    """Yield every body of Kane's equations, in the order of `model.bodies`.
+    """Yield the `KaneBody` of every body, in the order of `model.bodies`.
 
     Args:
         model: the robot.
@@ -75,12 +75,12 @@ def kane_bodies(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Iterator[Kane
         qd: their rates, shape (n,), 1/s.
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     qd = as_scalars(qd)
     for body, found in zip(rigid_tree(model).bodies, body_matrices(model, q), strict=True):
         R, J_R, omega = found.rotation, found.J_R, skew(found.J_R @ qd)
-        # The axes of J_w turn with the body: d(A^T J_R)/dt = A^T (dJ_R/dt - [omega x] J_R).
+        # J_w is in the rotating body axes: d(A^T J_R)/dt = A^T (dJ_R/dt - [omega x] J_R).
         turned = R.T @ (contract_last(found.H_R, qd) - omega @ J_R)
         inertia, nothing = as_scalars(body.inertia), np.zeros((3, 3), dtype=int)
         yield KaneBody(
@@ -104,7 +104,7 @@ class KaneTerms(NamedTuple):
     """The terms of M qdd + h = f, [P] eq. (34), and of M qdd + C qd = f, [P] eq. (38).
 
     Attributes:
-        M: generalized inertia matrix, shape (n, n), with the rotors.
+        M: generalized inertia matrix, shape (n, n), with the armatures.
         h: Coriolis and centrifugal terms, shape (n,), N m or N.
         C: the matrix of [P] eq. (36), shape (n, n): C qd = h, and dM/dt - 2C is skew.
     """
@@ -125,7 +125,7 @@ def kane_terms(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> KaneTerms:
         qd: their rates, shape (n,), 1/s.
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     qd, n = as_scalars(qd), model.n
     state = np.concatenate([as_scalars(q), qd])
@@ -170,7 +170,7 @@ class KaneEnergyTerms(NamedTuple):
 def kane_energy_terms(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> KaneEnergyTerms:
-    """Return T and what Lagrange's equation makes of it.  [P] eqs. (12), (13), (19)-(24).
+    """Return T and its derivatives in Lagrange's equation.  [P] eqs. (12), (13), (19)-(24).
 
     ``momentum_rate - energy_gradient`` is M qdd + h, [P] eqs. (29), (30).
 
@@ -181,7 +181,7 @@ def kane_energy_terms(
         qdd: their second derivatives, shape (n,).
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     qd, rotors = as_scalars(qd), model.armature * as_scalars(qd)
     energy, momentum = qd @ rotors / 2, rotors
@@ -205,8 +205,8 @@ def kane_inertia_forces(
 ) -> ScalarArray:
     """Return sum T_i^T [M_i d(J qd)/dt + W M_i J qd], the left-hand side of Kane's equations.
 
-    [P] eqs. (30), (32), [N] eq. (54); with B, those of a constrained robot, [P] eqs. (42)-(46),
-    where T_i = J_i B are partial velocities: their columns, one for each independent speed.
+    [P] eqs. (30), (32), [N] eq. (54); with B for a constrained robot, [P] eqs. (42)-(46), where
+    the columns of T_i = J_i B are the partial velocities of the independent speeds.
 
     Args:
         model: the robot.
@@ -219,7 +219,7 @@ def kane_inertia_forces(
         shape (m,), or (n,) without B.
 
     Raises:
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     partial = np.eye(model.n, dtype=int) if B is None else as_scalars(B)
     forces = partial.T @ (model.armature * as_scalars(qdd))

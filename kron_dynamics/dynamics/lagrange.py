@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations in the Kronecker formalism, as the paper states them.  [T] section 5.
 
-The same quantities as the composite forms of `mass_matrix` and `coriolis`, by the sums over
-bodies: slower, and the way the theory reads. C* is not unique as a matrix; each form has a
-function of its own, and all agree on ``qd (x) qd`` and in the reduced form.
+The quantities of `mass_matrix` and `coriolis`, computed as the sums over bodies of the theory:
+slower than the composite-rigid-body algorithms there. C* is not unique as a matrix; each form has
+a function, and all agree on ``qd (x) qd`` and in the reduced form.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def lagrange_mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
 def lagrange_coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> ScalarArray:
     """Return C = dM/dt - 1/2 N^T with N = (dM/dq)(qd (x) E_n), shape (n, n).  [T] eq. (97).
 
-    ``C qd`` is right, but ``dM/dt - 2C`` is not skew-symmetric; use `coriolis_matrix` where that
-    matters.
+    ``C qd`` is correct, but ``dM/dt - 2C`` is not skew-symmetric; `coriolis_matrix` has this
+    property.
 
     Args:
         model: the robot.
@@ -68,7 +68,7 @@ def lagrange_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     """
     n = model.n
     dM = mass_matrix_derivative(model, q)
-    # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
+    # Row i + j*n of d vec M/dq is d M[i, j]/dq; as M is symmetric, it equals row i*n + j.
     return dM - dM.reshape(n * n, n).T / 2
 
 
@@ -85,7 +85,7 @@ def vec_kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Any:
 
 
 class LagrangeTerms(NamedTuple):
-    """The left-hand side of Lagrange's equations but for the potential, shape (n,) each.
+    """The left-hand side of Lagrange's equations without the potential, shape (n,) each.
 
     Attributes:
         momentum_rate: d/dt (dT/dqd)^T = M qdd + (dM/dq)(qd (x) qd), [T] eq. (98).
@@ -110,15 +110,15 @@ def lagrange_terms(
     n, qd = model.n, as_scalars(qd)
     dM, square = mass_matrix_derivative(model, q), kronecker(qd, qd)
     momentum_rate = mass_matrix(model, q) @ as_scalars(qdd) + dM @ square
-    # Row i + j*n of d vec M/dq is d M[i, j]/dq; M is symmetric, so it is row i*n + j too.
+    # Row i + j*n of d vec M/dq is d M[i, j]/dq; as M is symmetric, it equals row i*n + j.
     return LagrangeTerms(momentum_rate, dM.reshape(n * n, n).T @ square / 2)
 
 
 def direct_velocity_free_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return C* without dM/dq, shape (n, n*n).
 
-    ``sum m J_TG^T H_TG + J_R^T I H_R + J_R^T bs(J_R)(I J_R (x) E_n)``, base axes: the kinetic
-    reactions of the accelerations that velocities alone cause.
+    ``sum m J_TG^T H_TG + J_R^T I H_R + J_R^T bs(J_R)(I J_R (x) E_n)``, base axes, with bs for
+    `block_skew`: the inertia forces of the velocity-dependent accelerations.
 
     Args:
         model: the robot.

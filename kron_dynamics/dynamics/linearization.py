@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The equations of motion near a motion: ``M_L dqdd + D_L dqd + K_L dq = dtau``.
+"""Equations of motion linearized about a motion: ``M_L dqdd + D_L dqd + K_L dq = dtau``.
 
-Behind joint j, with twist X = [[z~, s], [0, 0]], a change of q_j changes the acceleration field A
-of every body, as one sees it from that body, by [A_p, X] + 2 [V_p, X] (V - V_p): A_p and V_p are
-the fields of the body before the joint, V that of the body itself. A change of qd_j changes it by
-2 [V_p, X] + 2 X V. The fields [V_p, X] and [A_p, X] - 2 [V_p, X] V_p are those of rigid bodies, so
-that six numbers each say what the moments of whole subtrees are multiplied with.
+Let joint j have the twist X = [[z~, s], [0, 0]] and its parent body the acceleration field A_p and
+velocity field V_p. For every body in the joint's subtree, with velocity field V, a change of q_j
+changes the acceleration field in the body's frame by [A_p, X] + 2 [V_p, X] (V - V_p), and a change
+of qd_j by 2 [V_p, X] + 2 X V. The fields [V_p, X] and [A_p, X] - 2 [V_p, X] V_p are rigid-body
+fields of six numbers each, which multiply the mass moments of the whole subtree.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Linearization(NamedTuple):
 
     Attributes:
         mass_matrix: M_L = d tau/d qdd, the mass matrix, shape (n, n), kg m^2, kg m, kg.
-        damping_matrix: D_L = d tau/d qd, shape (n, n), N m s/rad, N s/m and the like: of Coriolis
-            and centrifugal terms, without friction.
+        damping_matrix: D_L = d tau/d qd, shape (n, n), N m s/rad, N s/m and the like: Coriolis and
+            centrifugal terms, without friction.
         stiffness_matrix: K_L = d tau/d q, shape (n, n), N m/rad, N/m and the like.
-        effort: tau_0 of the motion itself, shape (n,), N m or N: [K]'s h_L is tau - tau_0.
+        effort: tau_0, the effort of the motion itself, shape (n,), N m or N: [K]'s h_L is
+            tau - tau_0.
     """
 
     mass_matrix: ScalarArray
@@ -74,13 +75,12 @@ def state_matrix(M: FloatArray, D: FloatArray, K: FloatArray) -> FloatArray:
 
 @singledispatch
 def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Linearization:
-    """Return the derivatives of the inverse dynamics about any motion, and the efforts of it.
+    """Return the derivatives of inverse dynamics about any motion, and its efforts.
 
-    Exact, and equal to what [K] eqs. (60)-(67) give in terms of M, C and g, whichever C is taken:
+    Exact, and equal to [K] eqs. (60)-(67) in terms of M, C and g, for any choice of C:
     ``D_L = C* (qd (x) E + E (x) qd)`` and
-    ``K_L = (dM/dq)(qdd (x) E) + (dC*/dq)(qd (x) qd (x) E) + dg/dq``. Computed without the
-    derivatives in them: the operations grow with the square of n, not with its fourth power.
-    Joint friction is not part of it.
+    ``K_L = (dM/dq)(qdd (x) E) + (dC*/dq)(qd (x) qd (x) E) + dg/dq``. The derivatives in these are
+    not formed, so that the cost grows with n^2 instead of n^4. Joint friction is not included.
 
     Args:
         model: the robot.
@@ -96,26 +96,26 @@ def linearization(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RigidField:
-    """A field ``angular x r + linear`` of vectors, axes and origin of a body, shape (3,) each."""
+    """A vector field ``angular x r + linear`` in a body's frame, shape (3,) each."""
 
     linear: ScalarArray
     angular: ScalarArray
 
     def product(self, wrench: Wrench) -> Any:
-        """Return what a wrench at the origin does along this field."""
+        """Return the product of a wrench at the origin with this field (its power)."""
         return self.linear @ wrench.force + self.angular @ wrench.moment
 
     def wrench(self, inertia: Inertia) -> Wrench:
-        """Return the wrench that this field of accelerations takes."""
+        """Return the inertia wrench of this field as an acceleration field."""
         return inertia.moments(self.linear, skew(self.angular)).wrench
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FieldSensitivity:
-    """How accelerations behind a joint with twist X change, body axes.
+    """Derivatives of the accelerations in the subtree of a joint with twist X, body axes.
 
-    With the velocity field V of a body behind it they change by ``with_rate + 2 X V`` per unit of
-    qd and by ``with_position + (turning~) V`` per unit of q.
+    For a body of the subtree with velocity field V the derivative with respect to qd is
+    ``with_rate + 2 X V``, that with respect to q is ``with_position + (turning~) V``.
 
     Attributes:
         with_rate: 2 [V_p, X].
@@ -133,13 +133,15 @@ class _FieldSensitivity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SubtreeSensitivity:
-    """What passes between joint k and those before it, at a body on the way to the base.
+    """Coupling between joint k and its ancestors, expressed at a body on the path to the base.
 
     Attributes:
-        position: change of the wrench through joint k with q_k.
-        rate: the same with qd_k.
-        rigid: what joint k feels of a rigid field of accelerations behind it: X_k P.
-        gyroscopic: what it feels of velocities that are turned: moment, shape (3,).
+        position: derivative of the wrench through joint k with respect to q_k.
+        rate: derivative of the wrench through joint k with respect to qd_k.
+        rigid: X_k P; its product with a rigid acceleration field of the subtree is the effort of
+            joint k.
+        gyroscopic: moment, shape (3,); its product with a vector t is the effort of joint k for
+            the accelerations t~ V of the subtree.
     """
 
     position: Wrench
@@ -148,7 +150,7 @@ class _SubtreeSensitivity:
     gyroscopic: ScalarArray
 
     def to_parent(self, placed: JointPlacement) -> _SubtreeSensitivity:
-        """Return the same at the body before."""
+        """Return the coupling expressed at the parent body."""
         return _SubtreeSensitivity(
             self.position.to_parent(placed),
             self.rate.to_parent(placed),
@@ -160,7 +162,7 @@ class _SubtreeSensitivity:
 def _derivatives(
     model: RigidModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray]:
-    """D_L and K_L, shape (n, n) each."""
+    """Return D_L and K_L, shape (n, n) each."""
     n = model.n
     numbers = as_scalars(q) + as_scalars(qd) + as_scalars(qdd)
     D, K = zeros_like(numbers, (n, n)), zeros_like(numbers, (n, n))
@@ -169,7 +171,7 @@ def _derivatives(
     composites = composite_inertias(model, placements, inertias)
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (n,)), -model.gravity)
     rest = np.zeros(3, dtype=int)
-    # Of the subtree behind each joint: moments of velocities, wrench of accelerations.
+    # For the subtree of each joint: moments of the velocities, wrench of the accelerations.
     momenta = model.table(FieldMoments(rest, np.zeros((3, 3), dtype=int)))
     wrenches = model.table(Wrench(rest, rest))
     changes = model.table()
@@ -178,16 +180,16 @@ def _derivatives(
         momenta[k] = inertias[k].moments(motion.linear[0], motion.field(0))
         wrenches[k] = inertias[k].moments(motion.linear[1], motion.field(1)).wrench
         before = motions[joint.parent].carried(placed.offset).turned(placed.rotation.T)
-        changes[k] = _change(before, placed)
-    felt = model.table()
+        changes[k] = _field_sensitivity(before, placed)
+    sensitivities = model.table()
     for i, joint in model.inward():
         row, placed, change = joint.coordinate, placements[i], changes[i]
-        own = _felt(change, placed, composites[i], momenta[i], wrenches[i])
+        own = _subtree_sensitivity(change, placed, composites[i], momenta[i], wrenches[i])
         K[row, row] += own.position.joint_effort(placed)
         D[row, row] += own.rate.joint_effort(placed)
-        felt[i] = own.to_parent(placed)
+        sensitivities[i] = own.to_parent(placed)
         for k, behind in model.descendants(i):
-            column, there = behind.coordinate, felt[k]
+            column, there = behind.coordinate, sensitivities[k]
             K[row, column] += there.position.joint_effort(placed)
             D[row, column] += there.rate.joint_effort(placed)
             gyroscopic = there.gyroscopic
@@ -195,14 +197,14 @@ def _derivatives(
             K[column, row] += change.turning @ gyroscopic
             D[column, row] += change.with_rate.product(there.rigid)
             D[column, row] += 2 * (placed.angular_axis @ gyroscopic)
-            felt[k] = there.to_parent(placed)
+            sensitivities[k] = there.to_parent(placed)
         momenta[joint.parent] += momenta[i].to_parent(placed)
         wrenches[joint.parent] += wrenches[i].to_parent(placed)
     return D, K
 
 
-def _change(before: FrameMotion, placed: JointPlacement) -> _FieldSensitivity:
-    """The changes behind a joint, of the motion of the body before it as seen at the joint."""
+def _field_sensitivity(before: FrameMotion, placed: JointPlacement) -> _FieldSensitivity:
+    """Return the field sensitivity of a joint from its parent body's motion at the joint."""
     (v, a, _), (w, wd, _) = before.linear, before.angular
     z, s = placed.angular_axis, placed.linear_axis
     n = cross(w, z)
@@ -214,28 +216,28 @@ def _change(before: FrameMotion, placed: JointPlacement) -> _FieldSensitivity:
     )
 
 
-def _felt(
+def _subtree_sensitivity(
     change: _FieldSensitivity,
     placed: JointPlacement,
     composite: Inertia,
     momentum: FieldMoments,
     wrench: Wrench,
 ) -> _SubtreeSensitivity:
-    """What the joints before a joint feel of its changes, and it of theirs, at its own body.
+    """Return the coupling of a joint with its ancestors, at the joint's own body.
 
     Args:
-        change: of accelerations behind the joint.
-        placed: the joint's body on its parent.
-        composite: inertia of the subtree behind the joint.
+        change: sensitivity of the accelerations in the joint's subtree.
+        placed: placement of the joint's body on its parent.
+        composite: inertia of the joint's subtree.
         momentum: moments of the subtree's velocities.
-        wrench: that the subtree's accelerations take.
+        wrench: inertia wrench of the subtree's accelerations.
     """
     z, s = placed.angular_axis, placed.linear_axis
     p, Q = momentum.force, momentum.matrix
-    # Velocities turned by z~ have the moment N z.
+    # The velocities multiplied by z~ have the moment N z.
     N = np.trace(Q) * np.eye(3, dtype=int) - Q
     n, f, m = change.turning, wrench.force, wrench.moment
-    # The last term: with q the wrench turns and moves together with the subtree.
+    # The last term: the wrench rotates and moves with the subtree when q changes.
     position = (
         change.with_position.wrench(composite)
         + Wrench(cross(n, p), N @ n)

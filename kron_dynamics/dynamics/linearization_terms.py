@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The terms that the linearization is the sum of, one by one, as [K] states them."""
+"""The individual terms of the linearization, as [K] states them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 class LinearizationTerms(NamedTuple):
-    """The terms of ``M(s) sdd + C(s, sd) sd + g(s)`` to the first order about a motion R.
+    """The terms of ``M(s) sdd + C(s, sd) sd + g(s)`` to first order about a motion R.
 
-    With deviations y of s each is its value on the motion, plus what multiplies y, yd and ydd;
-    their sums are the `Linearization`: K_L is ``inertia.by_x + coriolis.by_x + gravity_slope``,
-    D_L ``coriolis.by_y``, M_L ``inertia.by_y``.
+    Each holds its value on the motion and the factors of the deviations y, yd and ydd of s, sd
+    and sdd. Their sums are the `Linearization`: K_L is
+    ``inertia.by_x + coriolis.by_x + gravity_slope``, D_L ``coriolis.by_y``, M_L ``inertia.by_y``.
 
     Attributes:
         inertia: M(s) sdd, [K] eq. (60): ``value`` M sdd, ``by_x`` (dM/ds)(sdd (x) E), ``by_y`` M.
@@ -42,10 +42,9 @@ class LinearizationTerms(NamedTuple):
 def linearization_terms(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> LinearizationTerms:
-    """Return the terms of the equations of motion to the first order.  [K] eqs. (60)-(62).
+    """Return the terms of the equations of motion to first order.  [K] eqs. (60)-(62).
 
-    With the Christoffel C, and each derivative formed as it stands there: to compute with, take
-    `linearization`.
+    With the Christoffel C and every derivative formed as written there; `linearization` is faster.
 
     Args:
         model: the robot.
@@ -54,8 +53,8 @@ def linearization_terms(
         qdd: their second derivatives, shape (n,).
 
     Raises:
-        ArgumentTypeError: q, qd or qdd holds no numbers.
-        ShapeError: it has another shape.
+        ArgumentTypeError: q, qd or qdd is not an array of numbers.
+        ShapeError: q, qd or qdd has another shape.
     """
     n = model.n
     q, qd, qdd = (vector(x, name, n) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd')))

@@ -18,10 +18,10 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     """Return M(q), shape (n, n), symmetric positive definite, kg m^2, kg m, kg.
 
-    [T] eq. (95) by composite bodies: M[i, k] = tr(X_i (X_k P)^T) with the pseudo-inertia P of
-    the subtree behind joint k, i being nearer the base. The momentum X_k P is carried from body
-    to body towards the base, and each joint on the way takes the component it feels. The rotors'
-    inertia stands on the diagonal.
+    [T] eq. (95) by the composite-rigid-body algorithm: M[i, k] = tr(X_i (X_k P)^T) with the
+    pseudo-inertia P of the subtree of joint k and an ancestor i of k. The momentum X_k P is
+    transformed from body to body towards the base and projected on the axis of each joint on the
+    path. The armatures are added to the diagonal.
 
     Args:
         model: the robot.
@@ -31,7 +31,7 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> ScalarArray:
     M = zeros_like(q, (tree.n, tree.n))
     placements = joint_placements(tree, q)
     momenta = subtree_momenta(tree, placements)
-    carried = tree.table()  # the momenta, in the axes of a body on their way
+    carried = tree.table()  # the momenta, in the frame of a body on their path to the base
     for i, joint in tree.inward():
         row, placed, own = joint.coordinate, placements[i], momenta[i].wrench
         M[row, row] += own.joint_effort(placed)

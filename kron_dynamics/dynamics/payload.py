@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads as arguments of the equations: numbers that may change while the robot moves."""
+"""Payloads as arguments of the equations, which may change at run time."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 def carrying(model: RobotModel, links: Sequence[str], payload: ArrayLike) -> RobotModel:
     """Return a model for the equations of motion whose links carry payloads.
 
-    M, C*, C, c, g, efforts, energies and linear models of it are those of the robot plus a part
-    that is linear in the payload. Its bodies must not be looked at: no link gets another
-    inertia in the description.
+    Its M, C*, C, c, g, efforts, energies and linear models are those of the robot plus a part
+    that is linear in the payload. Its `bodies` are not accessible, as the payload is not added to
+    the inertias of the links.
 
     Args:
-        model: the robot, or what stands for it in a record of its loops.
-        links: what carries, different ones.
-        payload: ten inertial parameters for each link, shape (10 l,), as `inertial_parameters`
-            has them, about the link's origin and in its axes. Numbers of any kind.
+        model: the robot, or its stand-in while a kernel is traced with loops.
+        links: names of the links that carry payloads, all different.
+        payload: ten inertial parameters for each of the l links, shape (10 l,), in the order of
+            `inertial_parameters`, about the link's origin and in its axes; any number type.
 
     Raises:
         UnknownFrameError: the model has no such link.
@@ -51,7 +51,7 @@ def carrying_tree(model: RigidModel, links: Sequence[str], payload: ArrayLike) -
 
 
 class _CarryingTree:
-    """A model that is another one but for what its bodies carry."""
+    """Proxy of a model that adds payloads to the inertias of its bodies."""
 
     def __init__(self, model: RigidModel, added: Sequence[tuple[int, Inertia]]) -> None:
         self._model = model
@@ -59,13 +59,13 @@ class _CarryingTree:
 
     def __getattr__(self, name: str) -> Any:
         if name == 'bodies' or name.startswith('_'):
-            raise AttributeError(f'{name}: bodies do not tell what they carry, per_body does')
+            raise AttributeError(f'{name}: bodies do not include payloads, per_body does')
         return getattr(self._model, name)
 
     def per_body(self, function: Callable[[RigidModel], list[Inertia]]) -> Any:
-        """Return inertias of every body that a function of the model gives, with the payloads."""
+        """Return the bodies' inertias computed by a function of the model, with the payloads."""
         inertias = self._model.per_body(function)
-        if not isinstance(inertias, list):  # constants of a record of loops
+        if not isinstance(inertias, list):  # constants of a trace with loops
             table = self._model.table()
             for k, _ in self._model.outward():
                 table[k] = inertias[k]
@@ -76,10 +76,10 @@ class _CarryingTree:
 
 
 def inertia_of(parameters: ScalarArray) -> Inertia:
-    """Return the moments that ten inertial parameters are.
+    """Return the `Inertia` with the given ten inertial parameters.
 
     Args:
-        parameters: mass, first moment, inertia, shape (10,), as `inertial_parameters` has them.
+        parameters: mass, first moment, inertia, shape (10,), ordered as `inertial_parameters`.
     """
     mass, first, (xx, xy, xz, yy, yz, zz) = parameters[0], parameters[1:4], parameters[4:]
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -87,19 +87,19 @@ def inertia_of(parameters: ScalarArray) -> Inertia:
 
 
 def parameters_of_inertia(inertia: Inertia) -> FloatArray:
-    """Return the ten inertial parameters of moments, shape (10,): see `inertial_parameters`."""
+    """Return the ten parameters of an `Inertia`, shape (10,): see `inertial_parameters`."""
     turning = rotational_inertia(inertia.second)
     return np.array([inertia.mass, *inertia.first, *turning[np.triu_indices(3)]], dtype=np.float64)
 
 
 @singledispatch
 def with_inertias(model: RobotModel, parameters: FloatArray) -> RobotModel:
-    """Return a model with other inertias of its bodies, for what looks at these.
+    """Return a copy of a model whose bodies have the given inertias.
 
     Args:
         model: the robot.
-        parameters: ten inertial parameters for each body and more, shape (10 b + ...,), as
-            `inertial_parameters` has them.
+        parameters: inertial parameters, shape (10 b + ...,), ordered as `inertial_parameters`;
+            of a rigid tree those after the bodies' are ignored.
     """
     tree, bodies = rigid_tree(model), list[Body]()
     for k, body in enumerate(tree.bodies):
@@ -111,7 +111,7 @@ def with_inertias(model: RobotModel, parameters: FloatArray) -> RobotModel:
 
 
 def placed(inertia: Inertia, frame: Frame) -> Inertia:
-    """Return moments about a link's origin, in its axes, about the origin of its body."""
+    """Return moments given in a link's frame, transformed to the frame of its body."""
     if (frame.rotation != np.eye(3)).any():
         inertia = inertia.turned(frame.rotation)
     return inertia.about(frame.translation) if frame.translation.any() else inertia

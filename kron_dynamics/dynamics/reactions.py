@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What joints carry: the whole wrench that goes through each, for its bearings."""
+"""Joint reactions: the full wrench transmitted by each joint, for sizing its bearings."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def joint_reactions(
 ) -> ScalarArray:
     """Return the wrench that each joint's parent exerts on its body, shape (joints, 6), N, N m.
 
-    Rows [force; moment] in base axes, in the order of `model.joints`, the moment about the origin
-    of the joint's link. Newton's and Euler's equations, [P] eq. (33), of all that the joint
-    carries. Its component along the joint is the joint's effort but for that of the rotor.
+    Rows [force; moment] in base axes, in the order of `model.joints`, with the moment about the
+    origin of the joint's link: the Newton-Euler equations, [P] eq. (33), of the joint's subtree.
+    The component along the joint axis is the joint's effort without its rotor's inertia.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
         qdd: their second derivatives, shape (n,).
-        wrenches: what acts on links from outside, without gravity.
+        wrenches: external wrenches on links, without gravity.
 
     Raises:
-        ArgumentTypeError: one of the wrenches is none.
+        ArgumentTypeError: an item of `wrenches` is not a `Wrench`.
         UnknownFrameError: the model has no such link.
-        ModelError: a wrench acts on a link that bends, and has no point.
+        ModelError: a wrench without a point acts on a flexible link.
     """
     tree = rigid_tree(model)
     placements = body_placements(tree, q)

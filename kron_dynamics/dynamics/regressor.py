@@ -24,19 +24,19 @@ PARAMETERS_PER_BODY = 10
 
 @singledispatch
 def inertial_parameters(model: RobotModel) -> FloatArray:
-    """Return pi, shape (10 b + n,): ten numbers for each of the b bodies, then the armatures.
+    """Return pi, shape (10 b + n,): ten parameters of each of the b bodies, then the armatures.
 
     Per body [m, h_x, h_y, h_z, I_xx, I_xy, I_xz, I_yy, I_yz, I_zz]: mass, first moment and
-    inertia about the body frame's origin, in the body's axes, kg, kg m, kg m^2. Bodies in the
-    order of `model.bodies`. Of robots with flexible links those of `model.skeleton.bodies`: the
-    rigid bodies and what is rigid of the flexible links; and a last number 1 for the beams as they
-    are, so that pi has shape (10 b + n + 1,).
+    inertia about the body frame's origin, in the body's axes, kg, kg m, kg m^2. Bodies are in the
+    order of `model.bodies`. A robot with flexible links has those of `model.skeleton.bodies` (the
+    rigid bodies and the rigid parts of flexible links) and a last parameter 1 for the beams, which
+    are not parametrized, so that pi has shape (10 b + n + 1,).
     """
     return np.concatenate([parameters_of(model.bodies), model.armature])
 
 
 def parameters_of(bodies: Sequence[Body]) -> FloatArray:
-    """Return the ten numbers of each of b bodies, shape (10 b,)."""
+    """Return the ten inertial parameters of each of b bodies, shape (10 b,), in SI units."""
     rows = []
     for body in bodies:
         inertia = rotational_inertia(body.second_moment)
@@ -45,7 +45,7 @@ def parameters_of(bodies: Sequence[Body]) -> FloatArray:
 
 
 def _inertia_columns(w: ScalarArray) -> ScalarArray:
-    """L(w), shape (3, 6), with L(w) [I_xx, I_xy, I_xz, I_yy, I_yz, I_zz] = I w."""
+    """Return L(w), shape (3, 6), with L(w) [I_xx, I_xy, I_xz, I_yy, I_yz, I_zz] = I w."""
     x, y, z = w
     return np.array([[x, y, z, 0, 0, 0], [0, x, 0, y, z, 0], [0, 0, x, 0, y, z]])
 
@@ -54,9 +54,10 @@ def _inertia_columns(w: ScalarArray) -> ScalarArray:
 def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ScalarArray:
     """Return Y(q, qd, qdd), shape (n, 10 b + n): ``tau = Y pi``, without friction.
 
-    Of robots with flexible links shape (n, 10 b + n + 1): the last column is what the beams take.
+    For a robot with flexible links the shape is (n, 10 b + n + 1), and the last column holds the
+    efforts of the beams.
 
-    With body-axes acceleration a of the body's origin (gravity taken off) and w, wd:
+    With the body-axes acceleration a of the body's origin (less gravity) and w, wd:
     force = m a + ([wd x] + [w x]^2) h, moment = h x a + I wd + w x I w.
 
     Args:

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Third-order dynamics: rates of the efforts of a motion with jerk, and the jerk of such rates.
+"""Third-order dynamics: effort rates of a motion with jerk, and the jerk from effort rates.
 
-The recursion of `inverse_dynamics`, differentiated step by step in the bodies' axes: inertias,
-axes and most offsets are constants there, and a joint turns what goes through it.
+The recursion of `inverse_dynamics` is differentiated with respect to time in body axes, where
+inertias, joint axes and most offsets are constant; a moving joint rotates the wrench it transmits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def inverse_dynamics_rate(
     """Return d(tau)/dt, shape (n,), N m/s or N/s: the rate of `inverse_dynamics` along a motion.
 
     ``M qddd + (dM/dq)(qdd (x) qd) + C* (qdd (x) qd + qd (x) qdd) + (dC*/dq)(qd (x) qd (x) qd)
-    + (dg/dq) qd``, exactly, without forming the derivatives in it; [N] eq. (65). Without friction.
+    + (dg/dq) qd``, exact, without forming these derivatives; [N] eq. (65). Without friction.
 
     Args:
         model: the robot.
@@ -48,10 +48,10 @@ def inverse_dynamics_rate(
 def forward_jerk(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, tau_rate: ArrayLike
 ) -> ScalarArray:
-    """Return qddd, shape (n,), rad/s^3 or m/s^3, of efforts and their rates, without friction.
+    """Return qddd, shape (n,), rad/s^3 or m/s^3, from efforts and their rates, without friction.
 
-    ``M^-1 (tau_rate - r)`` with r the `inverse_dynamics_rate` of the accelerations that tau
-    causes and no jerk: the inverse of that function.
+    ``M^-1 (tau_rate - r)`` with r the `inverse_dynamics_rate` for the accelerations that tau
+    causes and zero jerk: the inverse of `inverse_dynamics_rate`.
 
     Args:
         model: the robot.
@@ -61,7 +61,7 @@ def forward_jerk(
         tau_rate: their rates, shape (n,), N m/s or N/s.
 
     Raises:
-        InvalidInertiaError: a joint moves no mass, so that M has no inverse.
+        InvalidInertiaError: a joint moves no mass, so that M is singular.
     """
     qdd = forward_dynamics(model, q, qd, tau)
     left = inverse_dynamics_rate(model, q, qd, qdd, zeros_like(q, (model.n,)))
@@ -70,30 +70,30 @@ def forward_jerk(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AccelerationRate:
-    """Rates of the components of a body's accelerations in its own axes, which turn with it.
+    """Rates of the components of a body's accelerations in its own, rotating axes.
 
     Attributes:
-        linear: of the acceleration of the origin, shape (3,).
-        angular: of the angular acceleration, shape (3,).
+        linear: rate of the acceleration of the origin, shape (3,).
+        angular: rate of the angular acceleration, shape (3,).
     """
 
     linear: ScalarArray
     angular: ScalarArray
 
     def field(self, motion: FrameMotion) -> ScalarArray:
-        """Return d/dt (wd~ + w~ w~), shape (3, 3), of the motion in the same axes."""
+        """Return d/dt (wd~ + w~ w~), shape (3, 3), for the body's motion in the same axes."""
         w, wd, _ = motion.angular
         products = np.outer(w, wd)
         across: ScalarArray = products + products.T - 2 * (w @ wd) * np.eye(3, dtype=int)
         return skew(self.angular) + across
 
     def moved(self, before: FrameMotion, body: JointPlacement, rates: Any) -> _AccelerationRate:
-        """Return the rates of the next body, its joint moving with rates (qd, qdd, qddd).
+        """Return the rates of a child body whose joint moves with rates (qd, qdd, qddd).
 
         Args:
             before: motion of this body.
-            body: the next one, on this.
-            rates: three derivatives of the joint's coordinate.
+            body: placement of the child body on this one.
+            rates: first to third derivative of the joint's coordinate.
         """
         qd, qdd, qddd = rates
         s, z = body.linear_axis, body.angular_axis
@@ -102,7 +102,7 @@ class _AccelerationRate:
         turning = z * qd
         w_rate = wd - cross(turning, w)
         linear = body.rotation.T @ (self.linear + self.field(before) @ body.offset)
-        # The joint slides along s: the place that is carried moves, too.
+        # The joint slides along s, so the child's origin moves relative to this body.
         sliding = cross(wd, s) + cross(w, cross(w, s)) + 2 * cross(w_rate, s)
         return _AccelerationRate(
             linear - cross(turning, a) + s * qddd + cross(w, s) * (2 * qdd) + sliding * qd,
@@ -123,7 +123,7 @@ class _ChangingWrench:
         return _ChangingWrench(self.wrench + other.wrench, self.rate + other.rate)
 
     def to_parent(self, body: JointPlacement, qd: Any) -> _ChangingWrench:
-        """Return what the parent body receives through a joint that moves with qd."""
+        """Return the wrench transmitted to the parent body by a joint that moves with qd."""
         force, moment = self.wrench.force, self.wrench.moment
         turning, sliding = body.angular_axis * qd, body.linear_axis * qd
         rate = self.rate + Wrench(
@@ -140,7 +140,7 @@ def _newton_euler_rate(
     motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
     qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
     rest = np.zeros(3, dtype=int)
-    # Gravity's components change with the base's axes alone, which are at rest.
+    # Gravity's components are constant in base axes, which are at rest.
     rates = model.table(_AccelerationRate(rest, rest))
     wrenches = model.table(_ChangingWrench(Wrench(rest, rest), Wrench(rest, rest)))
     for k, joint in model.outward():
@@ -148,7 +148,7 @@ def _newton_euler_rate(
         steps = qd[c], qdd[c], qddd[c]
         rates[k] = rates[joint.parent].moved(motions[joint.parent], placements[k], steps)
         wrenches[k] = _body_wrench(inertias[k], motions[k], rates[k])
-    # In the number system of all four: some may be floats.
+    # In the common number type of all four: some may be floats.
     tau_rate = zeros_like(as_scalars(q) + qd + qdd + qddd, (model.n,))
     for k, joint in model.inward():
         c = joint.coordinate
@@ -162,7 +162,7 @@ def _newton_euler_rate(
 def _body_wrench(
     inertia: Inertia, motion: FrameMotion, rate: _AccelerationRate
 ) -> _ChangingWrench:
-    """What a body's accelerations take: its moments are constants in its axes."""
+    """Return a body's inertia wrench and its rate; its mass moments are constant in its axes."""
     return _ChangingWrench(
         inertia.moments(motion.linear[1], motion.field(1)).wrench,
         inertia.moments(rate.linear, rate.field(motion)).wrench,

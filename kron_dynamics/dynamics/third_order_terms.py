@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of efforts as sums of terms: in Kronecker products, and by the energies of acceleration.
+"""Effort rates as sums of terms: with Kronecker products, and from energies of acceleration.
 
-And equations of motion by time derivatives of energies. Each derivative is formed as it stands
-there: to compute with, take `inverse_dynamics` and `inverse_dynamics_rate`.
+Also the equations of motion from time derivatives of energies. Every derivative is formed as
+written in the paper; `inverse_dynamics` and `inverse_dynamics_rate` are faster.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class EffortRateTerms(NamedTuple):
 def effort_rate_terms(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> EffortRateTerms:
-    """Return the terms of the efforts' rates in Kronecker products, shape (n,) each, N m/s or N/s.
+    """Return the terms of the effort rates in Kronecker products, shape (n,) each, N m/s or N/s.
 
     Args:
         model: the robot.
@@ -63,8 +63,8 @@ def effort_rate_terms(
         qddd: third derivatives, shape (n,).
 
     Raises:
-        ArgumentTypeError: an argument holds no numbers.
-        ShapeError: it has another shape.
+        ArgumentTypeError: an argument is not an array of numbers.
+        ShapeError: an argument has another shape.
     """
     n = model.n
     q, qd, qdd, qddd = _motion(model, q, qd, qdd, qddd)
@@ -84,8 +84,8 @@ class AppellRateTerms(NamedTuple):
 
     Attributes:
         by_jerk: dE_A^(2)/dqddd.
-        by_rate: 1/2 dE_A^(1)/dqd, of the complete energy: what depends on qd alone counts.
-        gravity: the rate of dV/dq.
+        by_rate: 1/2 dE_A^(1)/dqd of the complete energy, with the terms in qd alone.
+        gravity: the time derivative of dV/dq.
     """
 
     by_jerk: ScalarArray
@@ -96,7 +96,7 @@ class AppellRateTerms(NamedTuple):
 def appell_rate_terms(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> AppellRateTerms:
-    """Return the terms of the efforts' rates by the energies of acceleration, (n,) each, N m/s.
+    """Return the terms of the effort rates from the energies of acceleration, (n,) each, N m/s.
 
     [N] eqs. (64), (65); the first two are the sums over all bodies of [N] eqs. (61), (62).
 
@@ -108,8 +108,8 @@ def appell_rate_terms(
         qddd: third derivatives, shape (n,).
 
     Raises:
-        ArgumentTypeError: an argument holds no numbers.
-        ShapeError: it has another shape.
+        ArgumentTypeError: an argument is not an array of numbers.
+        ShapeError: an argument has another shape.
     """
     q, qd, qdd, qddd = _motion(model, q, qd, qdd, qddd)
     by_jerk = jacobian_of(lambda x: second_order_acceleration_energy(model, q, qd, qdd, x), qddd)[
@@ -122,16 +122,16 @@ def appell_rate_terms(
 def appell_forces(model: RobotModel, motion: Sequence[ArrayLike], order: int = 0) -> ScalarArray:
     """Return the generalized inertia forces by Gibbs and Appell, shape (n,), N m or N.
 
-    The derivative of the k-th time derivative of E_A^(1) by the (k+2)-th of the coordinates,
-    whatever k: M qdd + c.  [N] eqs. (57), (58), (60).
+    The derivative of the k-th time derivative of E_A^(1) with respect to the (k+2)-th time
+    derivative of the coordinates; for every k it is M qdd + c.  [N] eqs. (57), (58), (60).
 
     Args:
         model: the robot.
-        motion: q, qd, qdd and as many further derivatives as the order, shape (order + 3, n).
+        motion: q, qd, qdd and k further derivatives, shape (order + 3, n).
         order: k, 0 or more.
 
     Raises:
-        ArgumentTypeError: motion holds no numbers, or order is none.
+        ArgumentTypeError: motion is not an array of numbers, or order is not an integer.
         ParameterError: the order is negative.
         ShapeError: motion has another shape.
     """
@@ -142,17 +142,18 @@ def appell_forces(model: RobotModel, motion: Sequence[ArrayLike], order: int = 0
 def appell_jerk_forces(
     model: RobotModel, motion: Sequence[ArrayLike], order: int = 0
 ) -> ScalarArray:
-    """Return dE_A^(2)/dqddd by time derivatives of E_A^(2), shape (n,), N m/s or N/s.
+    """Return dE_A^(2)/dqddd from time derivatives of E_A^(2), shape (n,), N m/s or N/s.
 
-    Of the k-th of them, by the (k+3)-th derivative of the coordinates.  [N] eq. (67).
+    The derivative of the k-th time derivative of E_A^(2) with respect to the (k+3)-th time
+    derivative of the coordinates.  [N] eq. (67).
 
     Args:
         model: the robot.
-        motion: q, qd, qdd, qddd and as many further derivatives as the order, (order + 4, n).
+        motion: q, qd, qdd, qddd and k further derivatives, shape (order + 4, n).
         order: k, 0 or more.
 
     Raises:
-        ArgumentTypeError: motion holds no numbers, or order is none.
+        ArgumentTypeError: motion is not an array of numbers, or order is not an integer.
         ParameterError: the order is negative.
         ShapeError: motion has another shape.
     """
@@ -167,18 +168,18 @@ def appell_jerk_forces(
 def mangeron_tsenov_forces(
     model: RobotModel, motion: Sequence[ArrayLike], order: int = 1
 ) -> ScalarArray:
-    """Return the generalized inertia forces by time derivatives of T, shape (n,), N m or N.
+    """Return the generalized inertia forces from time derivatives of T, shape (n,), N m or N.
 
     ``1/m (dT^(m)/dq^(m) - (m + 1) dT/dq)`` with the m-th time derivatives: Lagrange's, Nielsen's
-    (m = 1) and Tsenov's equations (m = 2), all of them M qdd + c.  [N] eq. (59).
+    (m = 1) and Tsenov's equations (m = 2), all of them equal to M qdd + c.  [N] eq. (59).
 
     Args:
         model: the robot.
-        motion: q, qd and as many further derivatives as the order, shape (order + 2, n).
+        motion: q, qd and m further derivatives, shape (order + 2, n).
         order: m, 1 or more.
 
     Raises:
-        ArgumentTypeError: motion holds no numbers, or order is none.
+        ArgumentTypeError: motion is not an array of numbers, or order is not an integer.
         ParameterError: the order is below 1.
         ShapeError: motion has another shape.
     """
@@ -200,15 +201,15 @@ def _slope(
     times: int,
     by: int,
 ) -> ScalarArray:
-    """Derivative by motion[by] of the time derivative of that order of an energy, shape (n,).
+    """Return the derivative of a time derivative of an energy by motion[by], shape (n,).
 
     Args:
         model: the robot.
-        energy: of the coordinates and their first derivatives, `count` arguments in all.
-        count: of its arguments.
-        motion: the coordinates and their derivatives.
-        times: order of the time derivative.
-        by: of motion, what it is differentiated by.
+        energy: function of the coordinates and their first ``count - 1`` time derivatives.
+        count: number of its arguments.
+        motion: the coordinates and their time derivatives.
+        times: order of the time derivative of the energy.
+        by: index in `motion` of the variable of differentiation.
     """
     rows = list(matrix(motion, 'motion', count + times, model.n))
 
@@ -234,6 +235,6 @@ def _motion(model: RobotModel, *derivatives: ArrayLike) -> list[ScalarArray]:
 
 
 def _gravity_rate(model: RobotModel, q: ScalarArray, qd: ScalarArray) -> ScalarArray:
-    """(dg/dq) qd, shape (n,)."""
+    """Return (dg/dq) qd, shape (n,)."""
     along = jacobian_of(lambda t: gravity_vector(model, q + t[0] * qd), 0 * as_scalars(q)[:1])
     return along[1][:, 0]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many forces and moments at once, as generalized forces through Kane's body Jacobians."""
+"""Generalized forces of several external wrenches, through Kane's body Jacobians."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Wrench(NamedTuple):
     """A force and a moment on a link.
 
     Attributes:
-        link: what they act on.
+        link: name of the link they act on.
         force: shape (3,), N.
         moment: shape (3,), N m.
         point: where the force acts, in the link's frame, shape (3,), m; None for the mass centre
-            of the link, and of its body where the link has no inertia.
+            of the link, or of its body if the link has no inertia.
         axes: link in whose axes force and moment are given; None for the link's own.
     """
 
@@ -44,18 +44,18 @@ def wrench_forces(model: RobotModel, q: ArrayLike, wrenches: Sequence[Wrench]) -
 
     [P] eqs. (4), (28), (31), [N] eq. (56).
 
-    Each body's wrenches are first made one about its mass centre, n_i and f_i, in its own axes;
-    R_i holds these axes in those of the base. What acts on the base does nothing.
+    The wrenches on each body are first reduced to its mass centre, n_i and f_i, in its own axes;
+    R_i is the rotation from these into base axes. Wrenches on the base have no effect.
 
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        wrenches: any number of them, some on the same link too.
+        wrenches: any number of them, several on one link included.
 
     Raises:
-        ArgumentTypeError: one of them is no `Wrench`.
+        ArgumentTypeError: an item is not a `Wrench`.
         UnknownFrameError: the model has no such link.
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     n_b, f_b = body_wrenches(model, q, wrenches)
     forces = zeros_like(q, (model.n,))
@@ -76,12 +76,12 @@ def body_wrenches(
     Args:
         model: the robot.
         q: coordinates, shape (n,), rad or m.
-        wrenches: any number of them, some on the same link too.
+        wrenches: any number of them, several on one link included.
 
     Raises:
-        ArgumentTypeError: one of them is no `Wrench`.
+        ArgumentTypeError: an item is not a `Wrench`.
         UnknownFrameError: the model has no such link.
-        ModelError: a link of the robot bends.
+        ModelError: the robot has flexible links or closed loops.
     """
     tree = rigid_tree(model)
     n_b, f_b = (zeros_like(q, (len(tree.bodies), 3)) for _ in range(2))
@@ -98,18 +98,18 @@ def body_wrenches(
 def on_body(
     model: RobotModel, tree: RigidModel, q: ArrayLike, wrench: Wrench
 ) -> tuple[int, ScalarArray, ScalarArray, ScalarArray]:
-    """Return the body that a wrench acts on, force, moment and place there, shape (3,) each.
+    """Return the body that a wrench acts on, and force, moment and point, shape (3,) each.
 
-    In the axes and the frame of the body; -1 and what acts on it for the base.
+    The vectors are in the body's frame. The body is -1 for the base.
 
     Args:
         model: the robot.
-        tree: its bodies, of a robot with flexible links its skeleton.
+        tree: tree of its bodies; the skeleton of a robot with flexible links.
         q: coordinates, shape (n,), rad or m.
-        wrench: on a link.
+        wrench: the wrench.
 
     Raises:
-        ArgumentTypeError: it is no `Wrench`.
+        ArgumentTypeError: it is not a `Wrench`.
         UnknownFrameError: the model has no such link.
     """
     if not isinstance(wrench, Wrench):
