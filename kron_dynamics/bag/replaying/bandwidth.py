@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much smoothing takes from an acceleration, from the spectra of motion and noise.
+"""Acceleration removed by smoothing, estimated from the spectra of motion and noise.
 
-A recorded signal is motion plus white noise of known strength. Where its spectrum stands clearly
-above that of the noise, what is above is motion. A window that smooths more has less noise and
-takes more of the motion; the error of an acceleration is the sum of both.
+A recorded signal is motion plus white noise of known density. Where its spectrum is clearly above
+that of the noise, the excess is motion. A longer window leaves less noise but removes more of the
+motion; the squared error of an acceleration is the sum of both.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from scipy.fft import next_fast_len, rfft
 from kron_dynamics.bag.replaying.kernels import DerivativeKernels
 from kron_dynamics.typing import FloatArray
 
-# Rows of one periodogram at most: what is slower than these is not smoothed away by any window.
+# Most rows of one periodogram: no window removes motion at lower frequencies.
 SPECTRUM_ROWS = 16384
-# Frequencies that are averaged: those within this factor, and at least so many to each side.
+# Spectra are averaged within this factor of each frequency, over at least so many to each side.
 AVERAGED_SHARE = 1.15
 AVERAGED_LEAST = 2
-# A spectrum that many times as strong as the noise is motion.
+# A spectrum above this multiple of the noise counts as motion.
 EVIDENT = 3.0
-# How the spectrum falls is fitted from this share of the frequency that noise hides.
+# A power law is fitted from 1 / FITTED_RANGE of the first frequency hidden by noise up to it, if
+# there are more than LEAST_FITTED frequencies.
 FITTED_RANGE = 4.0
 LEAST_FITTED = 5
-# Powers of frequency: no acceleration of a drive falls slower, none is expected to fall faster.
+# Bounds of the power law's (negative) exponent. The acceleration of a drive falls no slower, and
+# is not expected to fall faster.
 SLOWEST_FALL = 1.5
 STEEPEST_FALL = 12.0
 
@@ -38,8 +40,8 @@ class AccelerationSpectrum:
     """Power of an acceleration over frequency, without noise.
 
     Attributes:
-        angle: 2 pi times frequency times step, shape (F,): multiples of the first, up to pi.
-        power: in each frequency's band, shape (F,), in (rad/s^2)^2 or (m/s^2)^2.
+        angle: angular frequencies in rad per sample, shape (F,): multiples of the first, up to pi.
+        power: power in each frequency's band, shape (F,), in (rad/s^2)^2 or (m/s^2)^2.
     """
 
     angle: FloatArray
@@ -51,13 +53,13 @@ class AccelerationSpectrum:
         return float(self.power.sum())
 
     def taken(self, kernels: DerivativeKernels) -> float:
-        """Return the mean square of what smoothing takes of the acceleration.
+        """Return the mean square of the acceleration that smoothing removes.
 
         Args:
-            kernels: how the acceleration is estimated.
+            kernels: weights that estimate the acceleration.
         """
         half_count = len(kernels.average) // 2
-        # The angles are whole parts of a turn: after as many samples all phases come again.
+        # All frequencies are multiples of 2 pi / turn, so the weights are wrapped modulo turn.
         turn = round(2.0 * np.pi / self.angle[0])
         places = np.arange(-half_count, half_count + 1) % turn
         response = np.fft.rfft(np.bincount(places, kernels.average, turn)).real
@@ -73,14 +75,14 @@ def acceleration_spectrum(
 ) -> AccelerationSpectrum:
     """Return the spectrum of the acceleration of a joint.
 
-    At each frequency it is that of the signal with less noise there.
+    At each frequency it is taken from the signal with less noise there.
 
     Args:
-        positions: of each segment, evenly spaced, shape (N,).
-        velocities: likewise; None where there are none.
-        step: distance of samples in s.
+        positions: positions in each segment, evenly spaced, shape (N,).
+        velocities: velocities likewise; None where there are none.
+        step: time step of the samples in s.
         position_noise: standard deviation of the white noise on positions.
-        velocity_noise: on velocities.
+        velocity_noise: standard deviation of the white noise on velocities.
     """
     angle, power = power_density([np.diff(part, 2) for part in positions], step)
     difference = 2.0 - 2.0 * np.cos(angle)  # squared response of a difference
@@ -100,10 +102,10 @@ def acceleration_spectrum(
 
 
 def _motion(angle: FloatArray, power: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return what of a density of power is motion, shape (F,).
+    """Return the motion's part of a power density, shape (F,).
 
-    Above the first frequency that noise hides, motion that is not evident is taken to fall on as
-    it did before: with the power of frequency that fits there.
+    Above the first frequency where noise hides the motion, the spectrum of the motion is
+    extrapolated by a power law fitted below that frequency.
     """
     averaged, expected = _averaged(angle, power), _averaged(angle, noise)
     evident = averaged > EVIDENT * expected
@@ -112,7 +114,7 @@ def _motion(angle: FloatArray, power: FloatArray, noise: FloatArray) -> FloatArr
         return motion
     strongest = int(np.argmax(np.where(evident, averaged, 0.0)))
     hidden = strongest + int(np.argmin(evident[strongest:]))
-    if hidden == strongest:  # all that is faster is evident
+    if hidden == strongest:  # motion is evident at all higher frequencies
         return motion
     begin = int(np.searchsorted(angle, angle[hidden] / FITTED_RANGE))
     fitted = np.arange(max(begin, strongest), hidden)
@@ -122,14 +124,14 @@ def _motion(angle: FloatArray, power: FloatArray, noise: FloatArray) -> FloatArr
         places = np.log(angle[fitted] / angle[hidden])
         slope, fit = np.polyfit(places, np.log(motion[fitted]), 1)
         slope = float(np.clip(slope, -STEEPEST_FALL, -SLOWEST_FALL))
-        # Where it hides the motion, noise is about as strong.
+        # Where noise hides the motion, the motion is no stronger than about the noise.
         level = min(fit, level)
     fall = np.exp(level) * (angle / angle[hidden]) ** slope
     return np.where(evident | (angle < angle[hidden]), motion, np.minimum(fall, EVIDENT * noise))
 
 
 def _averaged(angle: FloatArray, power: FloatArray) -> FloatArray:
-    """Return means over a share of each frequency to both sides, at least a few neighbours."""
+    """Return moving averages over neighbouring frequencies, see AVERAGED_SHARE."""
     sums = np.concatenate(([0.0], np.cumsum(power)))
     place = np.arange(len(power))
     first = np.minimum(np.searchsorted(angle, angle / AVERAGED_SHARE), place - AVERAGED_LEAST)
@@ -139,16 +141,16 @@ def _averaged(angle: FloatArray, power: FloatArray) -> FloatArray:
 
 
 def power_density(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray, FloatArray]:
-    """Return angles per step and one-sided power densities of signals, shape (F,) each.
+    """Return angular frequencies (rad per sample) and one-sided power densities, shape (F,) each.
 
-    By Welch's method: periodograms of halfway overlapping stretches under a Hann window, averaged.
+    Welch's method: averaged periodograms of Hann-windowed stretches that overlap by half.
 
     Args:
-        parts: of a signal, evenly spaced, shape (N,) each.
-        step: distance of samples in s.
+        parts: parts of a signal, evenly spaced, shape (N,) each.
+        step: time step of the samples in s.
     """
     rows = min(SPECTRUM_ROWS, max(8, max(len(part) for part in parts) // 2))
-    # Transforms of a prime number of rows take five times as long.
+    # An FFT of a prime number of rows takes five times as long.
     while next_fast_len(rows, real=True) != rows:
         rows -= 1
     angle = 2.0 * np.pi * np.arange(rows // 2 + 1) / rows
@@ -157,14 +159,14 @@ def power_density(parts: Sequence[FloatArray], step: float) -> tuple[FloatArray,
         if len(part) >= rows:
             sums += len(part) * _periodograms(part, rows)
             weight += len(part)
-    sums[1 : (rows + 1) // 2] *= 2.0  # negative frequencies; 0 and the highest have none
+    sums[1 : (rows + 1) // 2] *= 2.0  # negative frequencies, except for 0 and Nyquist
     return angle, step * sums / weight
 
 
 def _periodograms(signal: FloatArray, rows: int) -> FloatArray:
-    """Return the mean periodogram of a signal with step 1, over both signs of frequency.
+    """Return the two-sided mean periodogram of a signal with step 1.
 
-    That of `scipy.signal.welch`, which takes as long to import as a short recording to analyse.
+    As `scipy.signal.welch`, whose import takes as long as the analysis of a short recording.
     """
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(rows) / rows)
     sums, starts = np.zeros(rows // 2 + 1), range(0, len(signal) - rows + 1, rows - rows // 2)

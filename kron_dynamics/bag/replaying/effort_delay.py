@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How late the stamps of recorded efforts are.
+"""Estimation of the delay of recorded efforts' stamps.
 
 A drive holds its effort from one update to the next, so an effort stamped at the end of that time
-is half a sample late on average, and one that was commanded may be a whole sample early. Small as
-that is, it is often most of the residual of a good model.
+is half a sample late on average, and a commanded effort may be a whole sample early. This small
+delay often causes most of the residual of a good model.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ import numpy as np
 
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# A shift counts as found if it leaves at most this share of the residual's power in some joint
-# and no more than that share in any.
+# A delay is accepted if it reduces the power of the residual of some joint below FOUND_SHARE of
+# the power without it, and raises that of no joint above WORST_SHARE.
 FOUND_SHARE = 0.5
 WORST_SHARE = 1.05
-# Larger shifts are told but not applied: they can be a wrong damping in disguise.
+# Larger delays, in samples, are reported but not applied: wrong damping of the model can cause
+# them.
 MOST_PERIODS = 1.5
 
 
 class EffortDelay:
-    """Finds by how much recorded efforts lag the recomputed ones.
+    """Estimates the lag of the recorded efforts behind the recomputed ones.
 
-    The lag is the one, common to all joints, that explains most of the residuals; each joint
-    counts by how well a lag explains its own.
+    The lag is common to all joints: a mean of each joint's least-squares lag, weighted by how well
+    it explains the joint's residual.
     """
 
     def __init__(self, n: int) -> None:
@@ -34,13 +35,13 @@ class EffortDelay:
         Args:
             n: number of joints.
         """
-        # Of residuals, of rates and of their products.
+        # Sums of squared residuals, of squared effort rates and of their products.
         self._power, self._rate_power, self._product = np.zeros((3, n))
-        # Of the recomputed efforts: how many, their sum and that of their squares.
+        # Count, sum and sum of squares of the recomputed efforts.
         self._count, self._sum, self._squares = np.zeros((3, n))
 
     def add(self, time: FloatArray, recomputed: FloatArray, residual: FloatArray) -> None:
-        """Take rows of a segment: all but the first and the last of them count.
+        """Add rows of a segment; the first and the last row serve only for central differences.
 
         Args:
             time: evenly spaced times in s, shape (N,).
@@ -77,9 +78,10 @@ class EffortDelay:
         return lag if evident and abs(lag) < self._longest(informed) else 0.0
 
     def _longest(self, informed: BoolArray) -> float:
-        """Return in which time some joint's effort changes by as much as it varies in all, s.
+        """Return the longest time scale of the joints' efforts, s.
 
-        A longer lag is none of stamps: these efforts are not those of this motion.
+        It is the standard deviation of an effort divided by the RMS of its rate. A longer lag is
+        no delay of stamps: these efforts do not belong to this motion.
         """
         count = self._count[informed]
         variance = self._squares[informed] / count - (self._sum[informed] / count) ** 2

@@ -1,15 +1,15 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""What flexible links did while the joints moved as recorded.
+r"""Forced vibrations of flexible links under the recorded motion of the joints.
 
-Modal coordinates e are forced vibrations: the joints' motion is known, so that the rows of the
-equations of motion that belong to e are
+The joints' motion is known, so the equations of motion of the modal coordinates e are
 
 .. math:: M_{ee} \ddot e + D_{ee} \dot e + K_{ee} (e - e_0) = -f_e(q, \dot q, \ddot q, e_0)
 
-with matrices linearised about the links bent by their weight, e_0, along the motion of the joints.
-Whatever drives, friction and control did is in that motion already. It is linear in the motion, so
-that smoothed joint accelerations give modal coordinates smoothed by the same kernel.
+with matrices linearised about the static deflection under weight, e_0, along the joints' motion.
+The effects of drives, friction and control are contained in that motion. The equations are linear
+in the excitation, so smoothed joint accelerations give modal coordinates smoothed by the same
+kernel.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# Longest integration step, in rad of the fastest mode: an error of the amplitude of 2e-5 a turn.
+# Longest integration step as phase of the fastest mode, rad: relative amplitude error 2e-5 per
+# period.
 _STEP_PHASE = 0.3
-# Samples whose matrices are held at once.
+# Samples whose matrices are held in memory at a time.
 _BLOCK = 5000
 
 
@@ -34,22 +35,22 @@ def modal_blocks(
     parts: Iterable[tuple[FloatArray, BoolArray]],
     start: tuple[FloatArray, FloatArray] | None = None,
 ) -> Iterator[FloatArray]:
-    """Yield modal coordinates, rates and accelerations, shape (3, N, m), some samples at a time.
+    """Yield modal coordinates, rates and accelerations in blocks, shape (3, N, m).
 
-    Without a start the links are bent by weight and by the joints' acceleration at the first
-    known sample, and do not vibrate: a vibration from before is not there, and the want of it dies
-    out as the vibration did. Before that and after the last known sample they do not move.
+    Without `start` the links begin at the first known sample without vibration, deflected by
+    weight and joint acceleration. An earlier vibration is missing; the error decays like that
+    vibration. Before the first and after the last known sample the deflections are constant.
 
     Args:
-        robot: with flexible links.
-        step: distance of the samples, s.
-        parts: samples that follow one another: positions, rates and accelerations of the joints,
-            shape (3, N, n_j), and where these are good, shape (N,); between them they are
+        robot: robot with flexible links.
+        step: time step of the samples, s.
+        parts: consecutive blocks of samples: positions, rates and accelerations of the joints,
+            shape (3, N, n_j), and a mask of the known samples, shape (N,); the others are
             interpolated.
         start: modal coordinates and their rates at the first known sample, shape (m,) each.
 
     Raises:
-        ModelError: the links do not carry their weight, or bend further than their equations hold.
+        ModelError: the links buckle under their weight, or bend too far for their equations.
     """
     links: _Links | None = None
     reached = np.zeros((3, 1, robot.n - robot.model.joint_count))
@@ -68,14 +69,14 @@ def modal_blocks(
 
 
 def _held(row: FloatArray, count: int) -> FloatArray:
-    """So many samples at rest, where a row, (3, 1, m), is."""
+    """Return samples at rest with the deflection of a row (3, 1, m), shape (3, count, m)."""
     held = np.zeros((3, count, row.shape[2]))
     held[:1] = row[:1]
     return held
 
 
 class _Links:
-    """Flexible links that move from sample to sample."""
+    """State of the flexible links, integrated from sample to sample."""
 
     def __init__(
         self,
@@ -90,17 +91,17 @@ class _Links:
             moving = quasi_static_equilibrium(robot, *joints)[count:]
             start = moving, np.zeros_like(moving)
         self._state = np.concatenate([start[0] - self._bent, start[1]])
-        self._before: tuple[FloatArray, FloatArray] | None = None  # coefficients at the last one
+        self._before: tuple[FloatArray, FloatArray] | None = None  # A and b at the last sample
 
     def moved(self, joints: FloatArray) -> FloatArray:
-        """Return what links do in the next samples, (3, N, m), for joints (3, N, n_j)."""
+        """Return the modal motion in the next samples, (3, N, m), for joints (3, N, n_j)."""
         count, m = joints.shape[2], len(self._bent)
         motion = np.zeros((3, joints.shape[1], count + m))
         motion[:, :, :count] = joints
         motion[0, :, count:] = self._bent
         A, b = _coefficients(self._robot, motion)
         reached = slice(0, None)
-        if self._before is not None:  # a step leads here from the last sample
+        if self._before is not None:  # the first step begins at the last sample
             A, b = (np.concatenate(pair) for pair in zip(self._before, (A, b), strict=True))
             reached = slice(1, None)
         states = np.array(list(_states(A, b, self._step, self._state)))[reached]
@@ -116,12 +117,12 @@ class _Links:
 def _bridged(
     parts: Iterable[tuple[FloatArray, BoolArray]],
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the joints' motion with what is not known between samples interpolated.
+    """Yield a number of samples at rest and the joints' motion, (3, N, n_j), interpolated.
 
-    With it, (3, N, n_j), how many samples before it stay as it begins; or after all, where N is 0.
+    The samples at rest are the unknown ones before the motion; with N = 0 those after its end.
     """
-    last: FloatArray | None = None  # known sample, (3, 1, n_j)
-    waiting: FloatArray | None = None  # samples behind it, not known
+    last: FloatArray | None = None  # last known sample, (3, 1, n_j)
+    waiting: FloatArray | None = None  # unknown samples after it
     for given, known in parts:
         part, good = given, known & np.isfinite(given).all(axis=(0, 2))
         if waiting is not None:
@@ -144,7 +145,7 @@ def _bridged(
 
 
 def _interpolated(motion: FloatArray, good: IntArray) -> FloatArray:
-    """Columns of (3, N, n_j) with straight lines between good rows, N of them or fewer."""
+    """Return a motion (3, N, n_j), linearly interpolated between the good rows."""
     if len(good) == motion.shape[1]:
         return motion
     index = np.arange(motion.shape[1])
@@ -153,9 +154,9 @@ def _interpolated(motion: FloatArray, good: IntArray) -> FloatArray:
 
 
 def _coefficients(robot: Robot, motion: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A and b of d(state)/dt = A state + b, state = (e - e_0, its rate): (N, 2m, 2m), (N, 2m).
+    """Return A and b of d(state)/dt = A state + b, shapes (N, 2m, 2m) and (N, 2m).
 
-    The motion, shape (3, N, n), holds e_0.
+    The state is (e - e_0, its rate); the motion, shape (3, N, n), contains e_0.
     """
     modal = slice(robot.model.joint_count, robot.n)
     at = motion.copy()
@@ -174,7 +175,7 @@ def _coefficients(robot: Robot, motion: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _states(A: FloatArray, b: FloatArray, step: float, state: FloatArray) -> Iterator[FloatArray]:
-    """States at each sample, from that at the first one on."""
+    """Yield the state at each sample, beginning with the given first one."""
     fastest = float(np.abs(np.linalg.eigvals(A[0])).max())
     steps = max(1, int(np.ceil(step * fastest / _STEP_PHASE)))
     size = A.shape[1] + 1
@@ -187,7 +188,7 @@ def _states(A: FloatArray, b: FloatArray, step: float, state: FloatArray) -> Ite
 
 
 def _transitions(affine: FloatArray, step: float, steps: int) -> FloatArray:
-    """Classical fourth-order steps as matrices from sample to sample, shape (N - 1, k, k)."""
+    """Return transition matrices between samples by classical RK4 steps, shape (N - 1, k, k)."""
     h, unit = step / steps, np.eye(affine.shape[1])
     total = np.broadcast_to(unit, affine[1:].shape)
     begin, change = affine[:-1], np.diff(affine, axis=0)

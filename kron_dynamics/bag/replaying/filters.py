@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How each joint's acceleration is obtained, and over how long a window.
+"""Choice of each joint's acceleration filter: signals and window length.
 
-Positions and velocities are used together where both are recorded and agree, else the one that
-tells more. The window is one for all joints, so that all are averaged alike in an effort. Unless
-given, it is the one with the least expected error of the recomputed efforts, by the noise that
-windows leave and the motion that they take.
+Positions and velocities are used together where both are recorded and agree, else the more
+accurate one. All joints have the same window, so that all accelerations in an effort are averaged
+equally. Unless given, the window minimises the expected error of the recomputed efforts: remaining
+noise plus motion removed by the smoothing.
 """
 
 from __future__ import annotations
@@ -30,39 +30,40 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Each window tried is longer than the one before by this factor.
+# Each candidate window is longer than the one before by this factor.
 WINDOW_GROWTH = 1.15
-# A window may take at most this share of the longest segment.
+# Longest window as a share of the longest segment.
 LONGEST_SHARE = 1 / 8
-# A joint that uses less than this share of its effort limit asks for no longer a window.
+# Lower bound of a joint's effort scale as a share of its effort limit, so that idle joints do not
+# lengthen the window.
 IDLE_SHARE = 1e-3
-# A velocity is used when it has at least this share of the position's samples.
+# Velocities are used if there are at least this many per position sample.
 VELOCITY_SHARE = 0.9
-# Accelerations of positions and of velocities disagree when their difference is this many times
-# what noise explains.
+# Accelerations from positions and from velocities disagree if the RMS of their difference exceeds
+# the one expected from noise and smoothing by this factor.
 DISAGREEMENT = 1.5
-# A difference of less than this share of the acceleration is none.
+# Differences below this share of the acceleration count as agreement.
 AGREEING_SHARE = 1e-2
-# Noise that is too small to be seen beside rounding of floats, relative to the range of a signal.
+# Lower bound of the noise relative to the range of a signal: float rounding hides smaller noise.
 LEAST_NOISE = 1e-12
-MASS_SAMPLES = 500
-# Positions and velocities, if there are any, of a joint at even times of each segment.
+MASS_SAMPLES = 500  # positions at which mass matrices are averaged
+# Positions and, if there are any, velocities of a joint on the uniform grid of each segment.
 Grids = tuple[list[FloatArray], list[FloatArray] | None]
 
 
 @dataclass(frozen=True)
 class JointFilter:
-    """How one joint's acceleration is obtained.
+    """Filter that estimates one joint's acceleration.
 
     Attributes:
-        signals: what it is obtained from: 'position', 'velocity' or 'both'.
-        period: usual distance of the position's samples in s.
-        step: distance of the times at which it is obtained, in s.
-        position_noise: standard deviation of the noise on a position, in rad or m.
-        velocity_noise: on a velocity, in rad/s or m/s; NaN where it is not used.
-        velocity_period: usual distance of its samples in s; NaN where it is not used.
+        signals: signals used: 'position', 'velocity' or 'both'.
+        period: usual period of the position samples in s.
+        step: time step of the uniform grid in s.
+        position_noise: standard deviation of the noise on positions, in rad or m.
+        velocity_noise: the same on velocities, in rad/s or m/s; NaN if they are not used.
+        velocity_period: usual period of the velocity samples in s; NaN if they are not used.
         half_count: steps on each side of the middle one.
-        taken: RMS of what smoothing takes of the acceleration, in rad/s^2 or m/s^2.
+        taken: RMS of the acceleration that smoothing removes, in rad/s^2 or m/s^2.
     """
 
     signals: str
@@ -81,7 +82,7 @@ class JointFilter:
 
     @cached_property
     def kernels(self) -> DerivativeKernels:
-        """Weights of the samples; positions where velocities alone make the acceleration."""
+        """Weights of the samples; for the position, see `place_kernels`."""
         place, rate = self._noises
         return derivative_kernels(
             self.half_count,
@@ -92,26 +93,26 @@ class JointFilter:
 
     @cached_property
     def place_kernels(self) -> DerivativeKernels:
-        """Weights of the smoothed position."""
+        """Weights of the smoothed position: of positions alone if only velocities are used."""
         if self.signals != 'velocity':
             return self.kernels
         return derivative_kernels(self.half_count, self.step, self._noises[0], np.inf)
 
     @property
     def weights(self) -> FloatArray:
-        """The average that the acceleration is of the true one, shape (2 m + 1,)."""
+        """Weights with which the acceleration averages the true one, shape (2 m + 1,)."""
         return self.kernels.average
 
     def velocity_deviation(self) -> float:
-        """Return the standard deviation of the velocity by noise, in rad/s or m/s."""
+        """Return the standard deviation of the velocity due to noise, in rad/s or m/s."""
         return float(self._deviations[1])
 
     def acceleration_noise(self) -> float:
-        """Return the standard deviation of the acceleration by noise, in rad/s^2 or m/s^2."""
+        """Return the standard deviation of the acceleration due to noise, in rad/s^2 or m/s^2."""
         return float(self._deviations[2])
 
     def acceleration_error(self) -> float:
-        """Return the standard deviation of the acceleration by noise and smoothing."""
+        """Return the RMS error of the acceleration due to noise and smoothing."""
         return float(np.hypot(self.acceleration_noise(), self.taken))
 
     def fitted_to(self, window: float) -> JointFilter:
@@ -121,7 +122,7 @@ class JointFilter:
 
     @property
     def _noises(self) -> tuple[float, float]:
-        """Standard deviations of white noise on the grid, as strong as that of the samples."""
+        """Standard deviations of white noise on the grid with the samples' noise densities."""
         return (
             self.position_noise * np.sqrt(self.period / self.step),
             self.velocity_noise * np.sqrt(self.velocity_period / self.step),
@@ -143,7 +144,7 @@ def choose_filters(
 
     Args:
         robot: the robot.
-        segments: its recorded motion.
+        segments: the recorded motion.
         effort_scale: RMS of each joint's effort, NaN if unknown, shape (n,), in N m or N.
         window: length of the window in s; None chooses it from the data.
 
@@ -191,7 +192,7 @@ def _best_window(
 ) -> float:
     """Return the window with the least expected error of efforts, in s."""
     moved = mass_squares @ np.array([item.mean_square for item in spectra])
-    # A joint whose effort is unknown counts as one that only accelerates.
+    # An unknown effort is replaced by the inertial effort.
     scale = np.where(np.isnan(effort_scale), np.sqrt(moved), effort_scale)
     known = scale > 0.0
     best, least, length, before = shortest, np.inf, shortest, 0
@@ -227,7 +228,7 @@ def _minimal_filter(segments: Sequence[JointSegment], joint: int) -> JointFilter
 
 
 def _period_and_noise(pieces: Sequence[Samples]) -> tuple[float, float]:
-    """Return the usual distance of samples in s and the standard deviation of their noise."""
+    """Return the usual period of samples in s and the standard deviation of their noise."""
     pieces = [samples for samples in pieces if len(samples.time) >= 2]
     counts = [len(samples.time) for samples in pieces]
     period = float(np.average([sample_period(s.time) for s in pieces], weights=counts))
@@ -238,7 +239,7 @@ def _period_and_noise(pieces: Sequence[Samples]) -> tuple[float, float]:
 
 
 def _grids(segments: Sequence[JointSegment], joint: int, item: JointFilter) -> Grids:
-    """Return positions and velocities of a joint at even times, of each segment."""
+    """Return positions and velocities of a joint on the uniform grid of each segment."""
     positions, velocities = [], []
     for segment in segments:
         count = int((segment.end - segment.start) / item.step + 1e-6) + 1
@@ -250,7 +251,7 @@ def _grids(segments: Sequence[JointSegment], joint: int, item: JointFilter) -> G
 
 
 def _with_colour(item: JointFilter, grids: Grids) -> JointFilter:
-    """Return a filter that knows noise of its velocities at low frequencies."""
+    """Return the filter with the velocity noise raised to its density at low frequencies."""
     positions, velocities = grids
     if velocities is None:
         return item
@@ -260,9 +261,9 @@ def _with_colour(item: JointFilter, grids: Grids) -> JointFilter:
 
 
 def _agreeing(item: JointFilter, spectrum: AccelerationSpectrum, grids: Grids) -> JointFilter:
-    """Return the filter with only one signal if positions and velocities tell other motions.
+    """Return the filter with only one signal if positions and velocities disagree.
 
-    A driver may filter its velocities, or report none at all.
+    A driver may filter its velocities, or report zeros.
     """
     if item.signals != 'both':
         return item
@@ -281,7 +282,7 @@ def _agreeing(item: JointFilter, spectrum: AccelerationSpectrum, grids: Grids) -
     mean_square = squares / count
     if mean_square <= DISAGREEMENT**2 * (noise + taken) + AGREEING_SHARE**2 * spectrum.mean_square:
         return item
-    # What noise leaves unexplained is taken for an error of the velocity.
+    # The excess over the expected noise is attributed to the velocity.
     wrong = mean_square - noise + by_velocity.acceleration_noise() ** 2
     return by_velocity if wrong < by_position.acceleration_noise() ** 2 else by_position
 

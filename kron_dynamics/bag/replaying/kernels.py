@@ -1,15 +1,15 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Weights that make value, slope and curvature of evenly spaced samples, without delay.
+"""Zero-phase FIR weights for value, slope and curvature of evenly spaced samples.
 
-Around each sample a quartic is fitted by least squares to positions, velocities or both, each
-weighted by one over its variance and all by a window that falls off smoothly, ``(1 - u^2)^2``. For
-joint motions its curvature is as near to the truth as that of a smoother that knows the spectra of
-motion and noise (Wiener, or Kalman with integrated jerk), yet each value depends on the samples of
-one window alone.
+Around each sample a quartic is fitted by weighted least squares to positions, velocities or both
+(as by Savitzky and Golay). The weights are inverse variances times a smooth window,
+``(1 - u^2)^2``. For joint motions its curvature is as accurate as that of a smoother that knows
+the spectra of motion and noise (Wiener, or Kalman with integrated jerk), but each value depends
+only on the samples within one window.
 
 The fitted curvature is exactly the true one averaged with known weights (`DerivativeKernels.
-average`). Efforts averaged by the same weights are compared without an error of the smoothing.
+average`). Efforts averaged with the same weights are compared without an error by the smoothing.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 from kron_dynamics.typing import FloatArray
 
 DEGREE = 4
-# Samples on each side that a quartic of positions needs at least.
+# Least number of samples on each side for a quartic through positions.
 MIN_HALF_COUNT = 2
-# A position counts for no less than by noise so many times that of velocities over the window.
+# Upper bound of the position noise relative to velocity noise times half the window.
 MOST_NOISE_RATIO = 1e6
 
 
@@ -32,9 +32,9 @@ class SignalKernels:
     """Weights of the samples of one signal, each of shape (2 m + 1,), by ascending time.
 
     Attributes:
-        value: for the smoothed position.
-        slope: for the velocity, per s.
-        curvature: for the acceleration, per s^2.
+        value: weights for the smoothed position.
+        slope: weights for the velocity.
+        curvature: weights for the acceleration.
     """
 
     value: FloatArray
@@ -44,12 +44,13 @@ class SignalKernels:
 
 @dataclass(frozen=True)
 class DerivativeKernels:
-    """Weights of positions and velocities; what is estimated is the sum of both.
+    """Weights of positions and velocities; an estimate is the sum of both contributions.
 
     Attributes:
-        position: of the positions.
-        velocity: of the velocities.
-        average: the average that the curvature is of the true one, shape (2 m + 1,), sum 1.
+        position: weights of the positions.
+        velocity: weights of the velocities.
+        average: weights of the moving average that maps the true curvature to the estimated one,
+            shape (2 m + 1,), sum 1.
     """
 
     position: SignalKernels
@@ -60,8 +61,8 @@ class DerivativeKernels:
         """Return standard deviations of value, slope and curvature, shape (3,).
 
         Args:
-            position_noise: standard deviation of a position; white noise.
-            velocity_noise: of a velocity.
+            position_noise: standard deviation of the white noise on positions.
+            velocity_noise: standard deviation of the white noise on velocities.
         """
         return np.array(
             [
@@ -81,10 +82,10 @@ def derivative_kernels(
 
     Args:
         half_count: m, samples on each side of the middle one, 2 or more.
-        step: distance of samples in s.
-        position_noise: standard deviation of the positions; infinite to use none.
-        velocity_noise: of the velocities; infinite to use none. Without positions the value is
-            that of an integral from the middle on: zero.
+        step: time step of the samples in s.
+        position_noise: standard deviation of the positions; infinite to use none. Without
+            positions the smoothed position is zero.
+        velocity_noise: standard deviation of the velocities; infinite to use none.
     """
     if np.isinf(position_noise):
         rates = _one_signal(half_count, step)
@@ -103,7 +104,7 @@ def derivative_kernels(
 
 
 def _window(half_count: int) -> tuple[FloatArray, FloatArray]:
-    """Return places from -1 to 1 and the square roots of their weights."""
+    """Return relative times u within -1 to 1 and the square roots of their weights."""
     u = np.arange(-half_count, half_count + 1) / (half_count + 0.5)
     return u, 1.0 - u * u
 
@@ -122,10 +123,10 @@ def _two_signals(
     places = np.vander(u, DEGREE + 1, increasing=True)
     rates = np.zeros_like(places)
     rates[:, 1:] = places[:, :-1] * np.arange(1, DEGREE + 1) / half_width
-    # Only positions tell where a joint is, also beside velocities of hardly any noise: those of a
-    # joint that stands still are 0 exactly.
+    # Only positions determine where a joint is, so they keep some weight next to velocities with
+    # hardly any noise: those of a joint at rest are exactly 0.
     position_noise = min(position_noise, MOST_NOISE_RATIO * velocity_noise * half_width)
-    # Relative to the noisier signal of the two: neither weight overflows.
+    # Relative to the noisier signal, so that neither weight overflows.
     largest = max(position_noise, velocity_noise * half_width)
     weights = np.concatenate([root * largest / position_noise, root * largest / velocity_noise])
     found = np.linalg.pinv(np.vstack([places, rates]) * weights[:, None], rcond=1e-13) * weights
@@ -142,7 +143,7 @@ def _scaled(coefficients: FloatArray, half_width: float) -> SignalKernels:
 
 
 def _average_of_positions(curvature: FloatArray) -> FloatArray:
-    """Return the weights on second derivatives that weights on values are."""
+    """Return the weights on second derivatives equivalent to symmetric weights on values."""
     half_count = len(curvature) // 2
     beyond = np.cumsum(curvature[:half_count:-1])[::-1]
     one_side = np.append(np.cumsum(beyond[::-1])[::-1], 0.0)
@@ -150,7 +151,7 @@ def _average_of_positions(curvature: FloatArray) -> FloatArray:
 
 
 def _average_of_velocities(slope: FloatArray) -> FloatArray:
-    """Return the weights on derivatives that weights on values are."""
+    """Return the weights on derivatives equivalent to antisymmetric weights on values."""
     half_count = len(slope) // 2
     beyond = np.cumsum(slope[:half_count:-1])[::-1]
     # Constant between samples: a sample's weight is the mean of its two neighbours'.

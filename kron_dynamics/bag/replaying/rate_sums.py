@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of a replay's signals, summed up block by block: differences over a window."""
+"""Rates of a replay's signals by differences over a window, summed up block by block."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class RateMoments:
     """Count, squares and peak of rates; attributes have shape (k,).
 
     Attributes:
-        count: of rates that are known.
-        squares: the sum of their squares.
-        peak: the largest.
+        count: number of known rates.
+        squares: sum of their squares.
+        peak: their largest magnitude.
     """
 
     def __init__(self, columns: int) -> None:
@@ -27,10 +27,10 @@ class RateMoments:
         self.count, self.squares, self.peak = np.zeros((3, columns))
 
     def add(self, columns: Sequence[int], rates: FloatArray) -> None:
-        """Take rates of some columns, shape (N, len(columns)); NaN where they are not known."""
+        """Add rates of some columns, shape (N, len(columns)); NaN where unknown."""
         if not len(rates):
             return
-        sizes = np.abs(np.ascontiguousarray(rates.T))  # NumPy is quicker along rows
+        sizes = np.abs(np.ascontiguousarray(rates.T))  # NumPy is faster along rows
         known = np.isfinite(sizes)
         if not known.all():
             sizes = np.where(known, sizes, 0.0)
@@ -44,7 +44,7 @@ class RateMoments:
         return float(np.sqrt(self.squares[column] / count)) if count else float('nan')
 
     def largest(self, column: int) -> float:
-        """Return the largest of a rate, NaN if none is known."""
+        """Return the largest magnitude of a rate, NaN if none is known."""
         return float(self.peak[column]) if self.count[column] else float('nan')
 
 
@@ -58,21 +58,22 @@ class RateSums:
     """Rates of a run.
 
     Attributes:
-        jerk: of each joint.
-        recorded: of each joint's recorded effort.
-        recomputed: of its recomputed effort.
-        compared: of that where one is recorded, too.
-        tip: of the tip, linear and angular, by magnitude.
-        is_recorded: of which joints there is an effort anywhere, shape (n,).
+        jerk: jerk of each joint.
+        recorded: rate of each joint's recorded effort.
+        recomputed: rate of its recomputed effort.
+        compared: rate of its recomputed effort where an effort is recorded.
+        tip: magnitudes of the tip's linear and angular jerk.
+        is_recorded: whether any effort of a joint is recorded, shape (n,).
+        apart: number of rows over which each joint's differences are taken.
     """
 
     def __init__(self, widths: Sequence[float], step: float) -> None:
         """Begin with no rows.
 
         Args:
-            widths: over how long the rates of each joint are taken, in s; the tip's over the
-                longest.
-            step: distance of rows in s.
+            widths: time over which each joint's differences are taken, in s; the tip's are taken
+                over the longest.
+            step: time step of the rows in s.
         """
         n = len(widths)
         self.jerk, self.recorded, self.recomputed, self.compared = (
@@ -84,10 +85,10 @@ class RateSums:
         self.apart = [max(1, round(width / step)) for width in widths]
 
     def add(self, block: SegmentReplay) -> None:
-        """Take the next block.
+        """Add the next block.
 
         Args:
-            block: in the order of `Replay.blocks`.
+            block: the block, in the order of `Replay.blocks`.
         """
         self.is_recorded |= np.isfinite(block.recorded).any(axis=0)
         signals = (block.acceleration, block.recorded, block.recomputed, block.tip_recomputed)
@@ -120,7 +121,7 @@ class RateSums:
         )
 
     def _rates(self, signal: FloatArray, valid: BoolArray, apart: int, old: int) -> FloatArray:
-        """Return differences over some rows that end behind the old ones, (N, k), per s."""
+        """Return rates over `apart` rows, without those that end in the old rows, (N, k)."""
         first = max(old, apart)
         late, early = slice(first, None), slice(first - apart, len(valid) - apart)
         if first >= len(valid):

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes a recorded run: efforts and the tip's acceleration, from the joints' motion alone.
+"""Recomputation of a recorded run: efforts and tip acceleration from the joints' motion alone.
 
-The equation replayed is ``M qdd + c + g + friction = tau``. The series is made in blocks of rows,
-whenever it is wanted; what sums it up is kept.
+The equation of motion is ``M qdd + c + g + friction = tau``. The series is computed on demand in
+blocks of rows; only its sums are stored.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from kron_dynamics.exceptions import BagError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Samples a segment must have left when those near its ends are taken away.
+# Least number of rows of a segment after its edges are removed.
 MIN_SAMPLES = 10
-# A run without a segment of as many is not judged.
+# Least number of samples of the longest segment of a run.
 FEWEST_SAMPLES = 16
-# A shift of recorded efforts below this share of a sample is none.
+# Smaller shifts of recorded efforts, in samples, count as zero.
 LEAST_PERIODS = 0.01
 # Rows that are recomputed together: few enough for the processor's caches.
 BLOCK_ROWS = 8192
-# Blocks that are recomputed at the same time; NumPy and the kernels release Python's lock.
+# Blocks that are recomputed in parallel; NumPy and the kernels release Python's GIL.
 _THREADS = 2
-# Blocks after which memory of what was read is given back.
+# Blocks after which the memory of file-backed tables is released.
 _BLOCKS_HELD = 32
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A stretch of a run that was recomputed.
+    """Extent of a segment (a stretch without gaps) that was recomputed.
 
     Attributes:
-        epoch: how often the clock had been restarted before.
+        epoch: number of clock restarts before it.
         start: its first time in s.
         end: its last time in s.
-        rows: times at which it was recomputed.
-        compared: how many of them are compared with what was recorded.
+        rows: number of recomputed rows.
+        compared: how many of them are compared with the recording.
     """
 
     epoch: int
@@ -65,21 +65,21 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Replay:
-    """A run, recomputed.
+    """A recomputed run.
 
     Attributes:
-        run: what was recorded.
-        robot: the robot it was recomputed with, its links stiff: its coordinates are the joints.
-        modal_names: of the modal coordinates that it was recomputed with besides.
+        run: the recorded run.
+        robot: the robot with rigid links: its coordinates are the joints.
+        modal_names: names of the additional modal coordinates of flexible links.
         frame: link whose acceleration was recomputed.
-        filters: how each joint's acceleration was obtained.
-        effort_sources: where each joint's recorded effort is from: 'measured' (the joint states),
+        filters: filter of each joint's acceleration.
+        effort_sources: source of each joint's recorded effort: 'measured' (the joint states),
             'commanded' (the topic of commands) or 'none'.
-        plans: how each stretch of the run is recomputed, in the order of recording.
-        sums: what the series amounts to.
-        skipped: (start, end) in s of the stretches too short for the window.
-        effort_delay: how late the stamps of recorded efforts are taken to be, in s.
-        found_delay: how late they seem to be, in s; None if it was given, not looked for.
+        plans: recomputation of each segment, in the order of recording.
+        sums: sums over the series.
+        skipped: (start, end) in s of the segments too short for the window.
+        effort_delay: applied delay of the stamps of recorded efforts, in s.
+        found_delay: estimated delay, in s; None if the delay was given.
     """
 
     run: Run
@@ -101,7 +101,7 @@ class Replay:
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
-        """What the segments are, without their series."""
+        """Extents of the recomputed segments, without their series."""
         return tuple(
             Stretch(
                 plan.segment.epoch,
@@ -115,21 +115,21 @@ class Replay:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Reasons to doubt the recording, and what of it is not used."""
+        """Reasons to doubt the recording, and counts of data that are not used."""
         lost = (f'lost: {text}' for text in self.run.log.dropped.described())
         return (*self.run.notes, *lost)
 
     def blocks(self) -> Iterator[SegmentReplay]:
-        """Return an iterator over the series: each row once, in order, some rows at a time.
+        """Return an iterator over the series in blocks: each row once, in order.
 
-        The blocks of a segment follow one another without overlap; a new `segment` stands behind
+        The blocks of a segment are consecutive and do not overlap; a new value of `segment` marks
         a gap. Every call recomputes the series.
         """
         return _blocks(self.plans, self.effort_delay, BLOCK_ROWS)
 
     @cached_property
     def segments(self) -> tuple[SegmentReplay, ...]:
-        """The whole series of each stretch, in memory: of a long run use `blocks`."""
+        """The whole series of each segment, in memory; for long runs use `blocks`."""
         parts: dict[int, list[SegmentReplay]] = {}
         for block in self.blocks():
             parts.setdefault(block.segment, []).append(block)
@@ -149,17 +149,17 @@ def replay_run(
     """Return a run's efforts and tip acceleration recomputed from its joints' motion.
 
     Args:
-        robot: the robot, with flexible links if some bend.
+        robot: the robot, with or without flexible links.
         run: the recorded run.
         frame: link whose acceleration is recomputed; None takes the model's tip.
         window: length of the smoothing window in s; None chooses it from the data.
-        effort_delay: how late the stamps of recorded efforts are, in s; None finds it in the data
-            and applies it if it is about a sample.
+        effort_delay: delay of the stamps of recorded efforts, in s; None estimates it from the
+            data and applies it if it is about a sample.
         block_rows: how many rows are recomputed together.
-        progress: is told how much is recomputed.
+        progress: called with the share that is recomputed.
 
     Raises:
-        BagError: no stretch of the run is long enough.
+        BagError: no segment of the run is long enough.
         ParameterError: the window is shorter than five samples.
         UnknownFrameError: the model has no such link.
     """
@@ -197,18 +197,18 @@ def replay_run(
 
 
 def _delay(sums: RunSums, step: float) -> tuple[float, float]:
-    """Return the delay of efforts to apply, and the one that was found, in s."""
+    """Return the delay of efforts to apply, and the estimated one, in s."""
     found = sums.delay.found()
     found = 0.0 if abs(found) < LEAST_PERIODS * step else found
     return (found if abs(found) <= MOST_PERIODS * step else 0.0), found
 
 
 def _check_stamps(run: Run) -> None:
-    """Refuse a run of which nothing is sampled long and evenly enough to be judged."""
+    """Raise BagError unless the run is sampled long and evenly enough."""
     if not run.log.segments:
         lost = ''.join(f'; {text}' for text in run.log.dropped.described())
         raise BagError(
-            f"topic '{run.topic}' has positions of all joints at no two times; messages: "
+            f"topic '{run.topic}' has positions of all joints at fewer than two times; messages: "
             f'{run.log.message_count}{lost}'
         )
     longest = max(min(len(each.time) for each in part.position) for part in run.log.segments)
@@ -227,7 +227,7 @@ def _check_stamps(run: Run) -> None:
 
 
 def _needed(filters: Sequence[JointFilter]) -> float:
-    """Return how long a stretch has to be, in s."""
+    """Return the least length of a segment, in s."""
     edge = 2.0 * max(item.half_width for item in filters)
     return 2.0 * edge + MIN_SAMPLES * filters[0].step
 
@@ -245,7 +245,7 @@ def _too_short(
 def _plans(
     robot: Robot, run: Run, frame: str, filters: Sequence[JointFilter], sources: Sequence[str]
 ) -> tuple[list[SegmentPlan], list[tuple[float, float]]]:
-    """Return how segments are to be recomputed, and the intervals of those too short."""
+    """Return the plans of the segments, and the intervals of the segments that are too short."""
     plans: list[SegmentPlan] = []
     skipped, smoothing = [], JointSmoothing(filters)
     for segment in run.log.segments:
@@ -282,7 +282,7 @@ def _summed(
 def _compared(
     plans: Sequence[SegmentPlan], sums: RunSums, skipped: list[tuple[float, float]]
 ) -> list[SegmentPlan]:
-    """Return the plans that have rows to compare, numbered anew; the others are skipped."""
+    """Return the plans that have rows to compare, renumbered; the others are skipped."""
     kept = [plan for plan in plans if sums.segment(plan.number).compared]
     skipped += [
         (plan.segment.start, plan.segment.end)
@@ -296,7 +296,7 @@ def _compared(
 
 
 def _blocks(plans: Sequence[SegmentPlan], delay: float, rows: int) -> Iterator[SegmentReplay]:
-    """Return an iterator over all rows; the next blocks are made while one is used."""
+    """Yield all rows in blocks; the next blocks are computed while one is used."""
     waiting: deque[Future[SegmentReplay]] = deque()
     with ThreadPoolExecutor(_THREADS) as pool:
         for plan in plans:
@@ -310,7 +310,7 @@ def _blocks(plans: Sequence[SegmentPlan], delay: float, rows: int) -> Iterator[S
 
 
 def _made(plan: SegmentPlan, first: int, last: int, delay: float) -> SegmentReplay:
-    """Return a block with its sums and differences, which then the same thread makes."""
+    """Return a block; its cached properties are computed in the calling thread, too."""
     block = plan.rows(first, last, delay)
     assert len(block.recomputed) == len(block.residual)
     return block
@@ -348,12 +348,12 @@ def _effort_sources(run: Run, n: int) -> tuple[str, ...]:
 
 
 def recorded_efforts(run: Run, segment: JointSegment, sources: Sequence[str]) -> list[Samples]:
-    """Return the recorded efforts of each joint in a segment, as they are.
+    """Return the recorded efforts of each joint in a segment, without smoothing.
 
     Args:
-        run: what was recorded.
-        segment: of the run.
-        sources: of each joint's effort, as in `Replay`.
+        run: the recorded run.
+        segment: a segment of the run.
+        sources: source of each joint's effort, as in `Replay`.
     """
     efforts = []
     for joint, source in enumerate(sources):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded signals at the rows of a replay: smoothed, interpolated, averaged.
 
-Joints that are sampled together are computed together: mostly all of them.
+Joints with the same stamps, mostly all of them, are processed together.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _ORDERS = ('value', 'slope', 'curvature')
 
 
 class JointSmoothing:
-    """The filters of all joints together, ready for any rows."""
+    """The filters of all joints, applied together."""
 
     def __init__(self, filters: Sequence[JointFilter]) -> None:
-        """Take the filters.
+        """Collect the weights of the filters.
 
         Args:
-            filters: of each joint, with windows of the same length.
+            filters: filter of each joint, with windows of the same length.
         """
         self._filters = filters
         uses_velocity = any(item.signals != 'position' for item in filters)
@@ -44,7 +44,7 @@ class JointSmoothing:
         self._motion = MovingSums(np.array(taps))
         self._weights = np.column_stack([item.weights for item in filters])
         self._bridged = MovingSums(np.abs(self._weights)[None, None])
-        # Components of the tip mix all joints: averaged as the joint whose average is widest.
+        # The tip's components mix all joints: they are averaged with the widest average.
         widest = min((item.weights for item in filters), key=np.linalg.norm)
         self._tip = MovingSums(np.broadcast_to(widest[:, None], (len(widest), 6))[None, None])
         self._average = MovingSums(self._weights[None, None])
@@ -52,13 +52,13 @@ class JointSmoothing:
     def motion(
         self, segment: JointSegment, time: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return q, qd and qdd, (N, n) each, and the share of windows that is bridged, (N,).
+        """Return q, qd and qdd, (N, n) each, and the bridged share of the window, (N,).
 
-        All are NaN at as many times at each end as half a window has; the largest share counts.
+        The motion is NaN in half a window at each end. The share is the largest of all joints.
 
         Args:
             segment: the recorded motion.
-            time: times in s, shape (N,), a step of the filters apart.
+            time: times in s, shape (N,), with the time step of the filters.
         """
         found = [_gridded(segment, self._filters, signal, time) for signal in self._signals]
         q, qd, qdd = self._motion([grid for grid, _ in found])
@@ -69,23 +69,23 @@ class JointSmoothing:
         return q, qd, qdd, share
 
     def averaged(self, tables: Sequence[FloatArray]) -> FloatArray:
-        """Return the averages of k quantities of the joints, as their accelerations are averaged.
+        """Return k quantities of the joints, averaged with the weights of their accelerations.
 
         Args:
             tables: evenly spaced values of each quantity, shape (N, n).
 
         Returns:
-            Of shape (k, N, n).
+            Averages, shape (k, N, n).
         """
         return self._average(tables)
 
     def tip_averaged(self, table: FloatArray) -> FloatArray:
-        """Return the averages of a vector of the tip, shape (N, 6)."""
+        """Return the moving averages of a vector of the tip, shape (N, 6)."""
         return np.asarray(self._tip([table])[0])
 
 
 def _taps(item: JointFilter, signal: str, order: str) -> FloatArray:
-    """Weights of a signal for the position, velocity or acceleration, shape (2 m + 1,)."""
+    """Return a signal's weights for the value, slope or curvature, shape (2 m + 1,)."""
     is_place = (signal, order) == ('position', 'value')
     kernels = item.place_kernels if is_place else item.kernels
     weights: FloatArray = getattr(getattr(kernels, signal), order)
@@ -95,7 +95,7 @@ def _taps(item: JointFilter, signal: str, order: str) -> FloatArray:
 def _gridded(
     segment: JointSegment, filters: Sequence[JointFilter], signal: str, time: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Values of a signal at even times and which are bridged, (N, n); 0 where it is not used."""
+    """Return a signal at grid times and which are bridged, (N, n) each; 0 where not used."""
     grid = np.zeros((len(time), len(filters)))
     bridged = np.zeros(grid.shape, dtype=bool)
     of_velocity = signal == 'velocity'
@@ -117,7 +117,7 @@ def _gridded(
 
 
 def interpolated_joints(signals: Sequence[Samples], time: FloatArray) -> FloatArray:
-    """Return recorded values side by side, shape (N, n), NaN where samples are too far apart.
+    """Return interpolated values in columns, shape (N, n), NaN where samples are too far apart.
 
     Args:
         signals: each joint's samples, or one signal of n columns; may hold none.
@@ -158,13 +158,13 @@ def _interpolated(together: Sequence[Samples], time: FloatArray) -> FloatArray:
 
 
 def _within(samples: Samples, start: float, end: float) -> tuple[int, int]:
-    """Return first and last index of the samples with start <= time <= end."""
+    """Return the half-open index range of the samples with start <= time <= end."""
     first = int(np.searchsorted(samples.time, start, side='left'))
     return first, int(np.searchsorted(samples.time, end, side='right'))
 
 
 def stamps_key(samples: Samples) -> tuple[int, int, int]:
-    """Return what is the same only for signals that share their times.
+    """Return a key that is equal only for signals that share their array of times.
 
     Args:
         samples: the signal.
@@ -174,11 +174,11 @@ def stamps_key(samples: Samples) -> tuple[int, int, int]:
 
 
 def alike(items: Sequence[Item], keys: Iterable[Hashable]) -> list[list[Item]]:
-    """Return items of equal keys together, in the order of the first of each.
+    """Return items grouped by equal keys, in the order of the first item of each group.
 
     Args:
-        items: anything.
-        keys: of each item.
+        items: any objects.
+        keys: key of each item.
     """
     groups: dict[Hashable, list[Item]] = {}
     for item, key in zip(items, keys, strict=True):

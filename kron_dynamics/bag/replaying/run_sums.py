@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay amounts to, summed up block by block."""
+"""Sums over a replay, accumulated block by block."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kron_dynamics.typing import BoolArray, FloatArray
 
 
 class Moments:
-    """Count, sum, sum of squares and peak of signals side by side.
+    """Count, sum, sum of squares and peak of k signals.
 
     Attributes:
-        count: of values that are finite, shape (k,).
+        count: number of known values, shape (k,).
         total: their sum, shape (k,).
         squares: the sum of their squares, shape (k,).
-        peak: the largest magnitude, shape (k,); 0 where there is none.
+        peak: their largest magnitude, shape (k,); 0 without values.
     """
 
     def __init__(self, columns: int) -> None:
@@ -35,11 +35,11 @@ class Moments:
         self.count, self.total, self.squares, self.peak = np.zeros((4, columns))
 
     def add(self, values: FloatArray, known: BoolArray | None = None) -> None:
-        """Take values.
+        """Add values.
 
         Args:
             values: shape (N, k).
-            known: which of them count, shape (N, k); None for all.
+            known: mask of the values that count, shape (N, k); None for all.
         """
         if known is None:
             self.count += len(values)
@@ -47,7 +47,7 @@ class Moments:
             self.count += known.sum(axis=0)
             values = np.where(known, values, 0.0)
         if len(values):
-            rows = np.ascontiguousarray(values.T)  # NumPy is quicker along rows
+            rows = np.ascontiguousarray(values.T)  # NumPy is faster along rows
             self.total += rows.sum(axis=1)
             self.squares += np.einsum('ij,ij->i', rows, rows)
             self.peak = np.maximum(self.peak, np.abs(rows, out=rows).max(axis=1))
@@ -76,18 +76,19 @@ class Moments:
 
 
 class SegmentSums:
-    """What a segment amounts to where it is compared.
+    """Sums over the compared rows of a segment.
 
     Attributes:
-        compared: rows.
+        compared: number of compared rows.
         recorded: moments of the recorded efforts, n columns.
-        residual: of recorded minus recomputed efforts.
-        efforts: of the recomputed efforts and their terms where an effort was recorded, by name.
-        other_efforts: of these where none was.
-        tip: of the tip's acceleration where it was recorded: recorded, recomputed and difference,
-            magnitudes of the linear, then of the angular part of each, 6 columns.
-        effort_noise: standard deviation of the recomputed efforts by the samples' noise, (n,).
-        tip_noise: of the tip's acceleration, shape (6,).
+        residual: moments of recorded minus recomputed efforts.
+        efforts: moments of the recomputed efforts and their terms by name, where an effort was
+            recorded.
+        other_efforts: the same where no effort was recorded.
+        tip: moments of the tip's acceleration where it was recorded, 6 columns: magnitudes of the
+            linear and the angular part of recorded, recomputed and difference.
+        effort_noise: standard deviation of the recomputed efforts due to noise, shape (n,).
+        tip_noise: the same of the tip's acceleration, shape (6,).
     """
 
     def __init__(self, n: int) -> None:
@@ -103,10 +104,10 @@ class SegmentSums:
         self.effort_noise, self.tip_noise = np.full(n, np.nan), np.full(6, np.nan)
 
     def add(self, block: SegmentReplay) -> None:
-        """Take a block of the segment.
+        """Add the next block of the segment.
 
         Args:
-            block: the next one.
+            block: the block.
         """
         self.effort_noise, self.tip_noise = block.effort_noise, block.tip_noise
         count = int(np.count_nonzero(block.valid))
@@ -145,20 +146,20 @@ class SegmentSums:
 
 
 class RunSums:
-    """What a run amounts to.
+    """Sums over a run.
 
     Attributes:
-        delay: finds how late the stamps of recorded efforts are.
+        delay: estimator of the delay of recorded efforts' stamps.
         rates: jerk and effort rates.
-        thinned: the run at fewer times.
+        thinned: the run at a reduced rate.
     """
 
     def __init__(self, filters: Sequence[JointFilter], step: float) -> None:
         """Begin with no rows.
 
         Args:
-            filters: how each joint's acceleration is obtained.
-            step: distance of rows in s.
+            filters: filter of each joint's acceleration.
+            step: time step of the rows in s.
         """
         self.delay = EffortDelay(len(filters))
         self.rates = RateSums([2.0 * item.half_width for item in filters], step)
@@ -167,28 +168,28 @@ class RunSums:
         self._before: tuple[int, FloatArray, FloatArray, FloatArray] | None = None
 
     def segment(self, number: int) -> SegmentSums:
-        """Return what one segment amounts to.
+        """Return the sums over one segment.
 
         Args:
-            number: of the segment.
+            number: index of the segment.
         """
         return self._segments[number]
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Keep some segments, numbered anew in their order.
+        """Keep some segments, renumbered in their order.
 
         Args:
-            numbers: which.
+            numbers: indices of the segments to keep.
         """
         kept = [self._segments[number] for number in numbers]
         self._segments = dict(enumerate(kept))
         self.thinned.keep(list(numbers))
 
     def add(self, block: SegmentReplay) -> None:
-        """Take the next block.
+        """Add the next block.
 
         Args:
-            block: in the order of `Replay.blocks`.
+            block: the block, in the order of `Replay.blocks`.
         """
         n = block.position.shape[1]
         if block.segment not in self._segments:
@@ -203,7 +204,7 @@ class RunSums:
             residual = np.where(unknown, np.nan, residual)
         time = block.time
         if self._before is not None and self._before[0] == block.segment:
-            # Rates take a row on each side.
+            # Central differences need a row on each side.
             time, recomputed, residual = (
                 np.concatenate(pair)
                 for pair in zip(self._before[1:], (time, recomputed, residual), strict=True)

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes one stretch of a run.
+"""Recomputation of one segment of a run.
 
-The acceleration a filter returns is the true one averaged over its window by a known kernel. The
-other terms of the effort, the recorded efforts and the recorded accelerations are averaged by the
-same kernel before anything is compared, so a residual is not the smoothing's doing.
+The acceleration that a filter returns is the true one averaged with known weights. The other terms
+of the effort, the recorded efforts and the recorded accelerations are averaged with the same
+weights before they are compared, so smoothing does not cause residuals.
 """
 
 from __future__ import annotations
@@ -24,38 +24,39 @@ from kron_dynamics.bag.series.joint_log import JointSegment
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Where more than this share of a window bridges missing samples, nothing is compared.
+# Rows are not compared where more than this share of the window bridges missing samples.
 MOST_BRIDGED = 0.1
-# The noise of a long segment is that at so many times, some of them together.
+# Number of rows at which the noise of a long segment is evaluated, and how many are consecutive.
 NOISE_SAMPLES, TOGETHER = 1024, 16
-# Rows whose joints are looked at together for the motion of links that bend, and such parts after
-# which memory of what was read is given back.
+# Rows per block for the motion of flexible links, and number of blocks after which the memory of
+# file-backed tables is released.
 _ROWS, _PARTS_HELD = 8192, 16
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 
 
 @dataclass(frozen=True)
 class SegmentReplay:
-    """A stretch of a run, or a part of one, recomputed. Columns are joints, in coordinate order.
+    """A recomputed segment or a part of one. Columns are joints, in coordinate order.
 
     Attributes:
-        segment: which of the run's stretches it is of, counted from 0.
-        epoch: how often the clock had been restarted before.
+        segment: index of the run's segment, from 0.
+        epoch: number of clock restarts before it.
         time: evenly spaced times in s, shape (N,).
         position: smoothed, shape (N, n), in rad or m.
         velocity: smoothed, shape (N, n), in rad/s or m/s.
         acceleration: averaged, shape (N, n), in rad/s^2 or m/s^2.
         terms: the averaged terms of the effort by name (see TERMS), shape (N, n), in N m or N.
         recorded: recorded efforts, averaged, shape (N, n); NaN where there is none.
-        valid: where the whole window lies inside the segment, shape (N,).
-        effort_noise: standard deviation the noise of the joints' samples gives each recomputed
-            effort, RMS over the segment, shape (n,), in N m or N.
+        valid: mask of the rows that are compared, shape (N,): a whole window from the segment's
+            ends, and hardly any missing samples are bridged.
+        effort_noise: standard deviation of each recomputed effort due to the noise of the joints'
+            samples, RMS over the segment, shape (n,), in N m or N.
         deflection: modal coordinates of flexible links, smoothed, shape (N, m), in m.
         tip_velocity: linear and angular velocity of the tip, base axes, shape (N, 6).
         tip_recorded: recorded acceleration of the tip, averaged, linear then angular, base axes,
             shape (N, 6), in m/s^2 and rad/s^2; NaN where there is none.
         tip_recomputed: the same from the joints' motion, shape (N, 6).
-        tip_noise: its standard deviation by the samples' noise, shape (6,).
+        tip_noise: its standard deviation due to the noise of the joints' samples, shape (6,).
     """
 
     segment: int
@@ -86,13 +87,13 @@ class SegmentReplay:
 
 
 class SegmentPlan:
-    """A segment about to be recomputed: what is the same in all its rows.
+    """Recomputation of a segment: everything that is common to its rows.
 
     Attributes:
-        number: which of the run's stretches it is, counted from 0.
-        segment: as recorded.
-        count: rows there are.
-        step: their distance in s.
+        number: index of the run's segment, from 0.
+        segment: the segment as recorded.
+        count: number of rows.
+        step: their time step in s.
     """
 
     def __init__(
@@ -106,18 +107,18 @@ class SegmentPlan:
         smoothing: JointSmoothing,
         number: int,
     ) -> None:
-        """Measure the noise of a segment.
+        """Estimate the noise of a segment and the motion of flexible links in it.
 
         Args:
-            robot: the robot; flexible links vibrate as the joints' motion makes them, see
-                `modal_blocks`; their motion in the whole segment is kept, in a file if it is long.
+            robot: the robot. The motion of flexible links is computed by `modal_blocks` for the
+                whole segment and stored, in a file if it is long.
             frame: link whose acceleration is recomputed.
             segment: the recorded motion.
             efforts: recorded efforts of each joint; may hold no samples.
             tip: recorded accelerations of that link, or None.
-            filters: how each joint's acceleration is obtained.
-            smoothing: of these filters.
-            number: of the segment.
+            filters: filter of each joint's acceleration.
+            smoothing: the smoothing of these filters.
+            number: index of the segment.
         """
         self.number, self.segment = number, segment
         self.step = filters[0].step
@@ -131,7 +132,7 @@ class SegmentPlan:
         self._modal = self._modal_motion() if robot.model.is_flexible else None
 
     def _modal_motion(self) -> FloatArray:
-        """Modal coordinates, their rates and accelerations in all rows, shape (N, 3 m)."""
+        """Return modal coordinates, rates and accelerations in all rows, shape (N, 3 m)."""
 
         def parts() -> Iterator[tuple[FloatArray, BoolArray]]:
             for number, first in enumerate(range(0, self.count, _ROWS)):
@@ -153,7 +154,7 @@ class SegmentPlan:
     def _joint_motion(
         self, first: int, last: int
     ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-        """Smoothed q, qd and qdd in some rows, (N, n) each, and where they are good, (N,)."""
+        """Return smoothed q, qd and qdd in some rows, (N, n) each, and where good, (N,)."""
         begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
         rows = slice(first - begin, last - begin)
         q, qd, qdd, bridged = self._smoothing.motion(self.segment, self._time(begin, end))
@@ -161,7 +162,7 @@ class SegmentPlan:
         return q[rows], qd[rows], qdd[rows], fitted
 
     def _within(self, first: int, last: int, windows: int) -> BoolArray:
-        """Which rows are so many half windows away from the ends of the segment, shape (N,)."""
+        """Return which rows are some half windows away from the segment's ends, shape (N,)."""
         time, edge = self._time(first, last), windows * self._filters[0].half_width
         return np.asarray((time >= self.segment.start + edge) & (time <= self.segment.end - edge))
 
@@ -176,12 +177,12 @@ class SegmentPlan:
         )
 
     def rows(self, first: int, last: int, effort_delay: float) -> SegmentReplay:
-        """Return some rows, recomputed.
+        """Return the recomputed rows [first, last).
 
         Args:
-            first: the first of them.
-            last: the one behind them, at most `count`.
-            effort_delay: how late the stamps of recorded efforts are, in s.
+            first: index of the first row.
+            last: index after the last row, at most `count`.
+            effort_delay: delay of the stamps of recorded efforts, in s.
         """
         robot = self._robot
         begin, end = max(0, first - self._rows), min(self.count, last + self._rows)
@@ -210,7 +211,7 @@ class SegmentPlan:
             qdd[rows],
             {name: term[rows] for name, term in zip(TERMS, (inertia, *others), strict=True)},
             recorded[rows],
-            # Averages of what was smoothed reach as far again.
+            # Averages of smoothed values reach another half window.
             fitted[rows] & self._within(first, last, 2),
             self.effort_noise,
             x[rows, n:],
@@ -223,7 +224,7 @@ class SegmentPlan:
     def _tip_motion(
         self, time: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Velocity, recorded and recomputed acceleration of the tip, shape (N, 6) each."""
+        """Return velocity, recorded and recomputed acceleration of the tip, shape (N, 6) each."""
         link = self._robot.frame(self._frame)
         coasting = link.acceleration(q, qd, np.zeros_like(q))
         averaged = self._smoothing.tip_averaged
@@ -235,7 +236,7 @@ class SegmentPlan:
 
 
 def _some_rows(count: int) -> list[tuple[int, int]]:
-    """Return first and last rows of what stands for a segment: all of a short one."""
+    """Return half-open row ranges that represent a segment: all rows of a short one."""
     if count <= NOISE_SAMPLES:
         return [(0, count)]
     places = np.linspace(0, count - TOGETHER, NOISE_SAMPLES // TOGETHER).astype(int).tolist()

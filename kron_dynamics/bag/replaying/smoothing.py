@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded signals on an even time grid, their noise and resolution, and moving sums of them."""
+"""Resampling of recorded signals to a uniform grid, noise and resolution, and moving sums."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
 # Standard deviation of a normal distribution whose median absolute deviation is 1.
 NORMAL_MAD = 1.4826
-# Differences of this order hold the noise of smooth motion and next to nothing of the motion.
+# Differences of this order contain the noise of smooth motion and hardly any of the motion.
 NOISE_DIFFERENCE = 6
-# Differences that are looked at together: enough that single wrong samples count for nothing.
+# Differences per median: enough that single wrong samples do not matter.
 NOISE_PART = 64
-# Samples of a long signal that tell its usual noise.
+# Samples in the middle of a long signal from which its usual noise is estimated.
 NOISE_STRETCH = 16_384
-# Fewer changes of step than this do not show that a signal was rounded.
+# Least number of changes between steps for a signal to count as rounded.
 MIN_STEP_CHANGES = 8
-# Samples closer than this share of the usual distance count as one.
+# Samples closer than this share of the usual period are averaged.
 LEAST_DISTANCE = 0.25
-# A grid time between samples further apart than this many usual distances is bridged,
+# A grid time counts as bridged if its neighbouring samples are further apart than this many usual
+# periods and than this share of the window: motion that passes the window is a cubic in between.
 BRIDGED_PERIODS = 2.5
-# and than this share of the window: motion that a window lets through is a cubic in between.
 BRIDGED_SHARE = 1 / 8
-# Samples beyond the times asked for that are looked at.
+# Additional samples on each side of the requested times.
 NEIGHBOURS = 16
-# Stamps within this many seconds of the grid are on it.
+# Stamps within this many seconds of a grid time count as equal to it.
 ON_GRID = 1e-7
 
 
 def on_grid(
     samples: Samples, time: FloatArray, period: float, window: float = 0.0
 ) -> tuple[FloatArray, BoolArray]:
-    """Return a signal at even times, shape (N,) or (N, k), and which are bridged, shape (N,).
+    """Return a signal at grid times, shape (N,) or (N, k), and the bridged ones, shape (N,).
 
-    A cubic goes through the two samples on each side of a time; where a stamp is that of the
-    grid, its sample is taken as it is.
+    Values are interpolated by a cubic through two samples on each side; samples with a grid time
+    are taken unchanged.
 
     Args:
         samples: the signal, at least four samples, values of shape (M,) or (M, k).
         time: increasing times of the grid in s, shape (N,).
-        period: usual distance of the samples in s.
+        period: usual period of the samples in s.
         window: length over which the values will be smoothed, in s.
     """
     times, values = _thinned(samples, period)
@@ -78,10 +78,10 @@ def on_grid(
 
 
 def around(stamps: FloatArray, time: FloatArray) -> tuple[int, int]:
-    """Return first and last index of the samples near some times: those that `on_grid` needs.
+    """Return the half-open index range of the samples that `on_grid` needs for some times.
 
     Args:
-        stamps: of the samples in s, increasing, shape (M,).
+        stamps: stamps of the samples in s, increasing, shape (M,).
         time: increasing times in s, shape (N,).
     """
     first = int(np.searchsorted(stamps, time[0])) - NEIGHBOURS
@@ -91,7 +91,7 @@ def around(stamps: FloatArray, time: FloatArray) -> tuple[int, int]:
 
 
 def _thinned(samples: Samples, period: float) -> tuple[FloatArray, FloatArray]:
-    """Return samples of which those too close to each other are averaged."""
+    """Return the samples, averaging those that are too close to each other."""
     times, values = samples.time, samples.value
     if len(times) < 2 or np.diff(times).min() >= LEAST_DISTANCE * period:
         return times, values
@@ -102,27 +102,27 @@ def _thinned(samples: Samples, period: float) -> tuple[FloatArray, FloatArray]:
 
 
 class MovingSums:
-    """Sums of several signals of the same joints, each value and its neighbours weighed.
+    """Weighted moving sums over several signals of the same joints, by FFT convolution.
 
-    They are products of Fourier transforms: those of the weights are kept.
+    The transforms of the weights are cached.
     """
 
     def __init__(self, weights: FloatArray) -> None:
-        """Take the weights.
+        """Store the weights.
 
         Args:
-            weights: of each of s signals in each of r results, by ascending time, for each of n
-                joints, shape (s, r, 2 m + 1, n).
+            weights: weights of each of s signals in each of r results, by ascending time, for each
+                of n joints, shape (s, r, 2 m + 1, n).
         """
         self._weights = weights
         self._reach = weights.shape[2] // 2
         self._transforms: dict[int, ComplexArray] = {}
 
     def __call__(self, signals: Sequence[FloatArray]) -> FloatArray:
-        """Return the sums, NaN where weights or what is unknown reach into them.
+        """Return the sums; NaN where the weights reach past the ends or cover unknown values.
 
-        They are laid out column by column; shape (r, N, n), or of as many groups of s signals
-        as there are, one group after the other.
+        Shape (r, N, n), contiguous along N; for g groups of s signals (g r, N, n), one group after
+        the other.
 
         Args:
             signals: evenly spaced values, shape (N, n) each.
@@ -136,8 +136,8 @@ class MovingSums:
         moved[:, :, count:] = 0.0
         base = np.array([signal[0] for signal in signals])
         base[~np.isfinite(base)] = 0.0
-        # Without the first value rounding is relative to how far signals move, not to where
-        # they are.
+        # The first value is subtracted so that rounding errors are relative to the signals'
+        # changes, not to their offsets.
         for signal, first, columns in zip(signals, base, moved, strict=True):
             np.subtract(signal.T, first[:, None], out=columns[:, :count])
         unknown = None
@@ -168,7 +168,7 @@ class MovingSums:
         if size not in self._transforms:
             backwards = self._weights[:, :, ::-1].transpose(0, 1, 3, 2)
             taps = np.zeros((*backwards.shape[:3], size))
-            # A sum stands where the middle of its weights is.
+            # A sum belongs to the row at the middle of its weights.
             taps[..., : self._reach + 1] = backwards[..., self._reach :]
             if self._reach:
                 taps[..., -self._reach :] = backwards[..., : self._reach]
@@ -177,11 +177,11 @@ class MovingSums:
 
 
 def convolve(signal: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return moving sums of columns; NaN where the weights reach past the ends.
+    """Return weighted moving sums of columns; NaN where the weights reach past the ends.
 
     Args:
         signal: evenly spaced values, shape (N,) or (N, k).
-        weights: of each value and its neighbours by ascending time, shape (2 m + 1,).
+        weights: weights by ascending time, shape (2 m + 1,).
     """
     table = signal.reshape(len(signal), -1)
     factors = np.broadcast_to(weights[:, None], (len(weights), table.shape[1]))
@@ -191,16 +191,15 @@ def convolve(signal: FloatArray, weights: FloatArray) -> FloatArray:
 def noise_level(samples: Samples, period: float) -> float:
     """Return the standard deviation of the white noise on samples, in their own unit.
 
-    It is the robust spread (median absolute deviation) of differences of high order, root mean
-    square over parts, as numbers with a fixed count of digits are rounded more coarsely the larger
-    they are. It is at least what the encoder's resolution causes: an encoder at rest shows no
-    spread, yet resolves no better. Where rounded samples change only now and then, neighbours
-    share an error; the standard deviation is then that of white noise as strong at low
-    frequencies.
+    It is estimated by the median absolute deviation of high-order differences, as root mean square
+    over parts, because values with a fixed number of digits are rounded more coarsely the larger
+    they are. The quantization noise of the encoder is a lower bound: an encoder at rest shows no
+    deviation in spite of its resolution. Where rounded samples change rarely, neighbours share an
+    error; the result is then the white noise with the same density at low frequencies.
 
     Args:
         samples: the signal, values of shape (M,).
-        period: usual distance of the samples in s.
+        period: usual period of the samples in s.
     """
     if len(samples.time) < 2:
         return 0.0
@@ -209,13 +208,13 @@ def noise_level(samples: Samples, period: float) -> float:
     differences = np.diff(value - value[:1], NOISE_DIFFERENCE)
     step = resolution(samples.value)
     if step > 0.0:
-        # Where an encoder stands still, nothing is seen of its noise.
+        # Differences of 0 are from an encoder at rest, which shows no noise.
         differences = differences[differences != 0.0]
     spread = 0.0
     if len(differences):
         scale = math.sqrt(math.comb(2 * NOISE_DIFFERENCE, NOISE_DIFFERENCE))
         parts = max(1, len(differences) // NOISE_PART)
-        # What is left over of the last part is left out.
+        # The last, incomplete part is left out.
         table = differences[: len(differences) // parts * parts].reshape(parts, -1)
         centred = np.abs(table - _medians(table)[:, None])
         spread = NORMAL_MAD * float(np.sqrt(np.mean(_medians(centred) ** 2))) / scale
@@ -227,9 +226,9 @@ def noise_level(samples: Samples, period: float) -> float:
 
 
 def usual_noise(samples: Samples) -> float:
-    """Return the noise level of a stretch in the middle of a signal: of all of a short one.
+    """Return the noise level in the middle of a long signal, or in the whole of a short one.
 
-    Of samples that come in bursts, which no series at even times is made of, it is 0.
+    It is 0 for samples that come in bursts, which are not resampled.
 
     Args:
         samples: the signal, values of shape (M,).
@@ -249,10 +248,10 @@ def _medians(table: FloatArray) -> FloatArray:
 
 
 def resolution(value: FloatArray) -> float:
-    """Return the step to which samples were rounded, 0 if they do not look rounded.
+    """Return the resolution (quantization step) of samples, 0 if they do not look rounded.
 
-    Rounded samples change by whole multiples of one step, and the multiple keeps changing; a
-    smooth signal that stands still or runs at constant speed changes its step only now and then.
+    Rounded samples change by whole multiples of one step, and the multiple changes often; the
+    differences of a smooth signal at rest or at constant speed change rarely.
 
     Args:
         value: samples in the order of time, shape (M,).

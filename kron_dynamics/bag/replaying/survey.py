@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a long run from which the filters are chosen."""
+"""Representative stretches of a long run, from which the filters are chosen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from kron_dynamics.bag.samples import Samples
 from kron_dynamics.bag.series.joint_log import JointSegment
 
-# A run with more messages than all stretches together is judged by so many stretches of it.
+# Number of stretches that represent a longer run, and their length in samples.
 STRETCHES, STRETCH_LENGTH = 4, 16_384
 
 
@@ -19,7 +19,7 @@ def survey(segments: Sequence[JointSegment]) -> list[JointSegment]:
     """Return the segments of a short run; of a long one, stretches spread evenly over it.
 
     Args:
-        segments: of the run, at least one.
+        segments: segments of the run, at least one.
     """
     lengths = [len(segment.position[0].time) for segment in segments]
     total = sum(lengths)
@@ -30,7 +30,7 @@ def survey(segments: Sequence[JointSegment]) -> list[JointSegment]:
     for place in np.linspace(0, total - STRETCH_LENGTH, STRETCHES).astype(int).tolist():
         index = int(np.searchsorted(ends, place, side='right'))
         first = place - int(ends[index]) + lengths[index]
-        # Beside the end of a segment: its last samples, rather than a few of them.
+        # Near the end of a segment, take its last samples to get a full stretch.
         first = max(0, min(first, lengths[index] - STRETCH_LENGTH))
         found.append(_cut(segments[index], first, first + STRETCH_LENGTH))
     return found

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run at fewer times: what tells slow things needs no more."""
+"""A run at a reduced rate, for slow quantities such as external efforts and phases."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from kron_dynamics.bag.replaying.segment_replay import SegmentReplay
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Rows are at least that far apart, in s.
+# Least time step of the rows in s.
 LEAST_DISTANCE = 0.05
 
 
 @dataclass(frozen=True)
 class ThinnedSegment:
-    """A segment at fewer times; each row is the mean of some.
+    """A segment at a reduced rate; each row is the mean over `ThinnedRows.stride` rows.
 
     Attributes:
         time: s, shape (N,).
         position: shape (N, n), rad or m.
-        velocity: shape (N, n).
+        velocity: shape (N, n), rad/s or m/s.
         effort: recorded efforts, shape (N, n), N m or N; NaN where there is none.
-        valid: which rows are compared, shape (N,).
+        valid: mask of the compared rows, shape (N,).
     """
 
     time: FloatArray
@@ -35,27 +35,27 @@ class ThinnedSegment:
 
 
 class ThinnedRows:
-    """Takes the blocks of a run.
+    """Reduces the rate of a run, block by block.
 
     Attributes:
-        stride: rows that one stands for.
+        stride: number of rows per mean.
     """
 
     def __init__(self, step: float) -> None:
         """Begin with no rows.
 
         Args:
-            step: distance of the rows of blocks in s.
+            step: time step of the blocks' rows in s.
         """
         self.stride = max(int(np.ceil(LEAST_DISTANCE / step - 1e-6)), 1)
         self._parts: dict[int, list[FloatArray]] = {}
-        self._left: tuple[int, FloatArray] | None = None  # rows of a segment, too few for a mean
+        self._left: tuple[int, FloatArray] | None = None  # segment, its rows not yet averaged
 
     def add(self, block: SegmentReplay) -> None:
-        """Take the next block; what is left at the end of a segment is left out.
+        """Add the next block; an incomplete mean at the end of a segment is left out.
 
         Args:
-            block: the next one.
+            block: the block.
         """
         table = np.column_stack(
             [block.time, block.valid, block.position, block.velocity, block.recorded]
@@ -69,7 +69,7 @@ class ThinnedRows:
         self._parts.setdefault(block.segment, []).append(means)
 
     def keep(self, numbers: list[int]) -> None:
-        """Keep some segments, numbered anew in their order."""
+        """Keep some segments, renumbered in their order."""
         self._parts = dict(enumerate(self._parts[number] for number in numbers))
 
     def segments(self) -> list[ThinnedSegment]:

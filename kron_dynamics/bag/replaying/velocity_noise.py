@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise of velocities that is stronger at low frequencies than differences of samples show.
+"""Coloured noise of velocities: stronger at low frequencies than differences of samples show.
 
-Drives estimate velocities with filters of their own, and so their noise has a colour: from sample
-to sample next to nothing is seen of it. The positions tell: what velocities have and derivatives
-of the positions have not is no motion.
+Drives filter their velocity estimates, so the noise is coloured and hardly visible from sample to
+sample. It is detected by comparison with the positions: spectral power of velocities that
+derivatives of positions do not have is noise.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from kron_dynamics.bag.replaying.bandwidth import power_density
 from kron_dynamics.typing import FloatArray
 
-# Velocities that are so many times as strong as derivatives of positions are noise there.
+# Velocity power above this multiple of the power of position derivatives is noise.
 CLEARLY = 2.0
-# Noise so many times as strong as that from sample to sample has a colour.
+# Noise above this multiple of the sample-to-sample noise power is coloured.
 COLOURED = 2.0
-# Frequencies that are averaged: octaves of at least so many.
+# Spectra are averaged over octaves with at least this many frequencies.
 LEAST_IN_OCTAVE = 4
 
 
@@ -30,13 +30,13 @@ def coloured_noise(
     step: float,
     velocity_noise: float,
 ) -> float:
-    """Return the standard deviation of white noise as strong as that of velocities at its worst.
+    """Return the standard deviation of white noise with the velocity noise's largest density.
 
     Args:
-        positions: of each segment, evenly spaced, shape (N,).
-        velocities: likewise.
-        step: distance of samples in s.
-        velocity_noise: what differences of velocities show, in rad/s or m/s.
+        positions: positions in each segment, evenly spaced, shape (N,).
+        velocities: velocities likewise.
+        step: time step of the samples in s.
+        velocity_noise: standard deviation from differences of velocities, in rad/s or m/s.
     """
     angle, from_positions = power_density([np.diff(part) / step for part in positions], step)
     means = [0.5 * (part[1:] + part[:-1]) for part in velocities]
