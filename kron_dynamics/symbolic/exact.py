@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Floats of a model as exact SymPy numbers, so that what cancels on paper cancels here.
+"""Conversion of a model's floats to exact SymPy numbers, so that terms cancel exactly.
 
-A number of a URDF is a decimal, so it becomes that decimal as a fraction. A rotation or a unit
-vector read as floats is orthogonal to rounding only; here it becomes one that is so exactly and
-agrees with the floats to rounding.
+A number in a URDF is a decimal, and becomes that decimal as a fraction. Rotation matrices and unit
+vectors of floats are orthonormal only up to rounding; they become exactly orthonormal ones that
+agree with the floats up to rounding.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ import sympy
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 _EPSILON = float(np.finfo(float).eps)
-# Digits that survive the few operations between a URDF and the model.
+# Significant digits that are correct after the few operations between a URDF and the model.
 _DIGITS = 15
-_STEP = sympy.pi / 12  # sines and cosines of its multiples are written with square roots
-_LARGEST_DENOMINATOR = 100
+_STEP = sympy.pi / 12  # sines and cosines of its multiples are expressed by square roots
+_LARGEST_DENOMINATOR = 100  # of the ratios of a direction's components
 
 
 def exact_number(value: float, scale: float = 0.0) -> sympy.Rational:
-    """Return the decimal with at most 15 digits that a float stands for.
+    """Return the decimal with at most 15 digits that a float approximates.
 
     Args:
         value: a finite number.
-        scale: magnitude of what it was computed from; beside it, rounding counts as 0.
+        scale: magnitude of the numbers it was computed from; a value of the size of their
+            rounding errors becomes 0.
     """
     if abs(value) <= 8 * _EPSILON * scale:
         return sympy.Integer(0)
@@ -45,7 +46,7 @@ def exact_array(values: Any) -> ScalarArray:
 
 
 def frozen(entries: Sequence[Any], shape: tuple[int, ...]) -> ScalarArray:
-    """Return entries as an object array of a shape that nobody can change by accident."""
+    """Return entries as a read-only object array of a shape."""
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     array = array.reshape(shape)
@@ -54,10 +55,10 @@ def frozen(entries: Sequence[Any], shape: tuple[int, ...]) -> ScalarArray:
 
 
 def exact_rotation(rotation: FloatArray) -> ScalarArray:
-    """Return a rotation matrix, object array of shape (3, 3), that is orthogonal exactly.
+    """Return an exactly orthogonal rotation matrix, object array of shape (3, 3).
 
-    Angles of whole multiples of 15 degrees keep their square roots; others become rational, with
-    entries within 1e-14 of the given ones.
+    For multiples of 15 degrees the entries have square roots; for other angles they are rational,
+    within 1e-14 of the given ones.
     """
     if np.isin(rotation, (-1.0, 0.0, 1.0)).all():
         return frozen([sympy.Integer(round(entry)) for entry in rotation.flat], (3, 3))
@@ -76,13 +77,13 @@ def exact_rotation(rotation: FloatArray) -> ScalarArray:
     ]
     turned = frozen([sympy.expand(entry) for entry in entries], (3, 3))
     if abs(turned.astype(float) - rotation).max() > 1e-14:
-        # Roll and yaw of a pitch this near to a right angle carry no digits.
+        # With the pitch this close to 90 degrees, roll and yaw are only noise.
         return exact_array(rotation)
     return turned
 
 
 def _cosine_and_sine(angle: float) -> tuple[Any, Any]:
-    """Two numbers within rounding of cos and sin whose squares add up to exactly 1."""
+    """Return cos and sin of an angle up to rounding, with squares that sum to exactly 1."""
     steps = round(angle / float(_STEP))
     if abs(angle - steps * float(_STEP)) < 4 * _EPSILON:
         return sympy.cos(steps * _STEP), sympy.sin(steps * _STEP)
@@ -95,9 +96,10 @@ def _cosine_and_sine(angle: float) -> tuple[Any, Any]:
 
 
 def exact_direction(direction: FloatArray) -> ScalarArray:
-    """Return a vector, object array of shape (3,), whose length is exactly 1.
+    """Return a vector of length exactly 1, object array of shape (3,).
 
-    One along a vector of small whole numbers keeps its square root; others become rational.
+    A multiple of a vector of small integers is normalized by a square root; others get rational
+    components.
     """
     largest = int(np.argmax(abs(direction)))
     ratios = direction / abs(direction[largest])
@@ -106,7 +108,7 @@ def exact_direction(direction: FloatArray) -> ScalarArray:
         vector = [sympy.Rational(f.numerator, f.denominator) for f in fractions]
         length = sympy.sqrt(sum(x**2 for x in vector))
         return frozen([x / length for x in vector], (3,))
-    # Stereographic projection from the far pole: rational points of the sphere.
+    # Stereographic projection from the opposite pole gives rational points on the sphere.
     t = [exact_number(float(x)) for x in direction / (1 + abs(direction[largest]))]
     t[largest] = sympy.Integer(0)
     square = sum(x**2 for x in t)

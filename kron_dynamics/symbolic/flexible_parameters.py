@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model with flexible links with symbols in place of its floats, integrals included."""
+"""A model with flexible links whose floats, including shape integrals, are SymPy symbols."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from kron_dynamics.typing import FloatArray, ScalarArray
 
 
 def exact_flexible_model(model: FlexibleModel, parameters: Parameters) -> FlexibleModel:
-    """Return a model whose numbers are SymPy's: those of `exact_model`, and those of the beams.
+    """Return a model of SymPy numbers: those of `exact_model`, and those of the beams.
 
-    Named after the link, with the functions 1, x, v1, w1, ... (the shapes) and Gv11, Gw11, ...
-    (their shortening): b, the integral of the product of two of them over the beam's mass; k, the
-    bending stiffness of two modes; r, the stiffness of large bending; o, the beam's root; d, the
-    damping of a modal coordinate. Named after what rides on a section: its place x, and there the
-    shapes X, the slopes dX, the shortening G and the twist T.
+    Symbols named after the flexible link, with the functions 1, x, v1, w1, ... (the mode shapes)
+    and Gv11, Gw11, ... (their axial shortening): b, the integral of the product of two of these
+    over the beam's mass; k, the bending stiffness of two modes; r, the stiffness of large bending;
+    o, the beam's root; d, the damping of a modal coordinate. Symbols named after the link that is
+    mounted on a section: its position x along the beam, and there the shapes X, slopes dX,
+    shortening G and twist T.
 
     Args:
-        model: of floats.
-        parameters: numbers or symbols; takes note of the symbols' values.
+        model: model of floats.
+        parameters: makes numbers or symbols, and records the symbols' values.
     """
-    # Sections move as the beam does: the joints that hold their places in the tree have no part.
+    # Joints that only represent sections in the tree keep their floats: the beam moves them.
     sections = {k for link in model.flexible_links for k in link.sections}
     skeleton = exact_model(model.skeleton, parameters, model.rigid.frames, sections)
     joints = model.joint_count
@@ -111,7 +112,7 @@ def _numbered(letter: str, count: int) -> list[str]:
 def _each(
     values: FloatArray, letter: str, owner: str, names: Sequence[str], parameters: Parameters
 ) -> ScalarArray:
-    """What stands for each of some numbers, same shape."""
+    """Return a number or symbol for each value, same shape."""
     entries = [
         parameters.of(number, letter, owner, name)
         for number, name in zip(exact_array(values).flat, names, strict=True)
@@ -122,7 +123,7 @@ def _each(
 def _symmetric(
     values: FloatArray, letter: str, owner: str, names: Sequence[str], parameters: Parameters
 ) -> ScalarArray:
-    """What stands for the numbers of a symmetric matrix, same shape."""
+    """Return a number or symbol for each entry of a symmetric matrix, same shape."""
     numbers = exact_array(values)
     upper = {
         (i, j): parameters.of(numbers[i, j], letter, owner, f'{names[i]}{names[j]}')

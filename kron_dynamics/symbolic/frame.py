@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`SymbolicFrame`, `SymbolicRelativeFrame`: the closed forms of a link's kinematics."""
+"""`SymbolicFrame` and `SymbolicRelativeFrame`: the kinematics of a link in closed form."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class SymbolicFrame:
-    """A link as a frame, with the methods of `RobotFrame` in closed form.
+    """Kinematics of a link frame in closed form, with the methods of `RobotFrame`.
 
-    Everything is about the link's origin, in base axes; rows of six are translational, then
-    rotational; vectors are columns. SI units.
+    Quantities are for the link's origin, in base axes. Six rows are three translational ones
+    followed by three rotational ones; vectors are columns. SI units.
     """
 
     def __init__(self, robot: SymbolicRobot, link: str) -> None:
@@ -32,7 +32,7 @@ class SymbolicFrame:
     def relative_to(
         self, reference: str, *, axes: str | None = None, point: ArrayLike | None = None
     ) -> SymbolicRelativeFrame:
-        """Return this link's motion as seen from another, as `RobotFrame.relative_to`."""
+        """Return the motion relative to another link; see `RobotFrame.relative_to`."""
         place = relative_place(self._robot.model, reference, axes, point)
         return SymbolicRelativeFrame(self._robot, self.name, *place)
 
@@ -41,7 +41,7 @@ class SymbolicFrame:
         return result
 
     def pose(self) -> SymbolicMatrix:
-        """Return the homogeneous pose in the base frame, shape (4, 4); position in m."""
+        """Return the pose in the base frame, a homogeneous matrix of shape (4, 4), m."""
         return self._evaluate(kinematics.forward_kinematics, self._robot.q)
 
     def jacobian(self) -> SymbolicMatrix:
@@ -49,7 +49,7 @@ class SymbolicFrame:
         return self._evaluate(kinematics.jacobian, self._robot.q)
 
     def kinematic_hessian(self) -> SymbolicMatrix:
-        """Return H = dJ/dq, shape (6, n*n), column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
+        """Return H = dJ/dq, shape (6, n*n): column i*n + j is d J[:, i]/d q_j.  [T] (51), (60)."""
         return self._evaluate(kinematics.kinematic_hessian, self._robot.q)
 
     def jacobian_dot(self) -> SymbolicMatrix:
@@ -73,8 +73,8 @@ class SymbolicFrame:
     def external_wrench(self) -> SymbolicMatrix:
         """Return f = J_T^T force + J_R^T moment, shape (n, 1): ``M qdd + c + g = tau + f``.
 
-        Of `SymbolicRobot.force` at the link's origin, N, and `SymbolicRobot.moment`, N m, both in
-        base axes.
+        `SymbolicRobot.force` acts at the link's origin, N; it and `SymbolicRobot.moment`, N m, are
+        in base axes.
         """
         robot = self._robot
         result: SymbolicMatrix = robot.evaluate(
@@ -90,9 +90,10 @@ class SymbolicFrame:
 
 
 class SymbolicRelativeFrame:
-    """A point of a link as seen from another, with the methods of `RelativeFrame` in closed form.
+    """Relative kinematics of a link's point in closed form, with the methods of `RelativeFrame`.
 
-    Rows of six are translational, then rotational; vectors are columns. SI units.
+    Six rows are three translational ones followed by three rotational ones; vectors are columns.
+    SI units.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class SymbolicRelativeFrame:
         return result
 
     def pose(self) -> SymbolicMatrix:
-        """Return the link's axes and the point's place seen from the reference, (4, 4), m."""
+        """Return the pose of the link's axes at the point, in the reference, (4, 4), m."""
         return self._evaluate(kinematics.relative_pose, self._robot.q)
 
     def jacobian(self) -> SymbolicMatrix:
@@ -139,6 +140,6 @@ class SymbolicRelativeFrame:
         return self._evaluate(kinematics.relative_acceleration, robot.q, robot.qd, robot.qdd)
 
     def jerk(self) -> SymbolicMatrix:
-        """Return the derivative that the observer takes of `acceleration`, shape (6, 1)."""
+        """Return the time derivative of `acceleration` in the reference frame, shape (6, 1)."""
         robot = self._robot
         return self._evaluate(kinematics.relative_jerk, robot.q, robot.qd, robot.qdd, robot.qddd)

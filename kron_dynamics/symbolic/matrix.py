@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Closed forms as SymPy matrices, and how their numbers are shown."""
+"""Closed forms as SymPy matrices with exact entries and readable output."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from kron_dynamics.symbolic.exact import exact_number
 from kron_dynamics.symbolic.simplification import simplified
 from kron_dynamics.typing import ScalarArray
 
-_SHOWN_DIGITS = 15  # those of `exact_number`
-_LONGEST_FRACTION = 10, 5  # numerator and denominator stay below
+_SHOWN_DIGITS = 15  # as in `exact_number`
+_LONGEST_FRACTION = 10, 5  # fractions with a numerator and denominator below these are kept
 
 
 def exact_expression(expression: Any, known: dict[Any, Any] | None = None) -> Any:
-    """Return an expression with every float in it as the decimal it stands for.
+    """Return an expression in which every float is replaced by its exact decimal.
 
     Args:
-        expression: of SymPy, or a number.
-        known: results for parts of it, to which this call adds its own; for expressions with
-            parts in common.
+        expression: SymPy expression or number.
+        known: memo of subexpressions and their results, extended by this call; share it among
+            expressions with common subexpressions.
     """
     expression = sympy.sympify(expression)
     exact = {} if known is None else known
-    # SymPy's own replacement meets a part as often as it occurs, which in the closed forms of
-    # flexible links is exponentially often.
+    # SymPy's `xreplace` visits shared subexpressions once per occurrence, which is exponentially
+    # often in the closed forms of flexible links.
     waiting = [expression]
     while waiting:
         part = waiting[-1]
@@ -50,9 +50,9 @@ def exact_expression(expression: Any, known: dict[Any, Any] | None = None) -> An
 
 
 def presentable(expression: Any) -> Any:
-    """Return an expression or matrix whose fractions are decimals, but for the simplest.
+    """Return an expression or matrix with fractions shown as decimals, except simple ones.
 
-    What is computed is exact; what is shown has at most 15 digits.
+    Decimals have at most 15 digits; this is for output only.
     """
     numerator, denominator = _LONGEST_FRACTION
     return expression.xreplace(
@@ -73,8 +73,8 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
     """A closed form: a SymPy matrix of exact entries that prints with readable numbers.
 
     Attributes:
-        notation: LaTeX of the symbols, coordinates first. A matrix computed from this one has
-            none and prints with SymPy's own names; `SymbolicRobot.latex` gives it the robot's.
+        notation: LaTeX of the symbols, coordinates first. Matrices computed from this one have
+            none and print SymPy's names; use `SymbolicRobot.latex` for those.
     """
 
     notation: Mapping[Any, str] = MappingProxyType({})
@@ -84,7 +84,7 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
         """Return an array of expressions, shape (r, c) or (r,), as a matrix, vectors as columns.
 
         Args:
-            array: of SymPy expressions and numbers.
+            array: SymPy expressions and numbers.
             notation: LaTeX of the symbols.
         """
         known: dict[Any, Any] = {}
@@ -97,13 +97,13 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
         return matrix
 
     def simplified(self) -> SymbolicMatrix:
-        """Return the same matrix, each entry in its shortest form that `simplified` finds."""
+        """Return the matrix with each entry simplified; see `simplified`."""
         matrix = type(self)(simplified(self, tuple(self.notation)).tolist())
         matrix.notation = self.notation
         return matrix
 
     def latex(self) -> str:
-        """Return LaTeX, with the joints as indices of q."""
+        """Return LaTeX, with joint names as indices of q."""
         return latex(self, self.notation)
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class SymbolicMatrix(sympy.ImmutableDenseMatrix):  # type: ignore[misc]  # SymPy
 
 
 def plain(expression: Any) -> str:
-    """Return an expression as text that Python and SymPy read."""
+    """Return an expression as a string that Python and SymPy can parse."""
     return str(sympy.sstr(presentable(expression), full_prec=False))
 
 
@@ -125,7 +125,7 @@ def latex(expression: Any, notation: Mapping[Any, str]) -> str:
     """Return LaTeX of an expression or matrix.
 
     Args:
-        expression: of SymPy.
+        expression: SymPy expression or matrix.
         notation: LaTeX of the symbols.
     """
     if isinstance(expression, sympy.MatrixBase):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Symbols of coordinates, rates, efforts and parameters: plain names and how LaTeX writes them."""
+"""Symbols of coordinates, rates, efforts and parameters, with their names and LaTeX."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 import sympy
 from sympy.core.alphabets import greeks
 
-# A joint called q1 or theta_2 has its symbol in its name; any other name becomes an index.
+# A joint named q1 or theta_2 is its own symbol; any other name becomes an index of q.
 _MATHEMATICAL = re.compile(rf'([a-zA-Z]|{"|".join(greeks)}|lambda)_?(\d*)')
 _DOTS = (r'', r'\dot', r'\ddot', r'\dddot')
 
 
 class Naming:
-    """Symbols by their plain names, no two alike, with their LaTeX.
+    """Creates symbols with unique names, and records their LaTeX.
 
     Attributes:
-        latex: LaTeX of every symbol given out.
+        latex: LaTeX of every symbol created.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Naming:
         return symbol
 
     def coordinates(self, joints: Sequence[str], order: int = 0) -> tuple[Any, ...]:
-        """Return the symbols of coordinates, or of their derivatives: slew, slew_d, slew_dd.
+        """Return symbols of coordinates or their time derivatives, such as slew, slew_d, slew_dd.
 
         Args:
             joints: names of the joints.
@@ -54,10 +54,10 @@ class Naming:
         return tuple(symbols)
 
     def quantity(self, letter: str, owner: str = '', component: str = '', order: int = 0) -> Any:
-        """Return the symbol of a number that belongs to a link or joint: I_boom_xx, tau_luff_d.
+        """Return the symbol of a quantity of a link or joint, such as I_boom_xx, tau_luff_d.
 
         Args:
-            letter: of the quantity.
+            letter: letter of the quantity.
             owner: name of the link or joint.
             component: index letters.
             order: of the time derivative, 0 to 3.
@@ -72,7 +72,7 @@ class Naming:
 
 
 def _plain(name: str) -> str:
-    """A name that reads as one word in an expression."""
+    """Return a name with all but letters, digits and underscores replaced by underscores."""
     return re.sub(r'\W', '_', name)
 
 

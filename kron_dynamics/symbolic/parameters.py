@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's model with exact numbers, or with symbols, in place of its floats.
+"""A robot's model with exact numbers or symbols instead of floats.
 
-The equations run on it as they run on the floats.
+The equations are evaluated on it just as on the model of floats.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from kron_dynamics.symbolic.naming import Naming
 from kron_dynamics.typing import FloatArray, ScalarArray
 
 _AXES = ('x', 'y', 'z')
-_TURN = 2 * np.pi  # of a thread: descriptions give its pitch in m per turn
+_TURN = 2 * np.pi  # rad; descriptions give the pitch of a screw in m per turn
 
 
 class Parameters:
-    """What stands for the numbers of a model: themselves, exactly, or symbols.
+    """Replaces the numbers of a model by exact numbers or by symbols.
 
     Attributes:
-        values: the number of each symbol; empty without symbols.
+        values: the number that each symbol stands for; empty without symbols.
     """
 
     def __init__(self, naming: Naming | None) -> None:
-        """Start; None for numbers."""
+        """Start with the naming of the symbols; None keeps exact numbers."""
         self._naming = naming
         self.values: dict[Any, Any] = {}
 
     def of(self, value: Any, letter: str, owner: str = '', component: str = '') -> Any:
-        """Return what stands for an exact number: 0 for 0, else itself or a new symbol."""
+        """Return a new symbol for an exact number, or the number itself; always 0 for 0."""
         if self._naming is None or value == 0:
             return value
         symbol = self._naming.quantity(letter, owner, component)
@@ -51,12 +51,12 @@ class Parameters:
         return symbol
 
     def vector(self, numbers: ScalarArray, letter: str, owner: str) -> ScalarArray:
-        """Return what stands for an exact vector, shape (3,)."""
+        """Return numbers or symbols for an exact vector, shape (3,)."""
         entries = [self.of(x, letter, owner, axis) for x, axis in zip(numbers, _AXES, strict=True)]
         return frozen(entries, (3,))
 
     def each(self, values: FloatArray, letter: str, owners: Sequence[str]) -> ScalarArray:
-        """Return what stands for one number of each joint, same shape."""
+        """Return a number or symbol for the value of each joint, same shape."""
         entries = [
             self.of(exact_number(float(x)), letter, owner)
             for x, owner in zip(values, owners, strict=True)
@@ -64,7 +64,7 @@ class Parameters:
         return frozen(entries, values.shape)
 
     def inertia(self, numbers: ScalarArray, owner: str) -> ScalarArray:
-        """Return what stands for an exact inertia tensor, shape (3, 3), symmetric."""
+        """Return numbers or symbols for an exact inertia tensor, shape (3, 3), symmetric."""
         upper = {
             (i, j): self.of(numbers[i, j], 'I', owner, _AXES[i] + _AXES[j])
             for i in range(3)
@@ -74,7 +74,7 @@ class Parameters:
         return frozen(entries, (3, 3))
 
     def gravity(self, gravity: FloatArray) -> ScalarArray:
-        """Return what stands for gravity, shape (3,): g up or down an axis, or components."""
+        """Return gravity, shape (3,): plus or minus g along an axis, or else three components."""
         numbers = exact_array(gravity)
         if np.count_nonzero(numbers) != 1:
             return self.vector(numbers, 'g', '')
@@ -91,18 +91,18 @@ def exact_model(
     links: Container[str] | None = None,
     kept: Container[int] = (),
 ) -> RigidModel:
-    """Return a model whose numbers are SymPy's.
+    """Return a model of SymPy numbers and symbols.
 
-    Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Named after link
-    or joint: mass m, mass centre c, inertia I about it, joint origin l in the parent body, link
-    origin p in its body, pitch of a screw h, armature a, viscous friction d, Coulomb
-    friction f; gravity is g.
+    Rotations, axes, mimic ratios, limits and everything that is 0 stay numbers. Symbols, named
+    after their link or joint, are: mass m, mass centre c, inertia I about it, joint origin l in
+    the parent body, link origin p in its body, pitch h of a screw, armature a, viscous friction d,
+    Coulomb friction f; gravity is g.
 
     Args:
-        model: of floats.
-        parameters: numbers or symbols; takes note of the symbols' values.
-        links: after which bodies are named, where others move with them; None for all.
-        kept: numbers of joints that stay as they are.
+        model: model of floats.
+        parameters: makes numbers or symbols, and records the symbols' values.
+        links: links that bodies of several links are preferably named after; None for all.
+        kept: indices of joints that are left unchanged.
     """
     movers = [moved_link(model, k, links) for k in range(len(model.joints))]
     return replace(
@@ -123,12 +123,12 @@ def exact_model(
 
 
 def moved_link(model: RigidModel, body: int, links: Container[str] | None = None) -> str:
-    """Return the link that a body's joint moves, or the first one of some links; others are fixed.
+    """Return the link that names a body: the link that its joint moves, or a preferred one.
 
     Args:
         model: the robot.
-        body: number of the body.
-        links: to choose from where one of them is on the body; None for all.
+        body: index of the body.
+        links: preferred links; the first one fixed to the body is returned. None for all.
     """
     found = [link for link, frame in model.frames.items() if frame.body == body]
     return next((link for link in found if links is None or link in links), found[0])
@@ -150,7 +150,8 @@ def _body(body: Body, link: str, parameters: Parameters) -> Body:
     mass = exact_number(body.mass)
     center, inertia = exact_array(body.center_of_mass), exact_array(body.inertia)
     if len(body.links) > 1 and mass != 0:
-        # Lumping divided by the mass; the moments about the origin are still decimals.
+        # Several links were lumped: their moments about the origin are decimals, but the mass
+        # centre, a quotient, is not. So start from the moments.
         center = exact_array(body.first_moment) / mass
         second = exact_array(body.second_moment) - mass * np.outer(center, center)
         inertia = np.trace(second) * np.eye(3, dtype=int) - second

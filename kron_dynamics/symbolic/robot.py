@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`SymbolicRobot`: the closed forms of a robot's equations."""
+"""`SymbolicRobot`: a robot's equations in closed form."""
 
 from __future__ import annotations
 
@@ -24,40 +24,39 @@ PARAMETERS = ('numeric', 'symbolic')
 
 
 class SymbolicRobot:
-    """A robot in closed form: the methods of `Robot` give SymPy matrices, vectors as columns.
+    """A robot in closed form: the methods of `Robot` as SymPy matrices, with vectors as columns.
 
-    The coordinates' symbols have the names of the joints, their derivatives those with _d, _dd,
-    _ddd. Entries come as the equations make them; `SymbolicMatrix.simplified` gives short forms.
-    Numbers are exact: decimals of the URDF as fractions, rotations as exact rotations. Only those
-    of robots with flexible links are floats: integrals over mode shapes, which
-    `with_parameters` makes symbols.
+    Coordinate symbols have the names of the joints; time derivatives append _d, _dd, _ddd.
+    Entries are as the equations produce them; `SymbolicMatrix.simplified` shortens them. Numbers
+    are exact: decimals of the URDF as fractions, rotations exactly orthogonal. Only robots with
+    flexible links contain floats (integrals over mode shapes), which `with_parameters` can turn
+    into symbols.
 
     Closed forms grow fast with the number of joints. Three joints take milliseconds. Six take a
-    few seconds each for M, C* and the inverse dynamics, up to twenty more for the short forms,
-    and what is not simplified prints as megabytes of text. Eight take minutes; what would take
-    longer is left as it is by `SymbolicMatrix.simplified`. The kernels of `Robot` are what to
-    compute with.
+    few seconds each for M, C* and the inverse dynamics and up to twenty more to simplify; not
+    simplified, they print as megabytes of text. Eight take minutes. `SymbolicMatrix.simplified`
+    leaves entries unchanged that would take longer. For computation use the kernels of `Robot`.
 
     Attributes:
         model: the robot's model with exact numbers or symbols in it.
         q: symbols of the coordinates, in the order of `joint_names`, rad or m.
-        qd: of their first derivatives.
-        qdd: of their second derivatives.
-        qddd: of their third derivatives.
-        tau: of the joint efforts, N m or N.
-        tau_rate: of their rates, N m/s or N/s.
-        force: of a force on a frame, base axes, N.
-        moment: of a moment on a frame, base axes, N m.
-        values: number of each parameter's symbol, so that ``.subs(values)`` gives the numbers
-            back; empty where parameters are numbers.
+        qd: symbols of their first derivatives.
+        qdd: symbols of their second derivatives.
+        qddd: symbols of their third derivatives.
+        tau: symbols of the joint efforts, N m or N.
+        tau_rate: symbols of their rates, N m/s or N/s.
+        force: symbols of a force on a frame, base axes, N.
+        moment: symbols of a moment on a frame, base axes, N m.
+        values: number of each parameter's symbol, for ``.subs(values)``; empty if parameters are
+            numbers.
         notation: LaTeX of all symbols.
     """
 
     def __init__(self, model: RobotModel, parameters: str = 'numeric') -> None:
-        """Read a model; use `Robot.symbolic`.
+        """Read a model; use `Robot.symbolic` instead.
 
         Args:
-            model: of floats.
+            model: model of floats.
             parameters: 'numeric' or 'symbolic'; see `with_parameters`.
 
         Raises:
@@ -88,7 +87,7 @@ class SymbolicRobot:
         self.notation: Mapping[Any, str] = MappingProxyType(naming.latex)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by the constructor: symbols and exact numbers are made again."""
+        """Pickle and copy through the constructor, which makes symbols and exact numbers again."""
         return type(self), (self._floats, 'symbolic' if self.values else 'numeric')
 
     @property
@@ -98,40 +97,41 @@ class SymbolicRobot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the independent joints: the order of the coordinates."""
+        """Names of the independent joints, in the order of the coordinates."""
         return self.model.joint_names
 
     def with_parameters(self, parameters: str) -> SymbolicRobot:
         """Return the same robot with its parameters as numbers or as symbols.
 
-        Symbols stand for what is not 0 in the URDF: masses m_link, mass centres c_link_x, inertias
-        I_link_xx about them (of a link with all that is fixed to it), joint origins l_joint_x and
-        link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z where it is not along an
-        axis), pitches h_joint of screws, armatures a_joint, friction d_joint (viscous) and f_joint
-        (Coulomb). Orientations, axes and mimic ratios stay numbers. Flexible links have
-        b_link_xw1, the integral of x Phi_w1 over the beam's mass, and the like, k_link_w1w1,
-        r_link_w11w11, the stiffness of small and of large bending, o_link_x, the root; what rides
-        on a section has its place x_child and there X_child_w1, dX_child_w1, G_child_w1w1,
-        T_child_v1w1: shapes, slopes, shortening, twist.
+        All parameters that are not 0 in the URDF become symbols: masses m_link, mass centres
+        c_link_x, inertias I_link_xx about them (of a link together with everything fixed to it),
+        joint origins l_joint_x and link origins p_link_x in their bodies, gravity g (g_x, g_y, g_z
+        if it is not along an axis), pitches h_joint of screws, armatures a_joint, friction d_joint
+        (viscous) and f_joint (Coulomb). Orientations, axes and mimic ratios stay numbers.
+
+        Flexible links have b_link_xw1, the integral of x Phi_w1 over the beam's mass, and so on;
+        k_link_w1w1 and r_link_w11w11, the stiffness of small and of large bending; and o_link_x,
+        the root. A link mounted on a section has its position x_child along the beam, and there
+        the shapes X_child_w1, slopes dX_child_w1, shortening G_child_w1w1, twist T_child_v1w1.
 
         Args:
             parameters: 'numeric' or 'symbolic'.
 
         Raises:
-            ParameterError: it is neither.
+            ParameterError: parameters is neither.
         """
         return SymbolicRobot(self._floats, parameters)
 
     def evaluate(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return any of the equations in closed form: a matrix, or an expression for a scalar.
+        """Return an equation in closed form: a matrix, or an expression if it is a scalar.
 
-        Several results come in the named tuple that the function returns.
+        Several results are returned in the function's named tuple.
 
         For instance ``symbolic.evaluate(dynamics.lagrange_velocity_free_matrix, symbolic.q)``.
 
         Args:
-            function: takes a model first.
-            arguments: what it takes further; tuples of symbols or numbers are vectors.
+            function: function of a model and further arguments.
+            arguments: the further arguments; tuples of symbols or numbers are vectors.
         """
         vectors = (frozen(x, (len(x),)) if isinstance(x, tuple) else x for x in arguments)
         result = function(self.model, *vectors)
@@ -158,7 +158,7 @@ class SymbolicRobot:
         return SymbolicFrame(self, link)
 
     def mass_matrix(self) -> Any:
-        """Return M, shape (n, n).  [T] eq. (95)."""
+        """Return the mass matrix M, shape (n, n).  [T] eq. (95)."""
         return self.evaluate(dynamics.mass_matrix, self.q)
 
     def mass_matrix_derivative(self) -> Any:
@@ -166,7 +166,7 @@ class SymbolicRobot:
         return self.evaluate(dynamics.mass_matrix_derivative, self.q)
 
     def velocity_free_coriolis_matrix(self) -> Any:
-        """Return the symmetrised C*, shape (n, n*n): ``C* (qd (x) qd)`` is c.  [T] eq. (100)."""
+        """Return the symmetrised C*, shape (n, n*n): ``c = C* (qd (x) qd)``.  [T] eq. (100)."""
         return self.evaluate(dynamics.velocity_free_coriolis_matrix, self.q)
 
     def reduced_coriolis_matrix(self) -> Any:
@@ -180,19 +180,19 @@ class SymbolicRobot:
         return self.evaluate(reduced, self.q)
 
     def coriolis_matrix(self) -> Any:
-        """Return the Christoffel C(q, qd), shape (n, n), for which dM/dt - 2C is skew."""
+        """Return C(q, qd), shape (n, n), of Christoffel symbols: dM/dt - 2C is skew-symmetric."""
         return self.evaluate(dynamics.coriolis_matrix, self.q, self.qd)
 
     def coriolis_vector(self) -> Any:
-        """Return c = C qd, shape (n, 1): Coriolis and centrifugal terms."""
+        """Return c = C qd, shape (n, 1): Coriolis and centrifugal efforts."""
         return self.evaluate(dynamics.coriolis_vector, self.q, self.qd)
 
     def gravity_vector(self) -> Any:
-        """Return g = dV/dq, shape (n, 1): the efforts that hold the robot still."""
+        """Return g = dV/dq, shape (n, 1): the efforts that hold the robot at rest."""
         return self.evaluate(dynamics.gravity_vector, self.q)
 
     def bias_forces(self) -> Any:
-        """Return c + g, shape (n, 1)."""
+        """Return the bias efforts c + g, shape (n, 1)."""
         return self.evaluate(dynamics.bias_forces, self.q, self.qd)
 
     def inverse_dynamics(self) -> Any:
@@ -204,11 +204,11 @@ class SymbolicRobot:
         return self.evaluate(dynamics.forward_dynamics, self.q, self.qd, self.tau)
 
     def inverse_dynamics_rate(self) -> Any:
-        """Return d(tau)/dt of a motion with jerk, shape (n, 1), without joint friction."""
+        """Return d(tau)/dt for the jerk qddd, shape (n, 1), without joint friction."""
         return self.evaluate(dynamics.inverse_dynamics_rate, self.q, self.qd, self.qdd, self.qddd)
 
     def forward_jerk(self) -> Any:
-        """Return qddd of efforts and their rates, shape (n, 1), without joint friction."""
+        """Return qddd for efforts and their rates, shape (n, 1), without joint friction."""
         return self.evaluate(dynamics.forward_jerk, self.q, self.qd, self.tau, self.tau_rate)
 
     def linearization(self) -> Any:
@@ -216,11 +216,11 @@ class SymbolicRobot:
         return self.evaluate(dynamics.linearization, self.q, self.qd, self.qdd)
 
     def kinetic_energy(self) -> Any:
-        """Return T = 1/2 qd^T M qd, an expression, J.  [T] eq. (93)."""
+        """Return the kinetic energy T = 1/2 qd^T M qd, an expression, J.  [T] eq. (93)."""
         return self.evaluate(dynamics.kinetic_energy, self.q, self.qd)
 
     def potential_energy(self) -> Any:
-        """Return V, an expression, J; g is its derivative."""
+        """Return the potential energy V, an expression, J; g is dV/dq."""
         return self.evaluate(dynamics.potential_energy, self.q)
 
     def acceleration_energy(self) -> Any:
@@ -228,7 +228,7 @@ class SymbolicRobot:
         return self.evaluate(dynamics.acceleration_energy, self.q, self.qd, self.qdd)
 
     def second_order_acceleration_energy(self) -> Any:
-        """Return E_A^(2) = 1/2 int j^T j dm of the jerk, an expression, W/s^3.  [N] eq. (52)."""
+        """Return E_A^(2) = 1/2 int j^T j dm of the jerk j, an expression, W/s^3.  [N] eq. (52)."""
         function = dynamics.second_order_acceleration_energy
         return self.evaluate(function, self.q, self.qd, self.qdd, self.qddd)
 
@@ -237,9 +237,9 @@ class SymbolicRobot:
         return self.evaluate(dynamics.regressor, self.q, self.qd, self.qdd)
 
     def inertial_parameters(self) -> Any:
-        """Return pi, shape (10 b + n, 1): mass, first moment, inertia a body, armatures, SI."""
+        """Return pi, shape (10 b + n, 1), SI: mass, first moment, inertia per body; armatures."""
         return self.evaluate(dynamics.inertial_parameters)
 
     def joint_friction(self) -> Any:
-        """Return the friction efforts, shape (n, 1): ``M qdd + c + g + friction = tau``."""
+        """Return the joint friction, shape (n, 1): ``M qdd + c + g + friction = tau``."""
         return self.evaluate(dynamics.joint_friction, self.qd)

@@ -1,14 +1,16 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Short forms of trigonometric polynomials, in bounded time.
+"""Simplification of trigonometric polynomials in bounded time.
 
-An expression is multiplied out with sin^2 = 1 - cos^2, which decides exactly what is zero. Of the
-result, and of what it becomes with sums of neighbouring angles as variables (parallel joints),
-the form with fewest operations is kept after
+An expression is expanded with sin^2 = 1 - cos^2, so that zeros are recognized exactly. The
+candidates are the result, and the result with sums of neighbouring angles as variables, which are
+shorter for parallel joints. In each candidate
 
-- A - A cos^2 x        became  A sin^2 x,
-- A cos x cos y - A sin x sin y  became  A cos(x + y), and so on for all four such sums,
-- common factors were taken out and coefficients of equal sines and cosines collected.
+- A - A cos^2 x        becomes  A sin^2 x,
+- A cos x cos y - A sin x sin y  becomes  A cos(x + y), and so on for the four addition theorems,
+- common factors are taken out and coefficients of equal sines and cosines collected;
+
+the one with the fewest operations is kept.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ import sympy
 
 from kron_dynamics.symbolic.trigonometric import TooLarge, TrigonometricRing
 
-# Operations on terms that one expression may take: some seconds.
+# Limit of operations on terms for one expression: a few seconds.
 MAX_OPERATIONS = 1_000_000
-# Terms up to which other variables are tried, and sums of angles sought.
+# Most terms and angles of an expression for which sums of angles are tried.
 _MAX_TERMS = 200
 _MAX_ANGLES = 4
 
@@ -34,13 +36,13 @@ Sum = dict[Product, Any]
 
 
 def simplified(expression: Any, order: Sequence[Any] = ()) -> Any:
-    """Return a short form of an expression, or of each entry of a matrix; equal, exactly.
+    """Return an expression, or each entry of a matrix, in a shorter form that is exactly equal.
 
-    An expression that would take more than `MAX_OPERATIONS` comes back as it is.
+    An expression that would take more than `MAX_OPERATIONS` is returned unchanged.
 
     Args:
-        expression: of SymPy, without floats.
-        order: symbols in the order of the joints, which decides what angles are neighbours.
+        expression: SymPy expression or matrix, without floats.
+        order: symbols in the order of the joints, which defines neighbouring angles.
     """
     is_matrix = isinstance(expression, sympy.MatrixBase)
     entries = list(expression) if is_matrix else [expression]
@@ -73,7 +75,7 @@ def _shortest_form(ring: TrigonometricRing, polynomial: Any, order: Sequence[Any
 
 
 def _runs(angles: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Two or more angles that follow each other."""
+    """Yield every sequence of two or more consecutive angles."""
     if len(angles) <= _MAX_ANGLES:
         for end in range(2, len(angles) + 1):
             for start in range(end - 1):
@@ -83,11 +85,14 @@ def _runs(angles: Sequence[Any]) -> Iterator[Sequence[Any]]:
 def _with_sums(
     ring: TrigonometricRing, polynomial: Any, run: Sequence[Any]
 ) -> tuple[Any, list[Any]]:
-    """The polynomial in angles x, x + y, x + y + z ... of a run x, y, z, and its generators."""
+    """Return a polynomial in the angles x, x + y, x + y + z ... of a run x, y, z.
+
+    The second result is the meaning of its generators.
+    """
     gens, replacements, meaning = ring.ring.gens, [], list(ring.generators)
     for k in range(1, len(run)):
         (s, c), (s_before, c_before) = ring.angles[run[k]], ring.angles[run[k - 1]]
-        # y = (x + y) - x, where the generators of y now stand for x + y.
+        # Substitute y = (x + y) - x; the generators of y then stand for x + y.
         cosine = gens[c] * gens[c_before] + gens[s] * gens[s_before]
         sine = gens[s] * gens[c_before] - gens[c] * gens[s_before]
         replacements += [(gens[c], cosine), (gens[s], sine)]
@@ -113,7 +118,7 @@ def _form(ring: TrigonometricRing, polynomial: Any, meaning: Sequence[Any]) -> A
 
 
 def _restore_squares(terms: dict[Any, Any], s: int, c: int) -> None:
-    """A - A cos^2 x is A sin^2 x."""
+    """Replace A - A cos^2 x by A sin^2 x."""
     for monomial in sorted(terms, reverse=True):
         if monomial[c] >= 2 and monomial in terms:
             without = _changed(monomial, {c: -2})
@@ -129,7 +134,7 @@ def _changed(monomial: Any, changes: dict[int, int]) -> Any:
 
 
 def _merge_one(total: Sum) -> bool:
-    """Replace one pair of products by the sine or cosine of a sum; whether there was one."""
+    """Replace one pair of products by the sine or cosine of a sum; return whether there is one."""
     for product, coefficient in total.items():
         angles = [f for f, _ in product if f.func in (sympy.sin, sympy.cos)]
         angles.sort(key=sympy.default_sort_key)
@@ -151,7 +156,11 @@ def _merge_one(total: Sum) -> bool:
 def _merged(
     total: Sum, product: Product, coefficient: Any, f: Any, g: Any
 ) -> tuple[Product, Any, Product] | None:
-    """The partner of a product with factors f and g, what both have in place of them, the rest."""
+    """Find the product that combines with one that has factors f and g by an addition theorem.
+
+    Returns:
+        the partner; the sine or cosine that replaces the four factors; the common other factors.
+    """
     x, y = f.args[0], g.args[0]
     if x == y or f.func is sympy.sin:
         return None
@@ -175,7 +184,7 @@ def _times(product: Product, factor: Any, power: int) -> Product:
 
 
 def _collected(total: Sum) -> Any:
-    """The sum as an expression, common factors before it, equal sines and cosines once."""
+    """Return the sum as an expression, with common factors and trigonometric terms collected."""
     number, common, rest = _factored(total)
     groups: dict[Product, Sum] = {}
     for product, coefficient in rest.items():
@@ -188,12 +197,12 @@ def _collected(total: Sum) -> Any:
 def _with_coefficient(turning: Product, coefficient: Sum) -> Any:
     number, common, rest = _factored(coefficient)
     inside = sympy.Add(*(sympy.Mul(c, *_powers(product)) for product, c in rest.items()))
-    # All in one product: SymPy multiplies a number into a sum that it is alone with.
+    # One product of all factors: SymPy would distribute a lone number over a sum.
     return sympy.Mul(number, *_powers(turning), *_powers(common), inside)
 
 
 def _factored(total: Sum) -> tuple[Any, Product, Sum]:
-    """A number and a product that all terms share, and what remains of the sum."""
+    """Return the number and the product that all terms share, and the sum divided by both."""
     if not total:
         return sympy.Integer(0), frozenset(), {}
     sizes = {abs(coefficient) for coefficient in total.values()}

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions as polynomials in sines, cosines and symbols, in a form that is unique.
+"""Expressions as polynomials in sines, cosines and symbols, in a canonical form.
 
-Every sine stands at most in its first power (sin^2 = 1 - cos^2), and so does every square root,
-so that an expression is zero exactly when its polynomial is.
+Sines have a power of at most 1 (sin^2 = 1 - cos^2), and so do square roots, so that an expression
+is zero exactly if its polynomial is.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
 
-class TooLarge(Exception):  # noqa: N818  # caught where it is expected, never shown
+class TooLarge(Exception):  # noqa: N818  # internal: always caught
     """The polynomial would take more operations than allowed."""
 
 
 class TrigonometricRing:
-    """Polynomials in everything that some expressions are made of.
+    """Ring of polynomials in the sines, cosines, symbols and other atoms of some expressions.
 
     Attributes:
-        angles: for each sine and cosine, its angle and the two generators' numbers.
-        generators: what each generator stands for.
+        angles: indices of the generators of its sine and cosine, by angle.
+        generators: the expression that each generator stands for.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class TrigonometricRing:
         """Find the generators.
 
         Args:
-            expressions: of SymPy, without floats.
-            inner: simplifies what stands inside other functions and in denominators.
-            max_operations: operations on terms allowed for one polynomial.
+            expressions: SymPy expressions without floats.
+            inner: simplifies the arguments of other functions, and denominators.
+            max_operations: limit of operations on terms for one polynomial.
         """
         self._inner = inner
         self._max_operations = max_operations
@@ -50,7 +50,7 @@ class TrigonometricRing:
         names = [f'x{k}' for k in range(len(self.generators))] or ['x']
         self.ring = PolyRing(names, QQ, lex)
         self._number = {item: k for k, item in enumerate(self.generators)}
-        # What the square of a generator is.
+        # Replacements of the squares of generators.
         self._squares = {s: 1 - self.ring.gens[c] ** 2 for s, c in self.angles.values()}
         for item in others:
             if item.is_Pow and item.exp == sympy.Rational(1, 2):
@@ -58,7 +58,7 @@ class TrigonometricRing:
         self._known: dict[Any, Any] = {}
 
     def _find(self, expressions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-        """Angles, and all other generators."""
+        """Return the angles of sines and cosines, and all other generators."""
         angles: dict[Any, None] = {}
         others: dict[Any, None] = {}
         seen = set()
@@ -92,10 +92,10 @@ class TrigonometricRing:
         return sorted(angles, key=key), sorted(others, key=key)
 
     def polynomial(self, expression: Any) -> Any:
-        """Return the polynomial of an expression, in its unique form.
+        """Return the polynomial of an expression, in canonical form.
 
         Raises:
-            TooLarge: it takes more operations than allowed.
+            TooLarge: the expansion takes more operations than allowed.
         """
         self._operations = 0
         return self._convert(expression)
@@ -141,7 +141,7 @@ class TrigonometricRing:
         return power
 
     def multiply(self, a: Any, b: Any) -> Any:
-        """Return the product of two polynomials, in its unique form.
+        """Return the product of two polynomials, in canonical form.
 
         Raises:
             TooLarge: the polynomial being built takes more operations than allowed.
@@ -181,7 +181,7 @@ class TrigonometricRing:
 
 
 def _is_sum_of_symbols(angle: Any) -> bool:
-    """Whether an angle is made of others, so that its sine and cosine are made of theirs."""
+    """Return whether an angle is an integer combination of symbols, to be expanded in them."""
     terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(angle)]
     whole = all(number.is_Integer and item.is_Symbol for number, item in terms)
     return whole and not angle.is_Symbol
