@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of each node for every joint."""
+"""Parameters of dynamics_node and simulator_node for each joint."""
 
 from __future__ import annotations
 
@@ -9,80 +9,80 @@ from collections.abc import Sequence
 from kron_dynamics.ros.declarations import NO_LIMIT, Parameter, read_once
 from kron_dynamics.ros.reference_parameters import reference_joint_parameters
 
-# Of dynamics_node, for each joint: name before the joint's and behind it, default, what it does
-# with the unit, least value. The greatest is any.
+# Parameters of dynamics_node for each joint: name before and after the joint's name, default,
+# description with unit, smallest value. There is no largest value.
 _DYNAMICS = (
-    ('gains.', '.kp', 0.0, 'Position gain, 1/s^2; to be set above 0.', 0.0),
-    ('gains.', '.kd', 0.0, 'Velocity gain, 1/s; to be set above 0.', 0.0),
+    ('gains.', '.kp', 0.0, 'Position gain, 1/s^2; must be set above 0.', 0.0),
+    ('gains.', '.kd', 0.0, 'Velocity gain, 1/s; must be set above 0.', 0.0),
     ('gains.', '.ki', 0.0, 'Integral gain, 1/s^3; 0: none.', 0.0),
     (
         *('collision_threshold.', '', NO_LIMIT),
-        'External effort that is a collision and a fault, N m or N.',
+        'External effort that counts as a collision and a fault, N m or N.',
         1e-12,
     ),
     (
         *('reference_start_tolerance.', '', 0.01),
-        'Distance allowed between the reference followed and the first point of a new one that '
-        'begins at once, rad or m.',
+        'Allowed distance between the current reference and the first point of a new one that '
+        'starts at once, rad or m.',
         0.0,
     ),
     (
         *('position_resolution.', '', 1e-5),
-        'Smallest step of the measured position, rad or m: what vibration_damping may trust.',
+        'Resolution of the measured position, rad or m; measurement error for vibration_damping.',
         1e-12,
     ),
     (
         *('effort_limit.', '', NO_LIMIT),
-        'Effort limit where the URDF has a larger one or none, N m or N.',
+        'Effort limit if the URDF has none or a larger one, N m or N.',
         0.0,
     ),
     (
         *('effort_rate_limit.', '', 0.0),
-        'Greatest change of the commanded effort, N m/s or N/s. 0: all of the effort limit in '
-        '0.1 / sqrt(kp) seconds.',
+        'Largest rate of change of the commanded effort, N m/s or N/s. 0: the full effort limit '
+        'in 0.1 / sqrt(kp) seconds.',
         0.0,
     ),
     (
         *('position_margin.', '', 0.0),
-        'Distance that a measured position may be outside its range, rad or m; further is a '
-        'fault. 0: 2 % of the range, and 50 ms at the velocity limit at least.',
+        'Distance by which a measured position may exceed its range, rad or m; more is a fault. '
+        '0: 2 % of the range, but at least 50 ms at the velocity limit.',
         0.0,
     ),
     (
         *('position_jump.', '', 0.0),
-        'Distance that a measured position may be off from one state to the next, beside what the '
-        'joint can move at twice its velocity limit, rad or m; a state further off is not '
-        'believed. 0: 50 ms at the velocity limit.',
+        'Allowed jump of a measured position from one state to the next, in addition to a motion '
+        'at twice the velocity limit, rad or m; a state with a larger jump is not believed. 0: '
+        '50 ms at the velocity limit.',
         0.0,
     ),
     (
         *('following_error.', '', 0.0),
-        'Distance from the reference that is a fault, rad or m. 0: from gains and limits.',
+        'Distance from the reference that is a fault, rad or m. 0: derived from gains and limits.',
         0.0,
     ),
     (
         *('following_error_velocity.', '', 0.0),
-        'Velocity error that is a fault, rad/s or m/s. 0: from gains and limits.',
+        'Velocity error that is a fault, rad/s or m/s. 0: derived from gains and limits.',
         0.0,
     ),
     (
         *('goal_tolerance.', '', 0.0),
-        'Distance from the end of a reference that is a fault after goal_time, rad or m. 0: from '
-        'gains and limits.',
+        'Distance from the end of a reference that is a fault after goal_time, rad or m. 0: '
+        'derived from gains and limits.',
         0.0,
     ),
 )
 
 
 def armature_parameters(joints: Sequence[str]) -> tuple[Parameter, ...]:
-    """Return the parameters of the rotors at the joints, which are read with the description."""
+    """Return the rotor inertia parameters of the joints, which are read with the description."""
     return read_once(
         *(
             Parameter(
                 f'armature.{joint}',
                 -1.0,
-                'Inertia of the rotor at the joint, kg m^2 or kg; below 0: what the transmissions '
-                'of the URDF give.',
+                'Inertia of the rotor at the joint, kg m^2 or kg; below 0: from the transmissions '
+                'of the URDF. Read with the description.',
                 -1.0,
                 NO_LIMIT,
             )
@@ -112,8 +112,8 @@ def simulator_joint_parameters(
     """Return the parameters that simulator_node has for every joint.
 
     Args:
-        joints: their names.
-        starts: where they are at first, rad or m; None for 0.
+        joints: names of the joints.
+        starts: default start positions, rad or m; None for 0.
     """
     parameters = []
     for joint, start in zip(joints, starts or [0.0] * len(joints), strict=True):
@@ -121,8 +121,8 @@ def simulator_joint_parameters(
             Parameter(
                 f'initial_position.{joint}',
                 start,
-                'Start position within the limits of the joint, rad or m; not given and 0 outside '
-                'the limits, their middle.',
+                'Start position within the limits of the joint, rad or m. Default if 0 is outside '
+                'the limits: their middle.',
                 -NO_LIMIT,
                 NO_LIMIT,
             ),
@@ -130,13 +130,25 @@ def simulator_joint_parameters(
                 f'position_resolution.{joint}', 0.0, 'Encoder quantum, rad or m.', 0.0, NO_LIMIT
             ),
             Parameter(
-                f'position_noise.{joint}', 0.0, 'Standard deviation, rad or m.', 0.0, NO_LIMIT
+                f'position_noise.{joint}',
+                0.0,
+                'Standard deviation of the position noise, rad or m.',
+                0.0,
+                NO_LIMIT,
             ),
             Parameter(
-                f'velocity_noise.{joint}', 0.0, 'Standard deviation, rad/s or m/s.', 0.0, NO_LIMIT
+                f'velocity_noise.{joint}',
+                0.0,
+                'Standard deviation of the velocity noise, rad/s or m/s.',
+                0.0,
+                NO_LIMIT,
             ),
             Parameter(
-                f'effort_noise.{joint}', 0.0, 'Standard deviation, N m or N.', 0.0, NO_LIMIT
+                f'effort_noise.{joint}',
+                0.0,
+                'Standard deviation of the effort noise, N m or N.',
+                0.0,
+                NO_LIMIT,
             ),
         ]
     return read_once(*parameters)

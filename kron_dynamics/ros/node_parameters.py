@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of each node."""
+"""Parameters of dynamics_node and simulator_node that do not depend on the joints."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ DESCRIPTION = read_once(
     Parameter(
         'robot_description_file',
         '',
-        'Path of a URDF or xacro file, used where robot_description is empty.',
+        'Path of a URDF or xacro file, used if robot_description is empty.',
     ),
     Parameter(
         'xacro_args',
         [''],
-        'Arguments of a robot_description_file in xacro: name:=value each.',
+        'Arguments of a xacro file, each name:=value.',
     ),
     Parameter(
         'flexible_description_file',
         '',
-        'Path of a YAML file with the links that bend. Empty: all links are rigid.',
+        'Path of a YAML file that describes the flexible links. Empty: all links are rigid.',
     ),
     Parameter(
         'constraints_file',
         '',
-        'Path of a YAML file with what closes loops and couples joints, and which joints have a '
-        'drive: these are the joints of the node then. Empty: the robot is a tree.',
+        'Path of a YAML file with loop closures, joint couplings and the joints with a drive, '
+        'which are then the joints of the node. Empty: the robot is a tree.',
     ),
     Parameter(
         'hold_base',
         False,
-        'Hold a floating or planar joint at the root where it is, instead of refusing it.',
+        'Fix a floating or planar root joint where it is, instead of refusing it.',
     ),
     Parameter(
         'allowed_model_warnings',
         [''],
         'Kinds of warnings about the description that are allowed, such as massless_joint; '
-        '`kron_dynamics check` shows them. Any other is an error.',
+        '`kron_dynamics check` shows them. All others are errors.',
     ),
     Parameter(
         'gravity.x', 0.0, 'Gravity acceleration along x of the root link, m/s^2.', -50.0, 50.0
@@ -69,51 +69,52 @@ DYNAMICS = (
     Parameter(
         'control_law',
         'computed_torque',
-        'computed_torque; pd: the same gains without the model; gravity: hand guiding, the weight '
-        'is carried and no reference is followed.',
+        'computed_torque; pd: the same gains without the model; gravity: hand guiding with '
+        'gravity compensation, references are not followed.',
         choices=LAWS,
     ),
     Parameter(
         'terms',
         list(TERMS),
-        'Terms of the model that commands carry: inertia, coriolis, gravity, friction (at the '
-        'reference rate), flexible.',
+        'Model terms in the commands: inertia, coriolis, gravity, friction (at the reference '
+        'velocity), flexible.',
         choices=('', *TERMS),
     ),
     Parameter(
         'drive_terms',
         [''],
-        'Terms that the drives add to commands by themselves: coriolis, gravity, friction. None '
-        'may be in terms too.',
+        'Model terms that the drives add to the commands themselves: coriolis, gravity, friction. '
+        'They must not be in terms too.',
         choices=('', *DRIVE_TERMS),
     ),
     Parameter(
         'hand_guiding_damping',
         0.0,
-        'Rate at which control_law gravity takes speed out, 1/s; refused where it is not stable '
-        'at state_period. 0: the least that is.',
+        'Damping rate of control_law gravity, 1/s; refused if it is not stable at state_period. '
+        '0: the smallest stable rate.',
         0.0,
         1000.0,
     ),
     Parameter(
         'hand_guiding_speed',
         0.25,
-        'Share of the velocity limits above which control_law gravity brakes more; twice as much '
-        'is a fault.',
+        'Share of the velocity limits above which control_law gravity brakes more strongly; twice '
+        'this share is a fault.',
         0.001,
         1.0,
     ),
     Parameter(
         'hand_guiding_friction',
         0.0,
-        'Share of the friction that control_law gravity compensates at the measured velocity.',
+        'Share of the joint friction that control_law gravity compensates, at the measured '
+        'velocity.',
         0.0,
         0.9,
     ),
     Parameter(
         'external_effort_bandwidth',
         5.0,
-        'Bandwidth of the estimate of external efforts, Hz: its noise grows with it. Taken up by '
+        'Bandwidth of the external effort estimate, Hz; its noise grows with it. Read at '
         'configure.',
         0.01,
         1000.0,
@@ -121,47 +122,47 @@ DYNAMICS = (
     Parameter(
         'external_effort_source',
         'auto',
-        'Efforts behind the external ones: measured (at the joints, terms of the drives '
-        'included), commanded (drive_terms are added), or auto: measured where all joints have '
-        'them. Taken up by configure.',
+        'Efforts from which external efforts are estimated: measured (at the joints, drive_terms '
+        'included), commanded (drive_terms are added), or auto: measured if all joints have them. '
+        'Read at configure.',
         choices=('auto', 'measured', 'commanded'),
     ),
     Parameter(
         'reference_shaping',
         'none',
-        'Input shaping of references, so that flexible links do not vibrate after a motion: none, '
-        'zv (adds half a period of every mode), zvd or ei (a period; forgive wrong frequencies). '
-        'Needs flexible_description_file.',
+        'Input shaping of references against vibrations of flexible links after a motion: none, '
+        'zv (adds half a period of every mode), zvd or ei (add a period; robust against frequency '
+        'errors). Needs flexible_description_file.',
         choices=('none', 'zv', 'zvd', 'ei'),
     ),
     Parameter(
         'vibration_damping',
         False,
-        'Have the drives damp vibrations of flexible links, seen in the positions of the joints. '
+        'Damp vibrations of flexible links by the drives, estimated from the joint positions. '
         'Needs flexible_description_file.',
     ),
     Parameter(
         'state_period',
         0.02,
-        'Time between joint states, s, that gains, vibration_damping and fault_action '
-        'hold_gravity are checked and made for.',
+        'Time between joint states, s, for which gains, vibration_damping and fault_action '
+        'hold_gravity are designed and checked.',
         0.0001,
         1.0,
     ),
     Parameter(
         'effort_lead',
         0.0,
-        'How far ahead along the reference efforts are, by their rate, s: half of state_period '
-        'and the time until the drives act make up for both. Part of control_law '
-        'computed_torque; needs inertia and coriolis in terms. 0: not ahead.',
+        'Time by which the efforts of the reference are extrapolated with their rate, s: half of '
+        'state_period plus the delay of the drives compensates sampling and delay. Only for '
+        'control_law computed_torque; needs inertia and coriolis in terms. 0: none.',
         0.0,
         1.0,
     ),
     Parameter(
         'state_timeout',
         0.2,
-        'Time, by a steady clock, without a new position or velocity of some joint that counts as '
-        'a fault, s. Read at configure.',
+        'Time on the steady clock without a new position or velocity of any one joint that counts '
+        'as a fault, s. Read at configure.',
         0.001,
         60.0,
     ),
@@ -175,7 +176,7 @@ DYNAMICS = (
     Parameter(
         'goal_time',
         0.0,
-        'Time after the end of a reference until its goal must be reached, s. 0: ten time '
+        'Time after the end of a reference within which its goal must be reached, s. 0: ten time '
         'constants of the slowest joint.',
         0.0,
         NO_LIMIT,
@@ -183,7 +184,8 @@ DYNAMICS = (
     Parameter(
         'velocity_fault_factor',
         1.5,
-        'Times the velocity limit at which a measured velocity, three times in a row, is a fault.',
+        'Multiple of the velocity limit above which a measured velocity, three times in a row, is '
+        'a fault.',
         1.0,
         NO_LIMIT,
     ),
@@ -193,15 +195,15 @@ DYNAMICS = (
     Parameter(
         'fault_action',
         'hold_gravity',
-        'What is commanded while a fault is latched: hold_gravity carries the weight and takes '
-        'kinetic energy out, zero lets go, stop_publishing is silent.',
+        'Command while a fault is latched: hold_gravity compensates gravity and damps the motion, '
+        'zero sends zero efforts, stop_publishing sends nothing.',
         choices=('hold_gravity', 'zero', 'stop_publishing'),
     ),
     Parameter(
         'hold_damping',
         0.0,
-        'Rate at which fault_action hold_gravity takes speed out, 1/s; configure refuses a rate '
-        'that is not stable at state_period. 0: in the middle of the stable range.',
+        'Damping rate of fault_action hold_gravity, 1/s; configure refuses a rate that is not '
+        'stable at state_period. 0: the middle of the stable range.',
         0.0,
         1000.0,
     ),
@@ -214,48 +216,47 @@ DYNAMICS = (
     Parameter(
         'payload.link',
         '',
-        'Link whose payloads are set without another compilation, and that carries the one of '
-        'the other parameters from configure on. Empty: tip_frame. Taken up by configure.',
+        'Link whose payload can be changed without recompilation, and that carries the payload of '
+        'the other parameters. Empty: tip_frame. Read at configure.',
     ),
     Parameter(
         'payload.mass',
         0.0,
-        'Mass that payload.link carries, kg; ~/set_payload changes it until cleanup. Taken up by '
-        'configure.',
+        'Mass of the payload on payload.link, kg; ~/set_payload overrides it until cleanup. Read '
+        'at configure.',
         0.0,
         NO_LIMIT,
     ),
     Parameter(
         'payload.center_of_mass',
         [0.0, 0.0, 0.0],
-        'Its centre of mass in the frame of payload.link, m. Taken up by configure.',
+        'Centre of mass of the payload in the frame of payload.link, m. Read at configure.',
     ),
     Parameter(
         'payload.inertia',
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        'Its inertia ixx, ixy, ixz, iyy, iyz, izz about its centre of mass along the axes of '
-        'payload.link, kg m^2. Taken up by configure.',
+        'Inertia ixx, ixy, ixz, iyy, iyz, izz of the payload about its centre of mass along the '
+        'axes of payload.link, kg m^2. Read at configure.',
     ),
     Parameter(
         'payload.ramp_time',
         1.0,
-        'Time over which a payload set by ~/set_payload comes into effect while commands are '
-        'sent, s.',
+        'Time over which a payload set by ~/set_payload is blended in while commands are sent, s.',
         0.01,
         60.0,
     ),
     Parameter(
         'acceleration_source',
         'reference',
-        'Joint accelerations behind tip_acceleration: reference, model (forward dynamics of the '
-        'measured efforts) or filtered (derivative of the measured velocities). Taken up by '
+        'Joint accelerations for tip_acceleration: reference, model (forward dynamics of the '
+        'measured efforts) or filtered (derivative of the measured velocities). Read at '
         'configure.',
         choices=('reference', 'model', 'filtered'),
     ),
     Parameter(
         'filter_cutoff',
         2.0,
-        'Cutoff frequency of the derivative for acceleration_source filtered, Hz. Taken up by '
+        'Cutoff frequency of the derivative for acceleration_source filtered, Hz. Read at '
         'configure.',
         0.001,
         1000.0,
@@ -263,24 +264,24 @@ DYNAMICS = (
     Parameter(
         'linearized_model_rate',
         1.0,
-        'Linearized models per second of wall time, Hz, at most one for every joint state; 0: '
-        'none. Read at configure.',
+        'Rate of linearized models in wall time, Hz, at most one per joint state; 0: none. Read '
+        'at configure.',
         0.0,
         1000.0,
     ),
     Parameter(
         'linearization_point',
         'measured',
-        'Motion that linearized models are about: measured, with the accelerations of '
-        'tip_acceleration, 0 where it has none; or reference, and measured while no reference is '
+        'Operating point of linearized models: measured, with the accelerations of '
+        'tip_acceleration (0 if there are none); or reference, and measured while no reference is '
         'followed. Read at configure.',
         choices=('measured', 'reference'),
     ),
     Parameter(
         'max_batch_size',
         500_000,
-        'Most numbers that a request of a service may hold, and most that its answer may; they '
-        'pass through the thread that sends the commands.',
+        'Largest count of numbers in a service request, and in an answer: they are converted in '
+        'the thread that sends the commands.',
         1000,
         100_000_000,
     ),
@@ -301,26 +302,27 @@ SIMULATOR = read_once(
     Parameter(
         'publish_clock',
         False,
-        'Publish /clock and stamp with simulated time. Needed where real_time_factor is not 1.',
+        'Publish /clock and stamp with simulated time. Needed if real_time_factor is not 1.',
     ),
     Parameter(
         'lockstep',
         False,
-        'Hold time still, for command_timeout of wall time at most, until the last state has been '
-        'answered on ~/command_state: a run does not depend on how busy the computer is.',
+        'Stop simulated time, for at most command_timeout of wall time, until the last state has '
+        'been answered on ~/command_state: a run does not depend on the load of the computer.',
     ),
     Parameter('seed', 1, 'Seed of the measurement noise.', 0, 2**31 - 1),
     Parameter(
         'command_timeout',
         0.5,
-        'Simulated time without a command after which timeout_action sets in, s.',
+        'Simulated time without a command after which timeout_action starts, s.',
         0.001,
         60.0,
     ),
     Parameter(
         'timeout_action',
         'brake',
-        'Without commands: brake stops and holds the joints, coast leaves them without effort.',
+        'Reaction to missing commands: brake stops and holds the joints, coast sets their efforts '
+        'to 0.',
         choices=('brake', 'coast'),
     ),
 )

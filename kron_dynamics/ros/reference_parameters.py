@@ -18,36 +18,37 @@ REFERENCES = (
     Parameter(
         'reference_point_timeout',
         0.2,
-        'Time of the states without a point on reference_point after which the machine is '
-        'stopped, s.',
+        'Time by the stamps of the states without a point on reference_point after which the '
+        'machine is stopped, s.',
         0.001,
         60.0,
     ),
     Parameter(
         'reference_point_reach',
         1.0,
-        'A point on reference_point that the limits of velocity and acceleration keep from being '
-        'reached in this time is refused, s; nearer ones are reached late.',
+        'A point on reference_point is refused if the velocity and acceleration limits do not '
+        'allow reaching it within this time, s; nearer points are reached late.',
         0.001,
         60.0,
     ),
     Parameter(
         'allow_partial_joints_goal',
         True,
-        'Take references and goals for some of the joints; the others stop and hold.',
+        'Accept references and goals for some of the joints; the others stop and hold.',
     ),
-    Parameter('action_monitor_rate', 20.0, 'Feedback of goals, Hz.', 0.1, 1000.0),
+    Parameter('action_monitor_rate', 20.0, 'Rate of goal feedback, Hz.', 0.1, 1000.0),
     Parameter(
         'constraints.goal_time',
         5.0,
-        'Time after the end of a goal in which the joints must be there, s; 0: any time.',
+        'Time after the end of a goal within which the joints must reach it, s; 0: no limit.',
         0.0,
         NO_LIMIT,
     ),
     Parameter(
         'constraints.stopped_velocity_tolerance',
         0.01,
-        'Velocity of a joint at the end of a goal that counts as rest, rad/s or m/s; 0: any.',
+        'Velocity below which a joint counts as stopped at the end of a goal, rad/s or m/s; 0: '
+        'no limit.',
         0.0,
         NO_LIMIT,
     ),
@@ -55,19 +56,19 @@ REFERENCES = (
 
 
 def reference_joint_parameters(joint: str) -> tuple[Parameter, ...]:
-    """Return the parameters of references that dynamics_node has for a joint."""
+    """Return the parameters of dynamics_node about references of one joint."""
     return (
         Parameter(
             f'constraints.{joint}.trajectory',
             0.0,
-            'Distance from the reference at which a goal is aborted, rad or m; 0: none.',
+            'Distance from the reference at which a goal is aborted, rad or m; 0: no limit.',
             0.0,
             NO_LIMIT,
         ),
         Parameter(
             f'constraints.{joint}.goal',
             0.02,
-            'Distance from the end at which a goal is reached, rad or m; 0: any.',
+            'Distance from the end below which a goal counts as reached, rad or m; 0: no limit.',
             0.0,
             NO_LIMIT,
         ),
@@ -75,7 +76,7 @@ def reference_joint_parameters(joint: str) -> tuple[Parameter, ...]:
             f'acceleration_limit.{joint}',
             0.0,
             'Acceleration of stops and of motions to streamed points, rad/s^2 or m/s^2; 0: '
-            'derived from the efforts left beside the weight, see diagnostics.',
+            'derived from the efforts that gravity leaves, see diagnostics.',
             0.0,
             NO_LIMIT,
         ),
