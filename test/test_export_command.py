@@ -77,7 +77,7 @@ def test_payloads_are_those_of_the_links_named_or_of_frames_or_the_tip(options, 
     [
         (['--frame', 'hook'], "link 'hook' does not exist"),
         (['--quantity', 'speed'], "quantity 'speed' does not exist, expected one of the robot: "),
-        (['--quantity', 'pose'], "quantity 'pose' is that of a link, and no frame is named"),
+        (['--quantity', 'pose'], "quantity 'pose' needs a link, and no frame is named"),
         (['--prefix', 'Stacker'], "prefix is 'Stacker', expected"),
         (['--payload-inputs', 'rail'], "link 'rail' does not move"),
     ],

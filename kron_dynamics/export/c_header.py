@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The header of an exported library: declarations, with all that a caller has to know."""
+"""The C header of an exported library: declarations with their documentation."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ LICENCE = """\
 """
 # Constants of the coordinates by their names in C, with attributes of the model.
 CONSTANTS = (
-    ('position_lower', 'position_lower', 'Lower ends of the ranges, rad or m; -INFINITY: none.'),
-    ('position_upper', 'position_upper', 'Upper ends of the ranges, rad or m; INFINITY: none.'),
+    ('position_lower', 'position_lower', 'Lower position limits, rad or m; -INFINITY: none.'),
+    ('position_upper', 'position_upper', 'Upper position limits, rad or m; INFINITY: none.'),
     ('velocity_limit', 'velocity_limit', 'Velocity limits, rad/s or m/s; INFINITY: none.'),
     ('effort_limit', 'effort_limit', 'Effort limits, N m or N; INFINITY: none.'),
     ('damping', 'damping', 'Viscous friction, N m s/rad or N s/m.'),
     ('friction', 'friction', 'Coulomb friction, N m or N.'),
 )
-# A space where no line is broken.
+# Placeholder of a non-breaking space while lines are wrapped.
 _KEPT = '\0'
 _BEFORE = """\
 #ifndef {guard}
 #define {guard}
 
-/* Coordinates: the length of q, qd, qdd and tau. */
+/* Number of coordinates: the length of q, qd, qdd and tau. */
 #define {upper}_N {n}
-/* Of the model; `kron_dynamics info` shows that of a description. */
+/* Fingerprint of the model; `kron_dynamics info` shows the fingerprint of a description. */
 #define {upper}_FINGERPRINT "{fingerprint}"
-/* Of this export: what the functions are and what they are given. */
+/* Digest of this export: its functions, their arguments and constants. */
 #define {upper}_EXPORT "{digest}"
-/* Numbers of memory that serve as the workspace of any function here; 0: none has one. */
+/* Length of a workspace that is sufficient for every function, in numbers; 0: none needs one. */
 #define {upper}_WORKSPACE {workspace}
-/* Bytes of the stack that a call of any function takes at most, optimized or not. */
+/* Upper bound of the stack use of a call of any function, bytes, optimized or not. */
 #define {upper}_STACK {stack}
 
 #ifdef __cplusplus
 extern "C" {{
 #endif
 
-/* To be called once before a loop starts. 0: the library was made from the model with this
- * fingerprint, together with the header that has this {upper}_EXPORT. 1: from another
- * model. 2: from this model, but with another header. */
+/* Call once before a loop starts. 0: the library was made from the model with this fingerprint,
+ * in the export with this digest ({upper}_EXPORT of the header). 1: from another
+ * model. 2: from this model, but in another export than the header. */
 int {prefix}_check(const char *fingerprint, const char *export_digest);
-/* The fingerprint of the model, and the kron_dynamics that made this. */
+/* Fingerprint of the model, and version of kron_dynamics that exported the library. */
 const char *{prefix}_fingerprint(void);
 const char *{prefix}_version(void);
 
@@ -63,29 +63,29 @@ const char *{prefix}_version(void);
 extern const char *const {prefix}_joint_names[{upper}_N];
 """
 _PAYLOAD = """\
-payload: ten inertial parameters of what each of these links carries, about the link's origin and
+payload: ten inertial parameters of the load on each of these links, about the link's origin and
 in its axes: mass (kg), first moment x y z (kg m), inertia xx xy xz yy yz zz (kg m^2); zeros for
-nothing:
+no load:
 """
 _CONVENTIONS = """\
-All numbers are in SI units, in base axes unless told otherwise. Arrays are row-major and
-contiguous: element (i, j) of a matrix with m columns is [i * m + j]; column i n + j of a
-derivative by q of a matrix is that of its column i by q[j]. Results must not overlap arguments.
-A NaN that a result depends on makes it NaN.
+All numbers are in SI units, in base axes unless stated otherwise. Arrays are row-major and
+contiguous: element (i, j) of a matrix with m columns is [i * m + j]; column i n + j of the
+derivative of a matrix by q is the derivative of its column i by q[j]. Results must not overlap
+arguments. Results that depend on a NaN are NaN.
 
-Nothing here allocates memory, locks, reads a clock, writes a global or fails. All calls may be
-made from any number of threads at once, each with a workspace of its own where a function takes
-one. It needs no initial values and keeps nothing between calls.
+Nothing here allocates memory, locks, reads a clock, writes a global or fails. All functions are
+reentrant: threads may call them concurrently, each with its own workspace if a function takes
+one. The workspace needs no initialization and keeps no state between calls.
 """
 _BRANCHES = {
     'double': """\
-Every call does the same operations whatever the numbers are, but for the sine and cosine of an
-angle beyond 823549 rad or NaN, which are those of the C library, and for what its tanh() does
-(joint friction).
+The operations of a call do not depend on the values of the arguments, except for the sine and
+cosine of an angle beyond 823549 rad or NaN, which call the C library, and for the C library's
+tanh() (joint friction).
 """,
     'float': """\
-Every call does the same operations whatever the numbers are, but for what sinf(), cosf() and
-tanhf() of the C library do.
+The operations of a call do not depend on the values of the arguments, except within sinf(),
+cosf() and tanhf() of the C library.
 """,
 }
 _AFTER = """
@@ -132,7 +132,7 @@ def workspace_macro(library: Library, function: Function) -> str:
 
 
 def comment(lines: Iterable[str]) -> str:
-    """Return the rest of a comment that the licence has begun."""
+    """Return the lines that continue and close the comment begun by `LICENCE`."""
     return ''.join(f' * {line}'.rstrip() + '\n' for line in lines) + ' */\n'
 
 
@@ -140,7 +140,7 @@ def _about(library: Library) -> Iterator[str]:
     model = library.model
     gravity = ' '.join(f'{value:g}' for value in model.gravity)
     yield f"Dynamics of the robot '{in_comment(model.name)}'. Made by kron_dynamics {__version__},"
-    yield 'not to be edited: an export of a changed model takes its place.'
+    yield 'do not edit: export a changed model again instead.'
     yield ''
     yield f'model    {model.fingerprint}'
     yield f'export   {library.digest}'
@@ -160,7 +160,7 @@ def _about(library: Library) -> Iterator[str]:
         yield from _PAYLOAD.splitlines()
         for k, (carrier, links) in enumerate(library.carriers.items()):
             others = ', '.join(in_comment(link) for link in links if link != carrier)
-            fixed = f', for {others}, which is fixed to it' if others else ''
+            fixed = f', also for {others}, fixed to it' if others else ''
             yield f'  {10 * k}..{10 * k + 9}  {in_comment(carrier)}{fixed}'
         yield ''
     yield from _CONVENTIONS.splitlines()

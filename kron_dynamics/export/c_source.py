@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The source of an exported library: constants, and the functions."""
+"""The C source of an exported library: constants and functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ int {prefix}_check(const char *fingerprint, const char *export_digest) {{
 
 
 def source(library: Library) -> str:
-    """Return the text of the source file, C11 and C++."""
+    """Return the text of the source file, valid as C11 and C++."""
     names = {
         'prefix': library.prefix,
         'upper': library.prefix.upper(),
@@ -51,7 +51,7 @@ def source(library: Library) -> str:
 def _about(library: Library) -> Iterator[str]:
     yield f"Dynamics of the robot '{in_comment(library.model.name)}': see the header."
     yield ''
-    yield 'x0, x1, ... are the arguments of a function, y0, y1, ... its results, in their order.'
+    yield 'x0, x1, ... are the arguments of a function and y0, y1, ... its results, in order.'
 
 
 def _constants(library: Library) -> str:

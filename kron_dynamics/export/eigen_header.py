@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The C++17 wrapper of an exported library on Eigen, header only, and what tries it."""
+"""The header-only C++17 wrapper of an exported library with Eigen, and its test program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.export.quantities import Function
 if TYPE_CHECKING:
     from kron_dynamics.export.library import Library
 
-# Results with more numbers are written where the caller wants them, and never returned.
+# Methods with a larger result, in numbers, have no overload that returns it by value.
 _RETURNED = 2048
 _BEFORE = """\
 #ifndef {guard}
@@ -37,10 +37,10 @@ using Vector = Eigen::Matrix<Real, Length, 1>;
 template <int Rows, int Columns>
 using Matrix = Eigen::Matrix<Real, Rows, Columns,
                              Columns == 1 && Rows != 1 ? Eigen::ColMajor : Eigen::RowMajor>;
-/* What is read: a vector or an expression of one, on the stack where it is not contiguous. */
+/* Input: a vector or a vector expression, copied to the stack if it is not contiguous. */
 template <int Length>
 using In = const Eigen::Ref<const Vector<Length>> &;
-/* What is written: an array or an Eigen::Map of one, never a part of a larger one. */
+/* Output: an array or an Eigen::Map of one, not a block of a larger one. */
 template <class Array>
 class Out {{
  public:
@@ -53,13 +53,13 @@ class Out {{
   Real *data_;
 }};
 {structures}
-/* The robot. One object for each thread that calls it: it holds the workspace. */
+/* The robot. Use one object per calling thread, since it holds the workspace. */
 class Robot {{
  public:
-  /* Throws std::runtime_error where library and header do not belong together. */
+  /* Throws std::runtime_error if library and header are from different exports. */
   Robot() : Robot({upper}_FINGERPRINT) {{}}
 
-  /* Throws std::runtime_error where the library was made from a model with another fingerprint. */
+  /* Throws std::runtime_error if the library was made from a model with another fingerprint. */
   explicit Robot(const char *fingerprint) {{
     if (const int code = {prefix}_check(fingerprint, {upper}_EXPORT)) {{
       throw std::runtime_error(code == 1 ? "{prefix}: made from a model with another fingerprint"
@@ -128,23 +128,25 @@ def eigen_header(library: Library) -> str:
 
 
 def wrapper_test(library: Library) -> str:
-    """Return a program that calls every method, and holds it against the function in C."""
+    """Return a program that compares every method with its C function."""
     most = max(length for each in library.functions for _, length in arguments(library, each))
     calls = ''.join(_call(library, each) for each in library.functions)
     text = _TEST.format(prefix=library.prefix, package=library.package, most=most, calls=calls)
-    about = comment(['Calls every method of the wrapper; the C functions give the same bits.'])
+    about = comment(
+        ['Checks that every method of the wrapper returns the bits of its C function.']
+    )
     return f'{LICENCE} *\n{about}{text}'
 
 
 def _about(library: Library) -> Iterator[str]:
-    yield f"C++17 on Eigen for the robot '{in_comment(library.model.name)}'."
-    yield f'What the arrays mean is in {library.prefix}.h. Nothing here allocates memory; vectors'
-    yield 'and matrices have fixed sizes, and are row-major: assigned to others of Eigen they come'
-    yield 'out right.'
+    yield f"C++17 wrapper with Eigen for the robot '{in_comment(library.model.name)}'."
+    yield f'The arrays are described in {library.prefix}.h. Nothing here allocates memory. Vectors'
+    yield 'and matrices have fixed sizes and are row-major; they can be assigned to Eigen types of'
+    yield 'any storage order.'
 
 
 def _array(shape: Sequence[int]) -> str:
-    """The type of an array in C++."""
+    """Return the C++ type of an array."""
     if len(shape) == 2:
         return f'Matrix<{shape[0]}, {shape[1]}>'
     return f'Vector<{prod(shape)}>'
@@ -194,7 +196,7 @@ def _method(library: Library, function: Function) -> str:
 
 
 def _call(library: Library, function: Function) -> str:
-    """A block that calls a method and the function that it stands for."""
+    """Return a block that calls a method and its C function and compares the results."""
     space = library.prefix
     lines = []
     for k, (name, length) in enumerate(arguments(library, function)):
@@ -203,7 +205,7 @@ def _call(library: Library, function: Function) -> str:
     names = [name for name, _ in arguments(library, function)]
     data = [f'{name}.data()' for name in names]
     for name, shape in function.results:
-        # On the heap: results of long chains are large.
+        # Static, since results of long chains may be too large for the stack.
         lines.append(f'static {space}::{_array(shape)} {name}, {name}_c;')
     outs = [name for name, _ in function.results]
     lines.append(f'robot.{function.name}({", ".join(names + outs)});')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing an export to a folder, where it replaces nothing but an earlier export."""
+"""Writing an export to a folder without overwriting anything but an earlier export."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kron_dynamics.export.library import MANIFEST, Library
 def write_export(library: Library, folder: str | Path) -> list[Path]:
     """Write a library to a folder and return the paths of its files.
 
-    The folder is new or empty, or holds an earlier export whose files are as they were written:
-    these are replaced, and removed where they are no longer needed. Other files stay. Where one
-    cannot be written, none is.
+    The folder must be new or empty, or hold an earlier export with unmodified files. These are
+    replaced, or removed if they are no longer needed. Other files stay. If one file cannot be
+    written, none is.
 
     Raises:
-        ArgumentTypeError: an argument is of another kind.
-        ParameterError: the folder holds something else, or a file that was changed; nothing has
-            been written then.
-        KronDynamicsError: the system does not let it be written.
+        ArgumentTypeError: an argument has a wrong type.
+        ParameterError: the folder holds something else, or a modified file; nothing has been
+            written then.
+        KronDynamicsError: the operating system refuses to write a file.
     """
     instance(library, Library, 'library', 'a Library of export_library')
     instance(folder, (str, Path), 'folder', 'the path of a folder')
@@ -50,10 +50,10 @@ def write_export(library: Library, folder: str | Path) -> list[Path]:
 
 
 def _earlier(folder: Path, files: Mapping[str, str]) -> list[str]:
-    """Files of an earlier export there, which may go.
+    """Return the names of the files of an earlier export, after checking that they may go.
 
     Raises:
-        ParameterError: the folder holds something else.
+        ParameterError: the folder holds something else, or a modified file.
     """
     if not folder.exists() and not folder.is_symlink():
         return []
@@ -80,7 +80,11 @@ def _earlier(folder: Path, files: Mapping[str, str]) -> list[str]:
 
 
 def _written(folder: Path) -> dict[str, str]:
-    """Names of what an export has written there, with their digests."""
+    """Return the digests by name of the files that an export has written to a folder.
+
+    Raises:
+        ParameterError: the manifest is missing or invalid.
+    """
     path = folder / MANIFEST
     try:
         if path.is_symlink():
@@ -108,10 +112,10 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
-    """Put files in their places when all are written; what was made before an error goes again.
+    """Move files to their final paths after all are written; clean up after an error.
 
     Yields:
-        files that were written beside their places, and folders that were made for them.
+        lists to fill: (temporary file, final path) of the written files, and created folders.
     """
     made: list[tuple[str, Path]] = []
     folders: list[Path] = []
@@ -130,7 +134,7 @@ def _all_or_none() -> Iterator[tuple[list[tuple[str, Path]], list[Path]]]:
 
 
 def _write(path: Path, text: str, made: list[tuple[str, Path]], folders: list[Path]) -> None:
-    """Write a file beside its place, to be put there as a whole."""
+    """Write a temporary file beside the final path, to be moved there atomically."""
     for folder in reversed([path.parent, *path.parent.parents]):
         if not folder.exists():
             folder.mkdir()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a robot description in C: identifiers, comments and strings that nothing breaks."""
+"""Safe C identifiers, comments and string literals for the names of a robot description."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.messages import clipped, shown
 
 _PREFIX = re.compile(r'[a-z][a-z0-9]*(?:_[a-z0-9]+)*')
-# Of a prefix, and of a link's name: C compilers have to tell the first 63 characters apart.
+# Longest prefix, and longest identifier of a link: C compilers need to distinguish only the first
+# 63 characters.
 _LONGEST = 40
-# What a namespace or a prefix must not be: keywords of C and C++, and words that the C library or
-# a compiler means something by. Its other names, such as `fmin`, are nobody's idea of a robot.
+# Reserved words that a namespace or prefix must not be: keywords of C and C++, and names of the C
+# library and of compilers, apart from names that no robot has, such as `fmin`.
 _TAKEN = frozenset(
     'alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl '
     'concept const consteval constexpr constinit continue decltype default delete do double '
@@ -34,9 +35,9 @@ _TAKEN = frozenset(
 
 
 def identifier(name: str) -> str:
-    """Return a name made of lower-case ASCII letters, digits and single underscores.
+    """Return a name converted to lower-case ASCII letters, digits and single underscores.
 
-    It is the name itself where that is so already, and 'robot' where nothing is left.
+    A valid name is unchanged; a name without any such character becomes 'robot'.
     """
     words = re.findall(r'[a-z0-9]+', name.lower())
     found = '_'.join(words)[:_LONGEST].rstrip('_')
@@ -48,10 +49,10 @@ def identifier(name: str) -> str:
 
 
 def checked_prefix(prefix: str) -> str:
-    """Return the prefix that every name of a library begins with, if it can be one.
+    """Return the prefix of all names of a library after checking it.
 
     Raises:
-        ParameterError: it is no identifier of lower-case letters, too long, or taken.
+        ParameterError: the prefix is not a lower-case identifier, too long or reserved.
     """
     if not _PREFIX.fullmatch(prefix) or len(prefix) > _LONGEST or prefix in _TAKEN:
         raise ParameterError(
@@ -62,7 +63,7 @@ def checked_prefix(prefix: str) -> str:
 
 
 def different_identifiers(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
-    """Return an identifier for each name: equal ones, and those taken, get numbers in order."""
+    """Return a unique identifier for each name; numbers are appended to equal or taken ones."""
     found: list[str] = []
     for name in names:
         plain = candidate = identifier(name)
@@ -74,14 +75,14 @@ def different_identifiers(names: Sequence[str], taken: Collection[str] = ()) -> 
 
 
 def in_comment(text: str) -> str:
-    """Return a text that may stand in a comment of C: short, printable ASCII, never its end."""
+    """Return a text that is safe in a C comment: short, printable ASCII, without its end mark."""
     text = clipped(text).encode('ascii', 'backslashreplace').decode('ascii')
-    text = text.replace('\\', '/')  # at the end of a line it would take in the next
+    text = text.replace('\\', '/')  # at the end of a line it would continue the line
     return re.sub(r'\*(?=/)|/(?=\*)|\?(?=\?)|/(?=/)', r'\g<0> ', text)
 
 
 def c_string(text: str) -> str:
-    """Return a string literal of C that holds a text in UTF-8."""
+    """Return a C string literal of a text in UTF-8."""
     letters = [
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f'\\{byte:03o}'
         for byte in text.encode('utf-8', 'surrogatepass')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's functions as the files of a C library, a C++ wrapper and a CMake package."""
+"""Export of a robot's functions as a C library with a C++ wrapper and a CMake package."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ MANIFEST = 'kron_dynamics_export.json'
 
 @dataclass(frozen=True)
 class Library:
-    """What is exported.
+    """An exported library.
 
     Attributes:
-        prefix: that every name in C begins with.
+        prefix: prefix of all names in C.
         model: the robot.
-        functions: what it has, in the order in which they were asked for.
-        carriers: links at whose frames payloads are arguments, with the links that were asked
-            for and are fixed to them.
-        real: type of numbers.
-        foundation: C text that the functions stand on.
-        digest: of all that the functions are; header and source both have it.
+        functions: exported functions, in the requested order.
+        carriers: links at whose frames payloads are arguments, each with the requested links
+            that are fixed to it.
+        real: type of numbers, 'double' or 'float'.
+        foundation: C text of types and helpers that the functions use.
+        digest: digest of all functions, which links header and source.
     """
 
     prefix: str
@@ -56,16 +56,16 @@ class Library:
 
     @property
     def workspace(self) -> int:
-        """Numbers of memory that serve every function."""
+        """Length of a workspace that is sufficient for every function, in numbers."""
         return max(function.code.workspace for function in self.functions)
 
     @property
     def stack(self) -> int:
-        """Bytes of the stack that every function can do with."""
+        """Upper bound of the stack use of all functions, bytes."""
         return max(function.code.stack for function in self.functions)
 
     def files(self) -> dict[str, str]:
-        """Return the texts of all files by their paths in the folder; the same every time."""
+        """Return the texts of all files by their paths in the folder; they are reproducible."""
         from kron_dynamics.export.c_source import source
         from kron_dynamics.export.eigen_header import eigen_header, wrapper_test
         from kron_dynamics.export.package_files import package_files
@@ -83,7 +83,7 @@ class Library:
         return {**found, MANIFEST: self._manifest(found)}
 
     def _manifest(self, files: dict[str, str]) -> str:
-        """What this is, and what was written: files that were changed since are not replaced."""
+        """Return the manifest: metadata, and digests by which edited files are recognised."""
         about = {
             'exported_by': f'kron_dynamics {__version__}',
             'robot': self.model.name,
@@ -111,20 +111,20 @@ def export_library(
     """Return a robot's functions as a C library, to be written by `write_export`.
 
     Args:
-        robot: what is exported; nothing is compiled.
-        prefix: that every name begins with; None takes the robot's name made an identifier.
-        frames: links whose kinematics, and control steps, are exported.
-        quantities: methods of `Robot` and `RobotFrame` by name; none means the usual ones.
-        payload_links: what may carry payloads: the functions that depend on inertia get one more
-            argument, ten inertial parameters for each body that these are fixed to.
+        robot: the robot to export; nothing is compiled.
+        prefix: prefix of all names; None derives it from the robot's name.
+        frames: links whose frame quantities (kinematics, control steps) are exported.
+        quantities: methods of `Robot` and `RobotFrame` by name; empty for the usual ones.
+        payload_links: links that may carry payloads: functions that depend on inertia get one more
+            argument, ten inertial parameters for each body that these links are fixed to.
         real: type of all numbers, 'double' or 'float'.
 
     Raises:
-        ArgumentTypeError: an argument is of another kind.
-        ParameterError: there is no such quantity or type, or the prefix cannot be one.
+        ArgumentTypeError: an argument has a wrong type.
+        ParameterError: a quantity or `real` is unknown, or the prefix is invalid.
         UnknownFrameError: the robot has no such link.
-        ModelError: the robot has no coordinates, or a payload's link does not move or bends.
-        InvalidInertiaError: a quantity needs the inverse of M, which has none.
+        ModelError: the robot has no coordinates, or a payload's link does not move or is flexible.
+        InvalidInertiaError: a quantity needs the inverse of M, which is singular.
         KernelBuildError: a number of the model is too large for the type.
     """
     instance(robot, Robot, 'robot', 'a Robot')

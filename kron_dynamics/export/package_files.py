@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What makes an exported library a CMake project and a package of ROS 2."""
+"""Package files that make an exported library a CMake project and a ROS 2 package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def package_files(library: Library) -> dict[str, str]:
         'package': library.package,
         'prefix': library.prefix,
         'upper': library.prefix.upper(),
-        # In XML and in Markdown: letters that mean nothing in either.
+        # Only characters without a meaning in XML and Markdown.
         'robot': re.sub(r'[^A-Za-z0-9_. -]', '_', clipped(library.model.name)),
         'fingerprint': library.model.fingerprint,
         'digest': library.digest,

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which functions a library has: quantities of a robot and of its links, recorded.
+"""Selection and recording of the functions of a library: quantities of a robot and its links.
 
-Nothing is listed here: each `compiled` method of `Robot` and of `RobotFrame` can be exported by
-its name. Header, wrapper and self-test follow from what is recorded.
+There is no list of them here: each `compiled` method of `Robot` and `RobotFrame` can be exported
+by name. Header, wrapper and self-test are generated from the recorded functions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kron_dynamics.robot import Robot
 
 OF_ROBOT = compiled_methods(Robot)
 OF_FRAME = compiled_methods(RobotFrame)
-# What is exported where nothing is named.
+# Default quantities of a robot.
 USUAL_OF_ROBOT = (
     'mass_matrix',
     'bias_forces',
@@ -37,13 +37,15 @@ USUAL_OF_ROBOT = (
     'forward_dynamics',
     'joint_friction',
 )
-# With a quantity of frames these would be quantities of the robot.
+# Identifiers that no link may have: combined with a quantity of frames they would be the name of a
+# quantity of the robot.
 _TAKEN = frozenset(
     name.removesuffix(f'_{quantity}')
     for name in OF_ROBOT
     for quantity in OF_FRAME
     if name.endswith(f'_{quantity}')
 )
+# Default quantities of a frame.
 USUAL_OF_FRAME = ('pose', 'jacobian', 'velocity', 'control_step')
 
 
@@ -52,14 +54,14 @@ class Function:
     """A function of a library.
 
     Attributes:
-        name: in C, without the library's prefix.
-        quantity: the method of `Robot` or `RobotFrame` that it is.
-        link: whose frame it is about, None for the robot.
-        description: what it returns, a sentence.
+        name: name in C, without the library's prefix.
+        quantity: name of the exported method of `Robot` or `RobotFrame`.
+        link: link whose frame the quantity is of; None for a quantity of the robot.
+        description: what it returns, in one sentence.
         specification: the equation, with its arguments.
-        results: name and shape of each.
-        operations: arithmetic operations, sines and cosines of a call.
-        code: its text in C.
+        results: name and shape of each result.
+        operations: number of arithmetic operations, sines and cosines per call.
+        code: the C code.
     """
 
     name: str
@@ -84,14 +86,14 @@ class _Wanted:
 def chosen_quantities(
     names: Sequence[str], links: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quantities of the robot, and those of each frame, that are to be exported.
+    """Return the quantities of the robot, and those of each frame, to export.
 
     Args:
-        names: methods of `Robot` and `RobotFrame`; none means the usual ones.
-        links: whose frames are asked for.
+        names: methods of `Robot` and `RobotFrame`; empty for the usual ones.
+        links: links whose frames are requested.
 
     Raises:
-        ParameterError: there is no such quantity, or one of a link and no link.
+        ParameterError: a quantity is unknown, or one of a frame is named without links.
     """
     if not names:
         return USUAL_OF_ROBOT, USUAL_OF_FRAME if links else ()
@@ -105,7 +107,7 @@ def chosen_quantities(
     of_frame = tuple(dict.fromkeys(name for name in names if name in OF_FRAME))
     if of_frame and not links:
         raise ParameterError(
-            f"quantity '{of_frame[0]}' is that of a link, and no frame is named: give frames, "
+            f"quantity '{of_frame[0]}' needs a link, and no frame is named: give frames, "
             f'on the command line --frame LINK'
         )
     return tuple(dict.fromkeys(name for name in names if name in OF_ROBOT)), of_frame
@@ -123,16 +125,17 @@ def recorded(
     """Return the functions of a library and their traces.
 
     Args:
-        robot: what they are about.
-        quantities: of the robot, and of each link.
-        links: whose frames they are about.
+        robot: the robot.
+        quantities: names of the quantities of the robot, and of each frame.
+        links: links of the frames.
         carriers: links at whose frames payloads are arguments.
-        prefix: of their names in C.
+        prefix: prefix of the names in C.
         real: type of numbers, 'double' or 'float'.
-        usual: whether what the robot has no answer to is left out instead of refused.
+        usual: whether quantities that need the inverse of a singular M are left out instead of
+            refused.
 
     Raises:
-        InvalidInertiaError: a quantity needs the inverse of M, which has none.
+        InvalidInertiaError: a quantity needs the inverse of M, which is singular.
         KernelBuildError: a number of the model is too large for the type.
     """
     wanted = list(_wanted(robot, quantities, links, carriers, usual))
@@ -198,7 +201,7 @@ def _with_payloads(
 
 
 def _sentence(method: Compiled[Any, Any]) -> str:
-    """The first paragraph of its docstring on one line, without what it is in the literature."""
+    """Return the first paragraph of a method's docstring on one line, without its citation."""
     first = (method.__doc__ or '').split('\n\n')[0]
     words = ' '.join(first.split()).replace('``', '').removeprefix('Return ')
     return re.sub(r' \[[A-Z]\] .*', '', words)

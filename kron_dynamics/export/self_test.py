@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The self-test of an exported library: numbers of the equations, stored, and a program.
+"""The self-test of an exported library: a C program with stored reference values.
 
-The numbers come from the equations on floats in Python, not from recorded or compiled code.
+The reference values are computed by the equations on floats in Python, independently of recorded
+and compiled code.
 """
 
 from __future__ import annotations
@@ -28,24 +29,28 @@ if TYPE_CHECKING:
     from kron_dynamics.export.library import Library
 
 _ABOUT = """\
-Calls every function and compares with stored numbers: what the equations give in Python. Exit
-code 0 where all agree. Tolerances are shares of the largest number.
+Calls every function and compares its results with reference values that the equations give in
+Python. Exit code 0 if all agree. Tolerances are relative to the largest number of a result.
 """
+# Number of states per function.
 _STATES = 5
 _SEED = 1
-# Numbers stored for one function: of long chains fewer states are.
+# Limit of stored result numbers per function; long chains have fewer states.
 _MOST = 4000
+# Significant digits of the reference values.
 _DIGITS = 13
-# What rounding makes of a result: of its largest number, and of what a changed argument changes.
+# Tolerances for rounding errors: relative to the largest number of a result, and relative errors
+# of the arguments, which are multiplied by the sensitivity of the result.
 _ROUNDING = {'double': 2e-12, 'float': 2e-4}
 _CHANGED = {'double': 2e-13, 'float': 2e-5}
+# Relative step of the arguments by which that sensitivity is determined.
 _STEP = 1e-6
 
 
 class _Number:
-    """A float that no BLAS and no C library computes with: it has one result on every computer.
+    """A float whose arithmetic is bit-identical on all computers, without BLAS and C library.
 
-    Arrays of it are arrays of objects, whose products NumPy computes entry by entry.
+    Arrays of it are object arrays, whose products NumPy computes entry by entry.
     """
 
     __slots__ = ('value',)
@@ -99,19 +104,19 @@ class _Number:
 
 
 def _value(number: Any) -> float | None:
-    """A number as a float, None where it is of another number system."""
+    """Return a number as a float; None for other types of scalars."""
     if isinstance(number, _Number):
         return number.value
     return float(number) if isinstance(number, (int, float, np.number)) else None
 
 
 def _quotient(a: float, b: float) -> _Number:
-    """As of NumPy's floats: what is divided by zero is infinite, or not a number."""
+    """Return a / b as NumPy's floats do: a division by zero gives an infinity or NaN."""
     return _Number(a / b if b != 0.0 else a * copysign(inf, b))
 
 
 def self_test(library: Library) -> str:
-    """Return the text of a program that calls every function and compares."""
+    """Return the text of a program that compares every function with its reference values."""
     rng = np.random.default_rng(_SEED)
     blocks, calls = [], []
     for function in library.functions:
@@ -134,9 +139,10 @@ def self_test(library: Library) -> str:
 
 
 def states(library: Library, function: Function, count: int, seed: int) -> list[FloatArray]:
-    """Return arguments of a function for some states, shape (count, length) each.
+    """Return arguments of a function for random states, shape (count, length) each.
 
-    Positions are within their ranges, payloads those of bodies, other numbers about one.
+    Positions are within their limits, payloads are physically consistent, and other numbers are
+    between -1 and 1.
     """
     return _states(library, function, count, np.random.default_rng(seed))
 
@@ -153,7 +159,7 @@ def _states(
             middle, half = (lower[known] + upper[known]) / 2, (upper[known] - lower[known]) / 2
             table[:, known] = middle + 0.9 * table[:, known] * half
         elif name == 'payload':
-            # Of a ball of one radius, its mass at the link's origin.
+            # Balls of one radius of gyration and random mass at the link's origin.
             table[:] = np.tile([1.0, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1], length // 10)
             table *= rng.uniform(0.5, 1.5, (count, 1))
         if library.real == 'float':
@@ -163,7 +169,7 @@ def _states(
 
 
 def expected(library: Library, function: Function, rows: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return what the equations give for one state, shape (elements,) each."""
+    """Return the results of the equations for one state, flattened, shape (elements,) each."""
     model = with_python_numbers(library.model)
     numbers = [np.array([_Number(x) for x in row.tolist()], dtype=object) for row in rows]
     with np.errstate(all='ignore'):
@@ -173,7 +179,7 @@ def expected(library: Library, function: Function, rows: Sequence[FloatArray]) -
 
 
 def _case(library: Library, function: Function, rng: np.random.Generator) -> tuple[str, str]:
-    """Tables of a function's arguments and results, and the statements that use them."""
+    """Return the tables of a function's arguments and results, and the code that tests it."""
     numbers = sum(prod(shape) for _, shape in function.results)
     count = max(1, min(_STATES, _MOST // max(numbers, 1)))
     tables = _states(library, function, count, rng)
@@ -226,11 +232,11 @@ def _table(name: str, table: FloatArray, real: str, digits: int) -> str:
 
 
 def _decimal(value: float, digits: int) -> str:
-    """A number with so many digits, as C reads it; no negative zero."""
+    """Return a number with some significant digits as a C literal, without negative zero."""
     return repr(float(f'{value:.{digits}g}') + 0.0)
 
 
 def _one_digit(value: float) -> float:
-    """The next number above with one digit."""
+    """Return a number rounded up to one significant digit."""
     power = floor(log10(value))
     return float(f'{ceil(value / 10.0**power)}e{power}')

@@ -13,7 +13,7 @@ static @real@ workspace[@upper@_WORKSPACE];
 static int wrong = 0;
 static double worst = 0.0;
 
-/* State k of some that are expected: the largest difference is a share of their largest number. */
+/* Compares state k of `count` expected states; the error is relative to their largest number. */
 static void compare(const char *what, const @real@ *got, const double *expected, int size, int count,
                     int k, double tolerance) {
   double largest = 0.0, difference = 0.0;
@@ -36,10 +36,10 @@ int main(void) {
   const int code = @prefix@_check(@upper@_FINGERPRINT, @upper@_EXPORT);
   if (code != 0 || @prefix@_check("another model", @upper@_EXPORT) != 1 ||
       @prefix@_check(@upper@_FINGERPRINT, "another export") != 2) {
-    printf("@prefix@: header and library do not belong together\n");
+    printf("@prefix@: header and library do not match\n");
     return 2;
   }
-@calls@  printf("@prefix@ %s: %s, at most %.2g of what is tolerated\n", @prefix@_version(),
+@calls@  printf("@prefix@ %s: %s, largest error %.2g of its tolerance\n", @prefix@_version(),
          wrong ? "wrong" : "passed", worst);
   return wrong;
 }
