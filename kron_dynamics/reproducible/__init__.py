@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic that rounds alike on every computer, for the numbers that a model is made of.
+"""Arithmetic that is bit-identical on every computer, for the numbers of a model.
 
-A BLAS rounds products of matrices by the processor's kind, and so do the sines and exponentials
-of vector registers and of C libraries. IEEE 754 leaves sums, products, quotients and square roots
-one result. So all here is made of these, one after the other in an order that shapes alone
-determine: a model has one fingerprint, and an export the same bytes, wherever it is loaded.
+The rounding of matrix products by a BLAS, and of sines and exponentials by vector units and C
+libraries, depends on the processor. IEEE 754 defines sums, products, quotients and square roots
+uniquely. All functions here are composed of these, in an order that depends only on shapes: a
+model has one fingerprint, and an export the same bytes, wherever it is loaded.
 """
 
 from kron_dynamics.reproducible.factors import (

@@ -11,20 +11,21 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
+# Limit of Jacobi sweeps; the iteration converges quadratically after a few.
 _SWEEPS = 30
 
 
 def symmetric_eigen(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues, rising, shape (n,), and eigenvectors, the columns, shape (n, n).
+    """Return ascending eigenvalues, shape (n,), and eigenvectors as columns, shape (n, n).
 
-    By Jacobi's rotations of pairs of rows that have none in common, in the order of a tournament:
-    after n - 1 rounds each pair has had its turn.
+    Jacobi's method with rotations of disjoint pairs of rows, scheduled as a round-robin
+    tournament: n - 1 rounds rotate each pair once.
 
     Args:
         A: symmetric, shape (n, n).
 
     Raises:
-        LinAlgError: a number is none.
+        LinAlgError: a number is NaN or infinite.
     """
     n = len(A)
     if not np.isfinite(A).all():
@@ -40,14 +41,14 @@ def symmetric_eigen(A: FloatArray) -> tuple[FloatArray, FloatArray]:
         for _ in range(size - 1):
             _rotate(work, vectors, order[: size // 2], order[: size // 2 - 1 : -1])
             order = np.concatenate([order[:1], order[-1:], order[1:-1]])
-    # A row of zeros that was added for an even number of them turns with none.
+    # The row of zeros that pads an odd size is not mixed with others.
     values, vectors = work.diagonal()[:n], vectors[:n, :n]
     rising = np.argsort(values, kind='stable')
     return values[rising], vectors[:, rising]
 
 
 def lower_factor(A: FloatArray) -> FloatArray:
-    """Return Cholesky's lower triangular L with L L^T = A, shape (n, n).
+    """Return the lower Cholesky factor L with L L^T = A, shape (n, n).
 
     Args:
         A: symmetric and positive definite, shape (n, n).
@@ -65,7 +66,7 @@ def lower_factor(A: FloatArray) -> FloatArray:
 
 
 def solved_lower(L: FloatArray, B: FloatArray) -> FloatArray:
-    """Return X with L X = B, shape (n, m), of a lower triangular L, shape (n, n)."""
+    """Return X with L X = B, shape (n, m), for a lower triangular L, shape (n, n)."""
     X = np.array(B, dtype=np.float64)
     for k in range(len(L)):
         X[k] /= L[k, k]
@@ -74,11 +75,11 @@ def solved_lower(L: FloatArray, B: FloatArray) -> FloatArray:
 
 
 def _rotate(work: FloatArray, vectors: FloatArray, p: Any, q: Any) -> None:
-    """Make the entries (p, q) of a symmetric matrix zero, of pairs without a row in common."""
+    """Zero the entries (p, q) of a symmetric matrix by rotations of disjoint pairs of rows."""
     between = work[p, q]
     turning = np.where(between == 0.0, 1.0, between)
     slope = (work[q, q] - work[p, p]) / (2.0 * turning)
-    # An entry that is nothing beside the difference needs no turn; squares of it leave the range.
+    # The slope is limited so that its square does not overflow; the rotation is then negligible.
     tangent = np.where(slope < 0.0, -1.0, 1.0) / (
         np.abs(slope) + np.sqrt(1.0 + np.minimum(np.abs(slope), 1e150) ** 2)
     )

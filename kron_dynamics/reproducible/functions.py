@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sines, exponentials and angles of floats and arrays."""
+"""Reproducible sines, exponentials and angles of floats and arrays."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-# pi/2 and log(2) in parts of 33 bits or less, whose products with small whole numbers are exact.
+# pi/2 and log(2) as sums of parts with 33 bits or less, whose products with small integers are
+# exact (Cody-Waite range reduction).
 _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 _DOUBLING = (0.6931471803691238, 1.9082149292705877e-10)
-# rad. Farther off the parts of pi/2 do not reach.
+# Largest angle, rad, up to which the parts of pi/2 are accurate enough.
 _FARTHEST = 1e6
-# Of what is less no exponential is left.
+# Lower bound of arguments of the exponential, which underflows there.
 _VANISHED = -750.0
+# Taylor coefficients, highest power first.
 _SINE = [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(9, 0, -1)]
 _COSINE = [(-1.0) ** k / math.factorial(2 * k) for k in range(9, 1, -1)]
 _EXPONENTIAL = [1.0 / math.factorial(k) for k in range(13, 1, -1)]
@@ -25,7 +27,7 @@ def cosine_and_sine(x: Any) -> tuple[Any, Any]:
     """Return cosine and sine of x, in rad, to within one unit in the last place.
 
     Args:
-        x: a float or an array, up to 1e6; floats beyond go to the C library.
+        x: a float or an array, with magnitudes up to 1e6; larger floats use the C library.
 
     Returns:
         floats, or arrays of the same shape.
@@ -45,10 +47,11 @@ def cosine_and_sine(x: Any) -> tuple[Any, Any]:
 
 
 def direction_angle(y: float, x: float) -> float:
-    """Return the angle of the direction (x, y), -pi to pi, rad; 0 where both are."""
+    """Return the angle of the direction (x, y), -pi to pi, rad; 0 if both are 0."""
     if x == 0.0 and y == 0.0:
         return 0.0
-    # The C library's is near; one step of Newton's from nine decimals of it has all of them.
+    # The C library's result rounded to nine decimals is reproducible, and one Newton step from it
+    # is accurate to all digits.
     near = round(math.atan2(y, x), 9)
     c, s = cosine_and_sine(near)
     return float(near + (y * c - x * s) / (x * c + y * s))
@@ -61,7 +64,7 @@ def exponential(x: Any) -> Any:
 
 
 def exponential_less_one(x: Any) -> Any:
-    """Return exp(x) - 1 of a float or an array, with the digits of small ones."""
+    """Return exp(x) - 1 of a float or an array, accurate for small x."""
     rest, doublings = _rest_of_exponential(x)
     return _scaled(rest, doublings) + (_scaled(1.0, doublings) - 1.0)
 
@@ -73,7 +76,7 @@ def hyperbolic_tangent(x: float) -> float:
 
 
 def _less(x: Any, turns: Any) -> tuple[Any, Any]:
-    """Return what is left of x without so many right angles, in two parts."""
+    """Return x minus `turns` right angles as the sum of a high and a low part."""
     first, second, third = _QUARTER
     near = x - turns * first
     rest = near - turns * second
@@ -83,7 +86,7 @@ def _less(x: Any, turns: Any) -> tuple[Any, Any]:
 
 
 def _near_zero(x: Any, low: Any) -> tuple[Any, Any]:
-    """Cosine and sine of x + low, x of at most a little over pi/4."""
+    """Return cosine and sine of x + low, with abs(x) not much above pi/4."""
     z = x * x
     odd, even = _SINE[0], _COSINE[0]
     for a in _SINE[1:]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices, lengths and whole powers, and what is rounded to nine decimals."""
+"""Reproducible matrix products, norms and integer powers, and rounding to nine digits."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def inner(a: FloatArray, b: FloatArray) -> float:
 
 
 def norm(vector: ArrayLike) -> float:
-    """Return the length of a vector, shape (k,)."""
+    """Return the Euclidean norm of a vector, shape (k,)."""
     values = np.asarray(vector, dtype=np.float64)
     return math.sqrt(inner(values, values))
 
 
 def power(x: Any, exponent: int) -> Any:
-    """Return x to a whole power of 0 or more, of a float or an array."""
+    """Return an integer power, 0 or more, of a float or an array."""
     value = 1.0 if exponent == 0 else x
     for _ in range(exponent - 1):
         value = value * x
@@ -45,14 +45,14 @@ def power(x: Any, exponent: int) -> Any:
 
 
 def rounded(values: FloatArray, scale: ArrayLike) -> FloatArray:
-    """Return values with nine decimals of a scale: what is left of those with rounding errors.
+    """Return values rounded to nine decimals relative to a scale, which removes rounding errors.
 
-    For where iterations begin, which then do so alike on every computer.
+    It makes initial guesses of iterations identical on every computer.
 
     Args:
         values: an array.
-        scale: positive, an array that NumPy repeats to the shape of the values.
+        scale: positive, broadcast to the shape of the values.
     """
-    # Powers of two would change what was given with few decimals.
+    # Powers of ten, unlike powers of two, keep values that were given with few decimals.
     tens = np.power(10.0, 9 - np.floor(np.log10(np.asarray(scale, dtype=np.float64))))
     return np.asarray(np.rint(values * tens) / tens + 0.0)

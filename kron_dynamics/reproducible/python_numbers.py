@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models whose numbers are Python's."""
+"""Models with arrays of Python floats."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 
 
 def with_python_numbers(value: Any) -> Any:
-    """Return a model, or a part of one, with arrays of Python's floats.
+    """Return a model, or a part of one, with object arrays of Python floats.
 
-    NumPy multiplies matrices of these entry by entry, where it gives those of its own floats to a
-    BLAS, which rounds by the processor's kind. What kernels are recorded from has to be alike
-    everywhere: products of constants become constants of the generated code.
+    NumPy multiplies object matrices entry by entry, but matrices of its own floats by a BLAS,
+    whose rounding depends on the processor. Kernels are recorded from such models, since products
+    of constants become constants of the generated code and must be the same everywhere.
 
     Args:
-        value: a model, an array, or a dataclass, tuple or mapping of such; other things stay.
+        value: a model, an array, or a dataclass, tuple or mapping of them; other values are
+            returned unchanged.
     """
     if isinstance(value, np.ndarray):
         return value.astype(object) if value.dtype.kind == 'f' else value
