@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A map of modes as lines of text and as a table for other programs."""
+"""Output of a mode map as text and as CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kron_dynamics.modes.mode_map import ModeMap
 
 
 def format_map(found: ModeMap) -> list[str]:
-    """Return the map as aligned lines, one for every value."""
+    """Return the map as aligned lines: titles, then one line per value."""
     titles = [f'{found.parameter} [{found.unit}]', *(f'{name} [Hz]' for name in found.names)]
     titles += [f'{name} damping' for name in found.names]
     rows = [titles]
@@ -28,7 +28,7 @@ def format_map(found: ModeMap) -> list[str]:
 
 
 def write_csv(found: ModeMap, path: Path) -> None:
-    """Write the map as CSV with full digits; what has no damping ratio has an empty field.
+    """Write the map as CSV with full precision; missing damping ratios are empty fields.
 
     Args:
         found: the map.

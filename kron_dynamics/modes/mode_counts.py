@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether flexible links have modes enough for the frequencies that are asked of them.
+"""Check that flexible links have enough modes for accurate frequencies.
 
-Modes of a clamped link are not those of a link on a light hub that turns, or on another flexible
-link: it takes more of them to make up one mode of the robot. So the robot is compared with itself,
-its links having more modes.
+The modes of a clamped link differ from those of a link on a light rotating hub or on another
+flexible link: several of them are needed to represent one mode of the robot. The robot is
+therefore compared with a reference whose links have more modes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from kron_dynamics.modes.mode_map import pose
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Modes in each plane beyond those of the description, which are taken for enough.
+# Additional modes in each plane of the reference, which is assumed accurate.
 _MORE = 3
-# Frequencies below this share of the lowest with joints held are swings of stiff links.
+# Frequencies below this share of the lowest one with held joints are rigid-body swings.
 _SWINGS = 1e-2
 
 Counts = Mapping[tuple[str, str], int]  # by link and plane
 
 
 class _Compared(NamedTuple):
-    """A mode of the robot, by the modes of its description and by more of them.
+    """Frequencies of a mode of the robot, with fewer modes of links and in the reference.
 
     Attributes:
         free: whether the joints are free.
-        frequency: hz.
-        enough: the same with more modes, Hz.
+        frequency: frequency with fewer modes, Hz.
+        enough: frequency of the reference, Hz.
     """
 
     free: bool
@@ -50,6 +50,7 @@ class _Compared(NamedTuple):
 
     @property
     def error(self) -> float:
+        """Relative error of the frequency; infinite if the mode is missing."""
         return abs(self.frequency / self.enough - 1)
 
 
@@ -61,23 +62,23 @@ def check_mode_counts(
     vibrations: int = 1,
     tolerance: float = 0.01,
 ) -> list[ModelWarning]:
-    """Return what is to be said of links that have too few modes; nothing if all have enough.
+    """Return warnings about links with too few modes; empty if all have enough.
 
     The frequencies of the robot, with joints held and with joints free, are compared with those
-    of the same robot whose links have three modes more in each plane, about straight links in one
-    pose. It costs one load and one linearization that is not compiled.
+    of the same robot with three more modes in each plane of its links, about undeformed links in
+    one pose. The check costs one load and one uncompiled linearization.
 
-    The last mode in a plane is always the worst, so that only the first vibrations of each plane
-    are compared: two modes may be needed for the first of them, and three for two.
+    The highest mode of a plane is always the least accurate, so only the first vibrations of each
+    plane are compared: the first of them may need two modes, the first two three.
 
     Args:
-        loaded: the robot with another description of its flexible links, such as
-            ``lambda flexible: kd.load('robot.urdf', flexible=flexible)``.
-        flexible: the description: a path or what such a file holds.
+        loaded: function that loads the robot with a given description of its flexible links, such
+            as ``lambda flexible: kd.load('robot.urdf', flexible=flexible)``.
+        flexible: the description: a path, or the mapping that such a file holds.
         at: positions of joints, rad or m; see `pose`.
-        vibrations: how many in each plane of each link are to be right, 1 or more; those that the
-            description has no modes for are left out.
-        tolerance: relative error of a frequency from which modes are too few, unit 1.
+        vibrations: number of vibrations in each plane of each link that must be accurate, 1 or
+            more, limited by the described number of modes.
+        tolerance: allowed relative error of a frequency, unit 1.
 
     Returns:
         a `ModelWarning` of the kind 'too_few_modes' for each plane of a link that needs more.
@@ -116,7 +117,7 @@ def check_mode_counts(
 
 
 def _too_few(link: str, plane: str, had: int, needed: int, worst: _Compared) -> ModelWarning:
-    """What is said of a plane of a link that has too few modes."""
+    """Return the warning about a plane of a link with too few modes."""
     joints = f'joints {"free" if worst.free else "held"}'
     there = f'with {had} mode{"s" * (had > 1)} in plane {plane}'
     if np.isfinite(worst.error):
@@ -125,20 +126,20 @@ def _too_few(link: str, plane: str, had: int, needed: int, worst: _Compared) -> 
             f'{joints}: {100 * worst.error:.3g} % off'
         )
     else:
-        finding = f'{there} the vibration of {worst.enough:.4g} Hz, {joints}, is not there'
+        finding = f'{there} the vibration of {worst.enough:.4g} Hz, {joints}, is missing'
     cure = f'take {needed} modes in plane {plane}'
     return ModelWarning('too_few_modes', named('flexible link', link), finding, cure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Richest:
-    """A robot with many modes, of which smaller models are parts.
+    """The reference with the most modes; models with fewer are submatrices of its matrices.
 
     Attributes:
         mass: M, shape (n, n).
         stiffness: K, shape (n, n).
-        joints: how many of the coordinates are joints'.
-        places: of the modal coordinates, by link and plane.
+        joints: number of joint coordinates, which come first.
+        places: indices of the modal coordinates by link and plane.
     """
 
     mass: FloatArray
@@ -148,7 +149,7 @@ class _Richest:
 
     @classmethod
     def of(cls, model: RobotModel, q: FloatArray, counts: Counts) -> _Richest:
-        """Return the robot in a pose, its links straight."""
+        """Return the linearization of the robot in a pose, with undeformed links."""
         if not model.is_flexible:
             raise ParameterError('loaded gives a robot without flexible links')
         names = model.joint_names
@@ -162,7 +163,12 @@ class _Richest:
         return cls(M, (K + K.T) / 2, len(q), places)
 
     def errors(self, wanted: Counts, counts: Counts) -> list[_Compared]:
-        """Return the modes that so many are wanted of, by other counts and by all modes."""
+        """Return the wanted modes with other counts of link modes, and in the reference.
+
+        Args:
+            wanted: numbers of vibrations that must be accurate.
+            counts: numbers of link modes to evaluate.
+        """
         found = []
         lowest = self._modes(wanted, False)[0][0]
         for free in (True, False) if self.joints else (False,):
@@ -173,14 +179,19 @@ class _Richest:
             for k in asked:
                 if reference[k] < _SWINGS**2 * lowest:
                     continue
-                # A mode that is not there at all is as wrong as can be.
+                # A missing mode has an infinite frequency, and so an infinite error.
                 square = squares[partners.index(k)] if k in partners else np.inf
                 pair = np.sqrt([square, reference[k]]) / (2 * np.pi)
                 found.append(_Compared(free, float(pair[0]), float(pair[1])))
         return found
 
     def _modes(self, counts: Counts, free: bool) -> tuple[FloatArray, FloatArray]:
-        """Squared frequencies, ascending, and shapes (n, m) in all coordinates; {}: of all."""
+        """Return ascending squared frequencies, (m,), and shapes in all coordinates, (n, m).
+
+        Args:
+            counts: numbers of link modes; all modes of planes that are not named.
+            free: whether the joints are free.
+        """
         from scipy.linalg import eigh  # takes long to import
 
         kept = list(range(self.joints)) if free else []
@@ -194,7 +205,7 @@ class _Richest:
 
 
 def _partners(shapes: FloatArray, reference: FloatArray, mass: FloatArray) -> list[int]:
-    """For each of some modes the one of the reference that it is most like."""
+    """Return the index of the reference mode assigned to each mode by the best total overlap."""
     from scipy.optimize import linear_sum_assignment  # takes long to import
 
     overlap = shapes.T @ mass @ reference
@@ -214,7 +225,7 @@ def _with_one_more(counts: Counts, most: Counts) -> Iterator[dict[tuple[str, str
 def _with_modes(
     flexible: str | Path | Mapping[str, object], counts: Counts
 ) -> dict[str, dict[str, dict[str, object]]]:
-    """A description, which was read before, with other numbers of modes and without damping."""
+    """Return a valid description with other numbers of modes and without damping."""
     document: Any = flexible if isinstance(flexible, Mapping) else read_yaml(Path(flexible))
     links = {}
     for link, entries in document['flexible_links'].items():

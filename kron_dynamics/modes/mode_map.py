@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How natural frequencies change with a joint's position, or with the payload."""
+"""Natural frequencies as functions of a joint's position, or of the payload."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 class ModeMap:
     """Modes of vibration at rest along a sweep of one quantity.
 
-    Every mode is followed through the sweep by its shape, and has the name of the coordinate that
-    it is nearest to at the start.
+    Every mode is tracked through the sweep by its shape, and named after the coordinate that it
+    resembles most at the start.
 
     Attributes:
-        parameter: what is swept, in words.
-        unit: of its values.
-        values: shape (k,).
-        names: of the m modes.
-        frequencies: natural frequencies without damping, shape (k, m), Hz. Where deviations grow,
-            minus their rate of growth over 2 pi; 0 where nothing holds the coordinate.
-        damping_ratios: share of each mode's critical damping, shape (k, m), unit 1; NaN where
-            there is no frequency.
+        parameter: name of the swept quantity.
+        unit: unit of its values.
+        values: swept values, shape (k,).
+        names: names of the m modes.
+        frequencies: undamped natural frequencies, shape (k, m), Hz; for an unstable mode minus
+            its growth rate over 2 pi; 0 for a coordinate without stiffness.
+        damping_ratios: damping ratio of each mode, shape (k, m), unit 1; NaN without a positive
+            frequency.
     """
 
     parameter: str
@@ -56,24 +56,23 @@ def joint_map(
     at: Mapping[str, float] | None = None,
     free: bool = False,
 ) -> ModeMap:
-    """Return the modes against the position of one joint.
+    """Return the modes as functions of the position of one joint.
 
-    Links hang in their static deflection. Held joints do not move at all, as if their drives were
-    perfect; on free ones nothing acts but gravity, held in balance, their viscous damping, and
-    what moves with them.
+    Links are in their static deflection. Held joints do not move at all, as with perfectly stiff
+    drives. Free joints are balanced against gravity by constant efforts, with viscous damping.
 
     Args:
         robot: the robot.
-        joint: name.
+        joint: name of the swept joint.
         values: positions, shape (k,) with k >= 1, rad or m.
         at: positions of other joints, rad or m; see `pose`.
         free: whether the joints move in the modes.
 
     Raises:
-        ParameterError: the robot has no such joint, `at` names the one that is swept, or a
-            position is no finite number.
-        ShapeError: values are no list.
-        ModelError: nothing vibrates, or the links give way under their load.
+        ParameterError: the robot has no such joint, `at` names the swept joint, or a position is
+            not finite.
+        ShapeError: values are not a one-dimensional list with at least one entry.
+        ModelError: nothing vibrates, or the links are not statically stable under their load.
     """
     k = _index(robot.model, joint)
     if at and joint in at:
@@ -98,19 +97,20 @@ def payload_map(
     at: Mapping[str, float] | None = None,
     free: bool = False,
 ) -> ModeMap:
-    """Return the modes against a payload's mass; see `joint_map`.
+    """Return the modes as functions of a payload's mass; see `joint_map`.
 
     Args:
-        loaded: the robot with a payload of some kg.
-        link: what carries it, for the name of the parameter.
+        loaded: function that returns the robot with a payload of a given mass, kg.
+        link: link that carries the payload, for the name of the parameter.
         masses: shape (k,) with k >= 1, kg.
         at: positions of joints, rad or m; see `pose`.
         free: whether the joints move in the modes.
 
     Raises:
         ParameterError: the robot has no such joint, or a number is not finite.
-        ShapeError: masses are no list.
-        ModelError: a mass is negative, nothing vibrates, or the links give way under their load.
+        ShapeError: masses are not a one-dimensional list with at least one entry.
+        ModelError: a mass is negative, nothing vibrates, or the links are not statically stable
+            under their load.
     """
     loads = _checked(masses, 'masses')
     check = DeflectionCheck()  # one warning for all of them
@@ -125,10 +125,10 @@ def pose(model: RobotModel, at: Mapping[str, float] | None = None) -> FloatArray
     Args:
         model: the robot.
         at: positions by joint; a joint that is not named is at 0, or in the middle of its range
-            where that has no 0.
+            if that does not contain 0 (at its only limit if it has one).
 
     Raises:
-        ParameterError: the robot has no such joint, or a position is no finite number.
+        ParameterError: the robot has no such joint, or a position is not finite.
     """
     count = model.joint_count
     lower, upper = model.position_lower[:count], model.position_upper[:count]
@@ -161,7 +161,7 @@ def most_influential_joint(
     """Return the joint whose motion between its limits changes a frequency most.
 
     Frequencies are compared at both ends of the range and in its middle. Joints that `at` names
-    are not asked.
+    are excluded.
 
     Raises:
         ParameterError: no joint has limits.
@@ -185,7 +185,7 @@ def most_influential_joint(
 
 
 class _Uncompiled(Robot):
-    """A robot that is asked a few times only: compiling would take longer."""
+    """A robot that is evaluated only a few times, which is faster without compilation."""
 
     def __init__(self, model: RobotModel, check: DeflectionCheck) -> None:
         super().__init__(model)
@@ -199,7 +199,7 @@ class _Uncompiled(Robot):
         *,
         out: tuple[FloatArray, ...] | None = None,
     ) -> Linearization:
-        """Return the linearization as the equations give it; `out` is of no use to it."""
+        """Return the linearization by the uncompiled equations; `out` is ignored."""
         return linearization(self.model, q, qd, qdd)
 
 
@@ -210,7 +210,7 @@ def _followed(
     states: Iterable[tuple[Robot, FloatArray]],
     free: bool,
 ) -> ModeMap:
-    """The map of robots at rest in some poses, one of them for every value."""
+    """Return the map for (robot, pose) pairs, one per value, with tracked modes."""
     names: tuple[str, ...] = ()
     reference: FloatArray | None = None
     frequencies, ratios = [], []
@@ -238,7 +238,7 @@ def _followed(
 
 
 def _with_viscous_damping(linear: LinearizedModel, model: RobotModel) -> LinearizedModel:
-    """A linear model with the damping of the joints too, but not their dry friction."""
+    """Return a linear model with the viscous damping of joints added, without dry friction."""
     missing = np.diag(model.damping - model.structural_damping)
     return replace(linear, damping=linear.damping + missing)
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modes of vibration at one point of a sweep, and which of them continues which of the last.
+"""Modes of vibration at one point of a sweep, tracked from the previous point by their shapes.
 
-Ordered by frequency, two modes swap their names where their curves cross. So modes are followed
-by their shapes: two of them overlap by ``phi_a^T M phi_b``, which is 1 for one and the same mode
-and 0 for two modes of one system, phi having a modal mass of 1.
+If modes were ordered by frequency, two of them would swap names where their curves cross. They are
+therefore matched by the overlap ``phi_a^T M phi_b`` of shapes with modal mass 1, which is 1 for
+the same mode and 0 for two modes of the same system.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import FloatArray
 
-# Squared frequencies closer than this, relatively, are one: their shapes may be mixed at will.
+# Squared frequencies that differ relatively by less than this count as equal: any linear
+# combinations of their shapes are modes.
 _EQUAL = 1e-6
-# A squared overlap above this leaves no doubt which mode it is. Halfway through a narrow crossing
-# it is 1/2, and a shape from there would not tell the two apart afterwards.
+# Squared overlap above which a mode is identified. In the middle of a narrow crossing it is 1/2,
+# and a shape from there could not distinguish the two modes afterwards.
 _CLEAR = 0.75
 
 
@@ -29,8 +30,8 @@ class Vibrations(NamedTuple):
     Attributes:
         mass: M, shape (m, m).
         damping: D, shape (m, m).
-        squares: of the natural frequencies, shape (m,), 1/s^2; negative where deviations grow.
-        shapes: column k belongs to entry k, shape (m, m), with a modal mass of 1 in SI units.
+        squares: squared natural angular frequencies, shape (m,), 1/s^2; negative if unstable.
+        shapes: mode shapes as columns, shape (m, m), with a modal mass of 1 in SI units.
     """
 
     mass: FloatArray
@@ -40,25 +41,25 @@ class Vibrations(NamedTuple):
 
     @classmethod
     def of(cls, linear: LinearizedModel, first: int) -> Vibrations:
-        """Return the modes, frequencies ascending, of all coordinates from a first one on."""
+        """Return the modes, by ascending frequency, of the coordinates from index `first` on."""
         kept = linear.part(range(first, linear.n))
         squares, shapes = kept.undamped_modes()
         return cls(kept.mass, kept.damping, squares, shapes)
 
     @property
     def frequencies(self) -> FloatArray:
-        """Natural frequencies, shape (m,), Hz; minus the rate of growth over 2 pi where it grows.
+        """Natural frequencies, shape (m,), Hz.
 
-        0 where nothing holds the coordinates.
+        For an unstable mode, minus its growth rate over 2 pi; 0 for a mode without stiffness.
         """
         roots = np.sign(self.squares) * np.sqrt(np.abs(self.squares))
         return np.asarray(roots / (2 * np.pi))
 
     @property
     def damping_ratios(self) -> FloatArray:
-        """Each mode's share of its critical damping, shape (m,), unit 1; NaN without frequency.
+        """Damping ratio of each mode, shape (m,), unit 1; NaN without a positive frequency.
 
-        ``phi^T D phi / (2 omega)``: what damping does to the mode by itself.
+        ``phi^T D phi / (2 omega)``, which neglects the coupling of modes by damping.
         """
         modal = np.einsum('ik,ij,jk->k', self.shapes, self.damping, self.shapes)
         omega = 2 * np.pi * self.frequencies
@@ -67,18 +68,18 @@ class Vibrations(NamedTuple):
         return ratios
 
     def coordinate_shapes(self) -> FloatArray:
-        """Return one shape for each coordinate, in which it moves alone, shape (m, m)."""
+        """Return the shape of each coordinate moving alone, as columns, shape (m, m)."""
         return np.asarray(np.diag(1 / np.sqrt(self.mass.diagonal())))
 
     def in_order_of(self, reference: FloatArray) -> tuple[Vibrations, FloatArray]:
-        """Return the modes in the order of the shapes that they continue.
+        """Return the modes in the order of the reference shapes that they match.
 
         Args:
-            reference: the shapes to be continued, shape (m, m), the columns.
+            reference: shapes of the previous point as columns, shape (m, m).
 
         Returns:
-            the modes, and the shapes to continue next, shape (m, m): those of the modes, but of
-            the reference where a mode is too mixed to be recognised by.
+            the modes, and the reference shapes for the next point, shape (m, m): the shapes of
+            the modes, or the previous reference where the match is ambiguous.
         """
         from scipy.optimize import linear_sum_assignment  # takes long to import
 
@@ -86,7 +87,7 @@ class Vibrations(NamedTuple):
         order = linear_sum_assignment(-(overlap**2))[1]
         squares, shapes, overlap = self.squares[order], self.shapes[:, order], overlap[:, order]
         for group in _equal(squares):
-            # Of all shapes that this frequency has, those nearest to the reference.
+            # Among all shapes of this frequency, take those nearest to the reference.
             left, _, right = np.linalg.svd(overlap[np.ix_(group, group)])
             shapes[:, group] = shapes[:, group] @ (left @ right).T
         clear = np.einsum('ik,ij,jk->k', reference, self.mass, shapes) ** 2 > _CLEAR
@@ -95,7 +96,7 @@ class Vibrations(NamedTuple):
 
 
 def _equal(squares: FloatArray) -> list[list[int]]:
-    """Places of values that are equal, for each value that occurs more than once."""
+    """Return groups of indices of equal values, for values that occur more than once."""
     groups: list[list[int]] = []
     for k in np.argsort(squares):
         last = groups[-1][-1] if groups else k

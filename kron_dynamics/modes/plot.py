@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A map of modes as a picture: frequencies, and damping ratios below them."""
+"""Plot of a mode map: frequencies, and damping ratios below them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.modes.mode_map import ModeMap
 
-# Curves may lie on one another.
+# Line styles that keep coinciding curves distinguishable.
 _LINES = ('-', '--', '-.', ':')
 
 
 def check_picture(path: str | Path) -> Path:
-    """Return the path of a picture that can be drawn.
+    """Return the path of a picture after checking its extension.
 
     Raises:
-        ParameterError: it is neither .png nor .svg.
+        ParameterError: the extension is neither .png nor .svg.
     """
     path = Path(path)
     if path.suffix.lower() not in ('.png', '.svg'):
@@ -28,7 +28,7 @@ def check_picture(path: str | Path) -> Path:
 
 
 def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vibration') -> None:
-    """Draw the map into a file. Damping ratios are left out where there are none.
+    """Draw the map into a file, with damping ratios if there are any.
 
     Args:
         found: the map.
@@ -36,7 +36,7 @@ def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vi
         title: text above the picture.
 
     Raises:
-        ParameterError: the file is of another kind.
+        ParameterError: the file has another extension.
     """
     path = check_picture(path)
 
@@ -50,7 +50,7 @@ def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vi
     )[:, 0]
     curves = (found.frequencies, found.damping_ratios)
     labels = ('natural frequency [Hz]', 'damping ratio')
-    # A single value is a point, of which a line shows nothing.
+    # A single value needs a marker, since a line would be invisible.
     marker = 'o' if len(found.values) == 1 else ''
     for axes, table, label in zip(grid, curves, labels, strict=False):
         for k, name in enumerate(found.names):
@@ -65,7 +65,7 @@ def plot_mode_map(found: ModeMap, path: str | Path, *, title: str = 'modes of vi
     grid[0].set_title(title)
     grid[0].legend(frameon=False, fontsize=9)
     grid[-1].set_xlabel(f'{found.parameter} [{found.unit}]')
-    # Neither a date nor random names of parts: the same map gives the same file.
+    # Without a date and with a fixed salt of identifiers, the same map gives the same file.
     metadata = {'Date': None} if path.suffix.lower() == '.svg' else {}
     with matplotlib.rc_context({'svg.hashsalt': 'modes'}):
         figure.savefig(path, dpi=110, metadata=metadata)
