@@ -138,15 +138,15 @@ def regressor_rows(
             momentum, rest = _momentum_form(robot, q, qd)
             inertial = _averages(momentum, at, slopes) + _averages(rest, at, weights)
         load = _load(robot, motion, cut, weighing, transmitted) if 'load' in terms else None
-        beside = _beside(robot, motion, cut, terms, load, state, tilt, passage)
-        blocks.append(np.concatenate([inertial, _averages(beside, at, weights)], axis=2))
+        friction = _friction_columns(robot, motion, cut, terms, load, state, tilt, passage)
+        blocks.append(np.concatenate([inertial, _averages(friction, at, weights)], axis=2))
     matrix = np.concatenate(blocks)
     effort = _averages(motion.effort, centers, _gaussian(width, step, reach)[0])
     effort -= matrix[:, :, : len(carried)] @ carried
     return Rows(motion.time[centers], matrix, effort, np.zeros(len(centers)))
 
 
-def _beside(
+def _friction_columns(
     robot: Robot,
     motion: Motion,
     cut: slice,

@@ -109,7 +109,7 @@ def choose_structure(
             scores = reference.scores(robot, motions, trial, usual)
             needed = CHOICE_NEEDS if added == ('load',) else NEEDS.get(kind, CHOICE_NEEDS)
             if scores is not None and is_better(*scores, *needed):
-                lines.append(f'{_said(changes)}: {_share(*scores)} of the squares')
+                lines.append(f'{_change_text(changes)}: {_share(*scores)} of the squares')
                 best = trial
                 reference = _Reference.of(robot, motions, best, usual)
                 worse = 0
@@ -135,7 +135,7 @@ def _candidates(
     yield 'form', [{'form': 'acceleration'}]
 
 
-def _said(changes: dict[str, Any]) -> str:
+def _change_text(changes: dict[str, Any]) -> str:
     ((name, value),) = changes.items()
     if name == 'passage':
         return f'friction that passes through zero over {value:g} times the speed'

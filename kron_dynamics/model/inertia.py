@@ -57,7 +57,7 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
                 'not_positive_semidefinite',
                 subject,
                 f'its inertia is not positive semi-definite: principal moments ({listing}) kg m^2'
-                f'{_lost(moments[k] * scales[k])}',
+                f'{_rounding_remark(moments[k] * scales[k])}',
                 'export the inertia again, about the centre of mass; signs of products of inertia '
                 'may be wrong',
             )
@@ -67,12 +67,12 @@ def check_inertias(links: Sequence[urdf.Link], findings: Findings) -> None:
                 subject,
                 f'its inertia violates the triangle inequality: principal moments ({listing}) kg '
                 f'm^2, the largest exceeds the sum of the others by {excess[k] * scales[k]:.3g}'
-                f'{_lost(moments[k] * scales[k])}',
+                f'{_rounding_remark(moments[k] * scales[k])}',
                 'export the inertia again with more digits, or correct the moment that is off',
             )
 
 
-def _lost(moments: FloatArray) -> str:
+def _rounding_remark(moments: FloatArray) -> str:
     """Return a remark on moments that are lost to rounding beside a dominating one; '' if none.
 
     The equations sum integrals of x^2, y^2 and z^2, so the rounding error of every moment is that

@@ -71,16 +71,16 @@ class Part:
         self._texts = texts = dict(element.attrib)
         known = ATTRIBUTES.get(tag)
         if known is not None and not texts.keys() <= known.keys():
-            self._look_for_strangers(element, known)
+            self._warn_of_unknown(element, known)
         if expected := _CHILDREN.get(tag):
             self._children = children = dict[str, list[etree._Element]]()
             for child in element.iterchildren('*'):
                 name = child.tag
                 children.setdefault(name, []).append(child)
                 if name not in expected:
-                    self._look_for_slip(child, expected)
+                    self._warn_of_misspelling(child, expected)
 
-    def _look_for_strangers(self, element: etree._Element, known: Mapping[str, int]) -> None:
+    def _warn_of_unknown(self, element: etree._Element, known: Mapping[str, int]) -> None:
         for name in element.attrib:
             if name in known or name.startswith('{'):
                 continue
@@ -95,7 +95,7 @@ class Part:
                 else f'remove it; <{self.tag}> has {", ".join(known)}',
             )
 
-    def _look_for_slip(self, child: etree._Element, expected: tuple[str, ...]) -> None:
+    def _warn_of_misspelling(self, child: etree._Element, expected: tuple[str, ...]) -> None:
         """Warn of a child whose tag looks like a misspelt known one."""
         close = None if child.tag.startswith('{') else _nearest(child.tag, expected)
         if close:
