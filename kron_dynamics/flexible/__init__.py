@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Flexible links: modes of beams, robots that bend, Khang's manipulator."""
+"""Flexible links: modes of beams, robots with flexible links, Khang's manipulator."""
 
-from kron_dynamics.flexible import (  # noqa: F401, they teach the equations
+from kron_dynamics.flexible import (  # noqa: F401, they register FlexibleModel
     flexible_dynamics,
     flexible_reactions,
 )

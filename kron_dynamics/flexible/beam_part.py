@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Taking the beams out of a URDF: what is left of the links, and what rides on the beams."""
+"""Separation of the beams from the rigid parts of their links in a URDF."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kron_dynamics.model.tree import placement
 from kron_dynamics.reproducible import inner, product, symmetric_eigen
 from kron_dynamics.typing import FloatArray
 
-# Relative to the link's own mass, first and second moments: rounding of decimal numbers.
+# Tolerance relative to mass, size and length, for the rounding of decimal numbers.
 _ROUNDING = 1e-9
-# Relative to the beam's second moment about its centre: numbers that are written with two digits.
+# Tolerance relative to the beam's second moment about its centre, for inertias with two digits.
 _ROUGH = 1e-2
 
 
@@ -31,12 +31,12 @@ class BeamPart(NamedTuple):
     """The beam of a link.
 
     Attributes:
-        description: of the link.
-        mass_per_length: at the description's stations, shape (k,), kg/m.
-        sections: place of each section that something rides on, m, by name of the fixed joint
-            that stands for it.
-        missing: second moment along the beam, kg m^2, that the link does not have: so the beam
-            has it less as well, and the undeformed link has the inertia of the URDF.
+        description: description of the link.
+        mass_per_length: mass per length at the description's stations, shape (k,), kg/m.
+        sections: distance from the root, m, of each section with children, by the name of the
+            fixed joint that represents it.
+        missing: second moment along the beam, kg m^2, by which the beam exceeds the link. It is
+            subtracted from the beam, so that the undeformed link has the inertia of the URDF.
     """
 
     description: FlexibleLinkDescription
@@ -56,13 +56,13 @@ class BeamPart(NamedTuple):
 
 
 def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPart:
-    """Take a link's beam out of a robot, which is changed.
+    """Remove a link's beam from a URDF robot in place, and return the beam.
 
-    The link keeps the mass that is not the beam's. Its children are moved to new links, one for
-    each section that they ride on, fixed to the link where the section is without deformation.
+    The link keeps the mass that is not the beam's. Its children move to new links, one for each
+    section with children, fixed to the link at the section's undeformed position.
 
     Raises:
-        ModelError: there is no such link or no mass, or an attachment is no child of the link.
+        ModelError: the link does not exist or has no mass, or an attachment is not its child.
         InvalidInertiaError: the beam has more mass or inertia than the link.
     """
     name = description.link
@@ -82,12 +82,12 @@ def take_beam(robot: urdf.Robot, description: FlexibleLinkDescription) -> BeamPa
             )
         mass = np.full(len(description.stations), body.mass / description.length)
     beam = BeamPart(description, mass, _move_children(robot, description))
-    missing = _leave_the_rest(link, body, beam.inertia, description.axis)
+    missing = _subtract_beam(link, body, beam.inertia, description.axis)
     return beam._replace(missing=missing)
 
 
 def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> dict[str, float]:
-    """Let the children of a link ride on sections; return the sections' places by name."""
+    """Move the children of a link to sections; return the sections' distances by name, m."""
     name, sections = description.link, dict[str, float]()
     children = [joint for joint in robot.joints if joint.parent == name]
     if unknown := set(description.attachments) - {joint.child for joint in children}:
@@ -121,11 +121,11 @@ def _move_children(robot: urdf.Robot, description: FlexibleLinkDescription) -> d
     return sections
 
 
-def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: FloatArray) -> float:
-    """Give a link the mass that is not the beam's.
+def _subtract_beam(link: urdf.Link, body: Body | None, beam: Inertia, axis: FloatArray) -> float:
+    """Subtract the beam's mass from a link, in place.
 
     Returns:
-        what the link has less along the beam than the beam, second moment in kg m^2.
+        the second moment along the beam by which the beam exceeds the link, kg m^2.
 
     Raises:
         InvalidInertiaError: the beam has more mass or inertia than the link.
@@ -133,13 +133,13 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: Flo
     whole = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     if body is not None:
         whole = Inertia(body.mass, body.first_moment, body.second_moment)
-    rest = whole - beam
+    remainder = whole - beam
     slack = _ROUNDING * max(whole.mass, beam.mass)
     size = np.sqrt(np.trace(beam.second) / beam.mass)
-    mass, center = rest.mass, np.zeros(3)
+    mass, center = remainder.mass, np.zeros(3)
     if mass > slack:
-        center = rest.first / mass
-    elif mass < -slack or np.abs(rest.first).max() > slack * size:
+        center = remainder.first / mass
+    elif mass < -slack or np.abs(remainder.first).max() > slack * size:
         raise InvalidInertiaError(
             f'{named("flexible link", link.name)}: its beam has {beam.mass:g} kg centred at '
             f'{np.round(beam.first / beam.mass, 6).tolist()} m; that is not part of the link, '
@@ -148,16 +148,15 @@ def _leave_the_rest(link: urdf.Link, body: Body | None, beam: Inertia, axis: Flo
         )
     else:
         mass = 0.0
-    second = rest.second - mass * np.outer(center, center)
-    # A slender link is often described by m l^2/12 across and something about its axis: it has
-    # less along itself than its own rod, as far as a body without second moments could be.
+    second = remainder.second - mass * np.outer(center, center)
+    # A slender link is often described by m l^2/12 across and a small inertia about its axis. Its
+    # second moment along the axis is then less than that of its own rod; this is tolerated.
     moments = np.linalg.eigvalsh(rotational_inertia(second))
     own = np.trace(beam.second) - inner(beam.first, beam.first) / beam.mass
     if moments[0] < -_ROUGH * own:
         raise InvalidInertiaError(
-            f'{named("flexible link", link.name)}: its beam has more inertia than the link, of '
-            f'which the rest would have the moments of inertia {np.round(moments, 6).tolist()} '
-            f'kg m^2'
+            f'{named("flexible link", link.name)}: its beam has more inertia than the link; the '
+            f'remainder would have the moments of inertia {np.round(moments, 6).tolist()} kg m^2'
         )
     missing = max(0.0, -inner(axis, product(second, axis)))
     principal, axes = symmetric_eigen(second + missing * np.outer(axis, axis))

@@ -1,22 +1,22 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the sections of a flexible link move with its modal coordinates, in the beam's axes.
+"""Position and rotation of the sections of a flexible link, in the beam's axes.
 
 The beam's axes are at its root: x along the undeformed beam, the deflections v along y and w
-along z. A section goes from [x, 0, 0] to
+along z. A section at [x, 0, 0] of the undeformed beam is at
 
     d = [x - 1/2 e_v^T G_v e_v - 1/2 e_w^T G_w e_w;  Phi_v^T e_v;  Phi_w^T e_w]
 
-and turns by Cayley's C = E + (theta~ + theta~^2/2)/(1 + theta^2/4), which is a rotation for any
-theta and has no case to tell at theta = 0, with
+and rotated by the Cayley map C = E + (theta~ + theta~^2/2)/(1 + theta^2/4), which is a rotation
+for any theta and needs no special case at theta = 0, with
 
     theta = [tau;  -b (1 + s/4) + a tau/2;  a (1 + s/4) + b tau/2],    s = a^2 + b^2,
     a = Phi_v'^T e_v,  b = Phi_w'^T e_w,  tau = e_v^T T e_w.
 
-The section's normal is then the tangent [sqrt(1 - s); a; b] of the beam, and the section does not
-turn about it on the way from the root. Place and turn are right to third order in the modal
-coordinates. With the elastic energy to fourth order, frequencies about a bent state are right to
-second order of the bending.
+The section's normal is then the tangent [sqrt(1 - s); a; b] of the beam, and the sections do not
+twist about it along the beam. Position and rotation are correct to third order in the modal
+coordinates. With the elastic energy to fourth order, frequencies about a bent state are correct
+to second order in the bending.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ class ModalState:
     """Modal coordinates of a link and their derivatives: order 0 to 3 at index 0 to 3.
 
     Attributes:
-        v: of the modes in the plane of v, shape (n_v,) each.
-        w: of the modes in the plane of w, shape (n_w,) each.
+        v: coordinates of the modes in the plane of v, shape (n_v,) each.
+        w: coordinates of the modes in the plane of w, shape (n_w,) each.
     """
 
     v: Sequence[ScalarArray]
     w: Sequence[ScalarArray]
 
     def squares(self, matrices: tuple[FloatArray, FloatArray], order: int) -> Any:
-        """Return a derivative of ``e_v^T A e_v + e_w^T B e_w``."""
+        """Return ``e_v^T A e_v + e_w^T B e_w`` or its time derivative of an order."""
         return _product(self.v, matrices[0], self.v, order) + _product(
             self.w, matrices[1], self.w, order
         )
 
     def offset(self, at: CrossSection, order: int) -> ScalarArray:
-        """Return d of a section, or a derivative of it, shape (3,), m."""
+        """Return d of a section or its time derivative of an order, shape (3,), m."""
         along = -self.squares(at.shortening, order) / 2
         across = [
             _dot(shapes, e[order]) for shapes, e in zip(at.shapes, (self.v, self.w), strict=True)
@@ -64,13 +64,14 @@ class ModalState:
         return np.array([at.x + along if order == 0 else along, *across])
 
     def angles(self, at: CrossSection, orders: int) -> list[ScalarArray]:
-        """Return theta of a section and its derivatives up to an order, shape (3,) each, rad."""
+        """Return theta of a section and its derivatives up to order `orders`, (3,) each, rad."""
         a, b = (
             [_dot(slopes, e[k]) for k in range(orders + 1)]
             for slopes, e in zip(at.slopes, (self.v, self.w), strict=True)
         )
         twist = [_product(self.v, at.twist, self.w, k) for k in range(orders + 1)]
-        # Of a rotation about a sine: the tangent of half the angle, twice, is longer.
+        # theta is twice the tangent of half the angle, the slope its sine: 2 tan(phi/2) is about
+        # sin(phi) (1 + sin(phi)^2/4).
         longer = [(x + y) / 4 for x, y in zip(_leibniz(a, a), _leibniz(b, b), strict=True)]
         longer[0] = 1 + longer[0]
         about_y = zip(_leibniz(b, longer), _leibniz(a, twist), strict=True)
@@ -87,7 +88,7 @@ class ModalState:
 
 
 def place_section(state: ModalState, at: CrossSection) -> JointPlacement:
-    """Return a section's axes and place as seen from the root."""
+    """Return the placement of a section relative to the root."""
     (theta,) = state.angles(at, 0)
     turn = skew(theta)
     rotation = np.eye(3, dtype=int) + (turn + turn @ turn / 2) / _norm(theta)
@@ -97,26 +98,26 @@ def place_section(state: ModalState, at: CrossSection) -> JointPlacement:
 def section_forces(
     state: ModalState, at: CrossSection, force: ScalarArray, moment: ScalarArray
 ) -> list[Any]:
-    """Return the force of each modal coordinate against a force and a moment on a section.
+    """Return the generalized forces of a force and a moment on a section, per modal coordinate.
 
-    The section turns by J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4): the moment is taken
-    along theta once, for all coordinates.
+    The rotational Jacobian of the section is J_R = (1 + 1/2 theta~) dtheta/de / (1 + theta^2/4).
+    The factor of dtheta/de is applied to the moment once, for all coordinates.
 
     Args:
         state: modal coordinates.
         at: the section.
         force: shape (3,), beam axes, N.
-        moment: about the section, shape (3,), beam axes, N m.
+        moment: moment about the section, shape (3,), beam axes, N m.
 
     Returns:
-        those of v first, N.
+        the generalized forces, those of v first, N.
     """
     (theta,) = state.angles(at, 0)
     along = (moment + cross(moment, theta) / 2) / _norm(theta)
     v, w = state.v[0], state.w[0]
     a, b, twist = _dot(at.slopes[0], v), _dot(at.slopes[1], w), theta[0]
     longer, mixed = 1 + (a * a + b * b) / 4, a * b / 2
-    # By the slopes a and b, with the twist held, and by the twist.
+    # Derivatives with respect to the slopes a and b at constant twist, and to the twist.
     by_a = (twist / 2 - mixed) * along[1] + (longer + a * a / 2) * along[2]
     by_b = (mixed + twist / 2) * along[2] - (longer + b * b / 2) * along[1]
     by_twist = along[0] + (a * along[1] + b * along[2]) / 2
@@ -133,9 +134,9 @@ def section_forces(
 
 
 def move_section(root: FrameMotion, state: ModalState, at: CrossSection) -> FrameMotion:
-    """Return the motion of a section, beam axes, of that of the root.
+    """Return the motion of a section from the motion of the root, in the root's beam axes.
 
-    The axes of the result are those of the root, not of the section.
+    The result is not in the rotated axes of the section.
 
     Args:
         root: motion of the beam's root in its axes.
@@ -147,7 +148,7 @@ def move_section(root: FrameMotion, state: ModalState, at: CrossSection) -> Fram
 
 
 def _turning(state: ModalState, at: CrossSection) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
-    """Angular velocity of a section as seen from the root, and its first two derivatives there."""
+    """Return a section's angular velocity relative to the root, and its two derivatives there."""
     t, t1, t2, t3 = state.angles(at, 3)
     norm, norm1, norm2 = _norm(t), t @ t1 / 2, (t1 @ t1 + t @ t2) / 2
     r = (t1 + cross(t, t1) / 2) / norm
@@ -161,12 +162,12 @@ def _norm(theta: ScalarArray) -> Any:
 
 
 def _dot(a: FloatArray, b: ScalarArray) -> Any:
-    """Product of constants with scalars of any kind: none of them is 0, whatever their kind."""
+    """Return the scalar product of constants with scalars of any kind; skip constants of 0."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x != 0), 0)
 
 
 def _product(x: Sequence[ScalarArray], A: FloatArray, y: Sequence[ScalarArray], order: int) -> Any:
-    """A derivative of ``x^T A y`` by Leibniz's rule."""
+    """Return the time derivative of ``x^T A y`` of an order by Leibniz' rule."""
     return sum(
         comb(order, k) * x[k][i] * _dot(A[i], y[order - k])
         for k in range(order + 1)
@@ -175,7 +176,7 @@ def _product(x: Sequence[ScalarArray], A: FloatArray, y: Sequence[ScalarArray], 
 
 
 def _leibniz(x: Sequence[Any], y: Sequence[Any]) -> list[Any]:
-    """Derivatives of a product, of derivatives of its factors from order 0 on."""
+    """Return a product and its derivatives from those of its factors, from order 0 on."""
     return [
         sum(comb(order, k) * x[k] * y[order - k] for k in range(order + 1))
         for order in range(len(x))

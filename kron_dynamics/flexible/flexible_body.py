@@ -1,14 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A flexible link on a floating frame: what its mass feels, as moments of a few functions of x.
+"""A flexible link in the floating frame of reference: inertia and elastic forces of its beam.
 
-The place of a particle in the beam's axes is ``W(e) f(x)`` with the functions
+The position of a particle in the beam's axes is ``W(e) f(x)`` with the functions
 
     f = [1, x, Phi_v, Phi_w, G_v,ij, G_w,ij]
 
-and a matrix W of shape (3, N) that depends on the modal coordinates alone. So all integrals over
-the beam are those of ``f f^T``, taken once: the pseudo-inertia of a rigid body, whose f is
-[1, x, y, z], with more functions.
+and a matrix W of shape (3, N) that depends on the modal coordinates e alone. All integrals over
+the beam's mass therefore reduce to the constant integral of ``f f^T``, which generalizes the
+pseudo-inertia of a rigid body, where f is [1, x, y, z].
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ class FlexibleBody:
 
     Attributes:
         link: name in the URDF.
-        body: number of the body that its root is fixed in, -1 for the base.
+        body: index of the body that its root is fixed to, -1 for the base.
         rotation: shape (3, 3), axes of the beam in that body's axes.
         translation: shape (3,), root of the beam in that body's frame, m.
         axes: shape (3, 3), axes of the beam in the link's axes.
-        length: of the beam, m.
+        length: length of the beam, m.
         coordinates: indices of the modal coordinates, those of v first.
         planes: modes in the planes of v and of w.
         moments: integral of f f^T dm, shape (N, N).
         pair_stiffness: Q of the elastic energy, shape (n_p, n_p), N/m^3: see `pair_stiffness`.
-        sections: by number of the body that rides on it.
-        outline: deflections over the length at points of the beam, (v, w) by point, of each modal
-            coordinate, shape (2, k, m), 1/m.
+        sections: sections of the beam by the index of the body attached to it.
+        outline: deflection v and w over the length at k points of the beam per unit of each of
+            the m modal coordinates, shape (2, k, m), 1/m.
     """
 
     link: str
@@ -71,20 +71,20 @@ class FlexibleBody:
 
     @property
     def natural_frequencies(self) -> FloatArray:
-        """Those of the modes, the link clamped at its root, shape (m,), rad/s."""
+        """Natural frequencies of the modes with the root clamped, shape (m,), rad/s."""
         bending = (plane.modes for plane in self.planes)
         return np.concatenate([m.natural_frequencies for m in bending if m is not None])
 
     @property
     def root(self) -> JointPlacement:
-        """The beam's axes on the body."""
+        """Placement of the beam's axes on the body."""
         none = np.zeros(3, dtype=int)
         return JointPlacement(self.rotation, self.translation, none, none)
 
     def state(self, *derivatives: ScalarArray) -> ModalState:
-        """Return this link's part of the coordinates and their derivatives, (n,) each.
+        """Return this link's modal coordinates from all coordinates and derivatives, (n,) each.
 
-        Derivatives that are not given, up to the third, are zero.
+        Missing derivatives up to the third are zero.
         """
         count = self.mode_counts[0]
         parts = [[x[k] for k in self.coordinates] for x in derivatives]
@@ -94,7 +94,7 @@ class FlexibleBody:
         )
 
     def elastic_forces(self, state: ModalState) -> ScalarArray:
-        """Return the derivatives of the elastic energy, shape (m,), N."""
+        """Return the derivatives of the elastic energy by modal coordinates, shape (m,), N."""
         forces = self._linear_forces(state)
         if not self.pair_stiffness.any():
             return forces
@@ -114,7 +114,7 @@ class FlexibleBody:
         return (e @ self._linear_forces(state) + p @ (self.pair_stiffness @ p)) / 2
 
     def _linear_forces(self, state: ModalState) -> ScalarArray:
-        """K e, shape (m,), N: int EI Phi'' Phi''^T in both planes."""
+        """Return K e, shape (m,), N, with K = int EI Phi'' Phi''^T dx in each plane."""
         v, w = (
             plane.stiffness @ e[0] if len(e[0]) else e[0]
             for plane, e in zip(self.planes, (state.v, state.w), strict=True)
@@ -122,15 +122,15 @@ class FlexibleBody:
         return np.concatenate([v, w])
 
     def beam_forces(self, state: ModalState, root: FrameMotion) -> tuple[FieldMoments, list[Any]]:
-        """Return what the accelerations of the beam's particles take.
+        """Return the inertia forces of the beam.
 
         Args:
             state: modal coordinates with two derivatives.
-            root: motion of the root, beam axes; gravity as an acceleration against it.
+            root: motion of the root, beam axes, with gravity subtracted from the acceleration.
 
         Returns:
-            the moments of the accelerations about the root, beam axes, and the forces on the
-            modal coordinates, (m,) of them, in N.
+            the moments of the particles' accelerations about the root, beam axes, and the
+            generalized forces of the m modal coordinates, N.
         """
         taken = self._field(state, root, 1) @ self.moments
         W = placing_matrix(state, 0)
@@ -148,7 +148,7 @@ class FlexibleBody:
         return (field * (field @ self.moments)).sum() / 2
 
     def _field(self, state: ModalState, root: FrameMotion, order: int) -> ScalarArray:
-        """A of the particles' accelerations A f(x), or jerks, beam axes, shape (3, N)."""
+        """Return A of the particles' accelerations (1) or jerks (2) A f(x), beam axes, (3, N)."""
         W = [placing_matrix(state, k) for k in range(order + 2)]
         everywhere = np.eye(len(self.moments), dtype=int)[0]
         carried = np.outer(root.linear[order], everywhere) + root.field(order) @ W[0]
@@ -166,12 +166,12 @@ class FlexibleBody:
 
 
 def _products(state: ModalState) -> ScalarArray:
-    """p: products of modal coordinates within each plane, shape (n_p,), m^2."""
+    """Return p, the products of modal coordinates within each plane, shape (n_p,), m^2."""
     return np.array([e[i] * e[j] for e in (state.v[0], state.w[0]) for i, j in pairs(len(e))])
 
 
 def placing_matrix(state: ModalState, order: int) -> ScalarArray:
-    """Return W, or a derivative of it, shape (3, N)."""
+    """Return W or its time derivative of an order, shape (3, N), in the units of the state."""
     v, w = state.v, state.w
     along = [0, 1 if order == 0 else 0, *[0] * (len(v[0]) + len(w[0]))]
     for e in (v, w):
@@ -189,7 +189,7 @@ def placing_matrix(state: ModalState, order: int) -> ScalarArray:
 
 
 def _along_modes(state: ModalState, taken: ScalarArray) -> list[Any]:
-    """Moments (3, N) of a field, along dW/de of each modal coordinate."""
+    """Return the products of a field's moments, shape (3, N), with dW/de for each coordinate."""
     v, w = state.v[0], state.w[0]
     counts = len(v), len(w)
     forces = [taken[1, 2 + i] for i in range(counts[0])]
@@ -209,8 +209,8 @@ def beam_moments(sections: Sequence[CrossSection], mass: FloatArray) -> FloatArr
     """Return the integral of f f^T dm, shape (N, N).
 
     Args:
-        sections: at points of a quadrature.
-        mass: of each point, shape (k,), kg.
+        sections: sections at the k points of a quadrature.
+        mass: mass at each point, shape (k,), kg.
     """
     rows = []
     for at in sections:

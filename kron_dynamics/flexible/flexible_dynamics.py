@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of robots with flexible links: the same functions as for rigid ones.
 
-One recursion out and back gives the efforts of any motion; M, C*, D_L and K_L are derivatives of
-it, exact ones. Importing this module teaches `kron_dynamics.dynamics` the `FlexibleModel`.
+One forward and one backward pass (recursive Newton-Euler) compute the efforts of any motion; M,
+C* and the damping and stiffness matrices D_L and K_L of the linearization are their exact
+derivatives. Importing this module registers the `FlexibleModel` implementations.
 
-``M qdd + C* (qd (x) qd) + g = tau`` holds for all coordinates. g has the elastic forces of the
-links; structural damping is part of `joint_friction`. Rows of modal coordinates are generalized
-forces in N, and no drive acts on them.
+``M qdd + C* (qd (x) qd) + g = tau`` holds for all coordinates. g includes the elastic forces of
+the links; structural damping is part of `joint_friction`. Efforts of modal coordinates are
+generalized forces in N, and no drive acts on them.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ inverse_dynamics_rate.register(FlexibleModel, derived_inverse_dynamics_rate)
 @kinetic_energy.register
 def _flexible_kinetic_energy(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) -> Any:
     qd = as_scalars(qd)
-    # M qd are the efforts that accelerations qd take at rest.
+    # M qd is the effort of the acceleration qd at rest.
     momentum = _newton_euler(model, q, 0 * qd, qd, np.zeros(3, dtype=int))
     return qd @ momentum / 2
 
@@ -135,7 +136,7 @@ def _energy_of_derivative(
     qddd: ArrayLike,
     order: int,
 ) -> Any:
-    """Half the integral of the squared acceleration (1) or jerk (2) over all mass."""
+    """Return half the integral of the squared acceleration (1) or jerk (2) over all mass."""
     q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
     where = configuration(model, q, qd, qdd, qddd)
     motions = motions_of(model, where, qd, qdd, qddd, np.zeros(3, dtype=int))
@@ -170,7 +171,7 @@ def _flexible_potential_energy(model: FlexibleModel, q: ArrayLike) -> Any:
 def _flexible_carrying(
     model: FlexibleModel, links: Sequence[str], payload: ArrayLike
 ) -> FlexibleModel:
-    # Its modes stay as they are: they are shapes to choose from, and M and K have the payload.
+    # The mode shapes do not change: they are only shape functions; the payload enters M and g.
     return replace(model, skeleton=carrying_tree(model.skeleton, links, payload))
 
 
@@ -195,9 +196,9 @@ def _flexible_regressor(
         inertias = model.skeleton.table(Inertia(0, np.zeros(3, dtype=int), _NO_MOMENTS))
         for k, of_body in enumerate(parameters.reshape(-1, PARAMETERS_PER_BODY)):
             inertias[k] = inertia_of(of_body)
-        return _moved_masses(model, q, qd, qdd, model.gravity, inertias)
+        return _inertia_efforts(model, q, qd, qdd, model.gravity, inertias)
 
-    # Linear: the slopes hold for all parameters, and without any the beams are what is left.
+    # Efforts are affine in the parameters: the slopes are constant, the value at 0 is the beams'.
     none = zeros_like(q, (PARAMETERS_PER_BODY * len(model.skeleton.bodies),))
     beams, slopes = jacobian_of(efforts, none)
     rotors = zeros_like(q, (model.n, model.n))
@@ -211,7 +212,7 @@ _NO_MOMENTS = np.zeros((3, 3), dtype=int)
 
 
 def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
-    """Elastic forces in the rows of modal coordinates, shape (n,), N."""
+    """Return the elastic forces of the modal coordinates, 0 for joints, shape (n,), N."""
     forces = zeros_like(q, (model.n,))
     for link, state in zip(model.flexible_links, model.states(as_scalars(q)), strict=True):
         for k, force in zip(link.coordinates, link.elastic_forces(state), strict=True):
@@ -222,16 +223,16 @@ def _elastic_forces(model: FlexibleModel, q: ArrayLike) -> ScalarArray:
 def _newton_euler(
     model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ScalarArray
 ) -> ScalarArray:
-    """Efforts of a motion without elastic forces, shape (n,)."""
+    """Return the efforts of a motion without elastic forces, shape (n,)."""
     inertias = model.skeleton.per_body(body_inertias)
-    tau = _moved_masses(model, q, qd, qdd, gravity, inertias)
+    tau = _inertia_efforts(model, q, qd, qdd, gravity, inertias)
     rates = as_scalars(qdd)
     for k in range(model.n):
         tau[k] += model.armature[k] * rates[k]
     return tau
 
 
-def _moved_masses(
+def _inertia_efforts(
     model: FlexibleModel,
     q: ArrayLike,
     qd: ArrayLike,
@@ -239,10 +240,10 @@ def _moved_masses(
     gravity: ScalarArray,
     inertias: Sequence[Inertia],
 ) -> ScalarArray:
-    """Efforts of a motion of the beams and of bodies with some inertias, shape (n,)."""
+    """Return the efforts of a motion for the beams and bodies of given inertias, shape (n,)."""
     q, qd, qdd = as_scalars(q), as_scalars(qd), as_scalars(qdd)
     found = carried_wrenches(model, q, qd, qdd, gravity, inertias)
-    # In the number system of all of them: some may be floats.
+    # In the common number type of all of them: some may be floats.
     masses = sum((inertia.mass for inertia in inertias), 0)
     tau = zeros_like(q + qd + qdd + 0 * masses, (model.n,))
     for link, forces in zip(model.flexible_links, found.beams, strict=True):
@@ -259,13 +260,13 @@ def _moved_masses(
 
 
 class CarriedWrenches(NamedTuple):
-    """What goes through the joints and sections of a flexible robot.
+    """Interaction wrenches at the joints and sections of a flexible robot.
 
     Attributes:
-        where: everything is.
-        wrenches: on each body of the skeleton from its parent, about its origin in its axes: a
-            table of the skeleton.
-        beams: forces on the modal coordinates of each flexible link that its own beam takes, N.
+        where: configuration of the robot.
+        wrenches: wrench that each body of the skeleton receives from its parent, about the body's
+            origin, in its axes; a table of the skeleton.
+        beams: generalized inertia and gravity forces of each beam on its modal coordinates, N.
     """
 
     where: Configuration
@@ -282,7 +283,7 @@ def carried_wrenches(
     inertias: Sequence[Inertia],
     outside: Mapping[int, Wrench] = MappingProxyType({}),
 ) -> CarriedWrenches:
-    """Return what goes through the joints and sections in a motion.
+    """Return the interaction wrenches at the joints and sections in a motion.
 
     Args:
         model: the robot.
@@ -290,12 +291,12 @@ def carried_wrenches(
         qd: their rates, shape (n,).
         qdd: their second derivatives, shape (n,).
         gravity: shape (3,), m/s^2.
-        inertias: of the skeleton's bodies.
-        outside: what acts on some of these from elsewhere, about their origins, in their axes.
+        inertias: inertias of the skeleton's bodies.
+        outside: external wrenches by body index, about the bodies' origins, in their axes.
     """
     skeleton = model.skeleton
     where = configuration(model, q, qd, qdd)
-    # Gravity enters as an acceleration of the base against it.
+    # Gravity enters as the acceleration -gravity of the base.
     motions = motions_of(model, where, qd, qdd, 0 * qdd, -gravity)
     rest = np.zeros(3, dtype=int)
     wrenches, beams = skeleton.table(Wrench(rest, rest)), []
@@ -313,7 +314,7 @@ def carried_wrenches(
 
 
 def _modal_efforts(section: Section, wrench: Wrench) -> list[tuple[int, Any]]:
-    """The force of each modal coordinate against a wrench on a section, with its index."""
+    """Return the index of each modal coordinate and its effort for a wrench on a section."""
     axes = section.axes
     forces = section_forces(section.state, section.at, axes @ wrench.force, axes @ wrench.moment)
     return list(zip(section.link.coordinates, forces, strict=True))

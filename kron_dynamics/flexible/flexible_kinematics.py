@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinematics of robots with flexible links: the same functions as for rigid ones.
 
-A section of a link moves with the root and with the modal coordinates; from there on joints and
-frames are as everywhere. Importing this module teaches `kron_dynamics.kinematics` the
-`FlexibleModel`.
+A section of a link moves with the beam's root and the modal coordinates; the joints and frames on
+it are as for rigid robots. Importing this module registers the `FlexibleModel` implementations.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 class Section(NamedTuple):
-    """A section of a flexible link in some state.
+    """A section of a flexible link in one modal state.
 
     Attributes:
         link: the flexible link.
         state: its modal coordinates.
-        at: the section.
-        placed: the section on the beam's root, beam axes.
+        at: constants of the section.
+        placed: placement of the section on the beam's root, beam axes.
     """
 
     link: FlexibleBody
@@ -57,16 +56,16 @@ class Section(NamedTuple):
 
     @property
     def axes(self) -> ScalarArray:
-        """Axes of what rides on the section, in the beam's, shape (3, 3): the link's at rest."""
+        """Axes of the bodies on the section in beam axes, (3, 3); undeformed, the link's axes."""
         return self.placed.rotation @ self.link.axes.T
 
 
 class Configuration(NamedTuple):
-    """Where everything of a flexible robot is.
+    """Placements of the bodies of a flexible robot.
 
     Attributes:
-        placements: of the skeleton's bodies on their parents.
-        sections: those bodies that ride on a section, by number.
+        placements: placements of the skeleton's bodies on their parents.
+        sections: sections of the beams, by index of the body attached to them.
         states: modal coordinates of each flexible link.
     """
 
@@ -76,11 +75,11 @@ class Configuration(NamedTuple):
 
 
 def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configuration:
-    """Return the placement of every body on its parent, the sections as they are deformed.
+    """Return the placement of every body on its parent, on deformed sections of the beams.
 
     Args:
         model: the robot.
-        derivatives: the coordinates, and as many derivatives of them as there are, (n,) each.
+        derivatives: the coordinates and any number of their derivatives, shape (n,) each.
     """
     placements = joint_placements(model.skeleton, derivatives[0])
     states = model.states(*derivatives)
@@ -106,15 +105,15 @@ def motions_of(
     qddd: ScalarArray,
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
-    """Return the motion of every body's origin, body axes: a table of the skeleton.
+    """Return the motion of every body's origin, body axes, as a table of the skeleton.
 
     Args:
         model: the robot.
-        where: the places, with the derivatives of the modal coordinates.
+        where: the configuration, with the derivatives of the modal coordinates.
         qd: first derivatives of the coordinates, shape (n,).
         qdd: second derivatives, shape (n,).
         qddd: third derivatives, shape (n,).
-        base_acceleration: of the base, shape (3,), base axes, m/s^2.
+        base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
     """
     zero = np.zeros(3, dtype=int)
     motions: list[FrameMotion] = model.skeleton.table(
@@ -132,7 +131,7 @@ def _moved(
     k: int,
     before: FrameMotion,
 ) -> FrameMotion:
-    """The motion of a body of the skeleton, of that of the body before it."""
+    """Return the motion of a body of the skeleton from the motion of its parent."""
     section = where.sections.get(k)
     if section is None:
         c = model.skeleton.joints[k].coordinate
@@ -155,7 +154,7 @@ def _flexible_moving_tree(
 
 
 def root_motion(link: FlexibleBody, body: FrameMotion) -> FrameMotion:
-    """Return the motion of a beam's root, beam axes, of that of the body that it is fixed in."""
+    """Return the motion of a beam's root, beam axes, from that of the body it is fixed to."""
     return body.carried(link.translation).turned(link.rotation.T)
 
 

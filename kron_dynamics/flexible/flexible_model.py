@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot some of whose links bend: the data that the equations read."""
+"""Model of a robot with flexible links: the data that the equations use."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlexibleModel(RobotModel):
-    """A tree of bodies some of which are flexible.
+    """A tree of rigid and flexible bodies.
 
     The coordinates are those of the joints, in the order of the rigid robot, then the modal
-    coordinates, named ``link/v1``, ``link/v2``, ..., ``link/w1``, ...: all n of them are in
-    `joint_names`, and arrays of shape (n,) hold them all. Joints, bodies and frames are those of
-    the rigid robot, which describe the machine; the equations go through `skeleton`.
+    coordinates, named ``link/v1``, ``link/v2``, ..., ``link/w1``, ...; `joint_names` has all n
+    names, and arrays of shape (n,) have all values. Joints, bodies and frames are those of the
+    rigid robot, which describe the machine; the equations traverse `skeleton`.
 
     Modal coordinates have no limits, no drive (effort limit 0) and the structural damping.
 
     Attributes:
-        rigid: the same robot with stiff links.
-        skeleton: the tree with a body of its own for every section that something rides on. What
-            of a flexible link is along its beam is in no body of it.
+        rigid: the same robot with all links rigid.
+        skeleton: tree of rigid bodies with a separate body for every section of a beam that
+            carries something; it does not contain the beams' own mass.
         flexible_links: the flexible links.
     """
 
@@ -44,7 +44,7 @@ class FlexibleModel(RobotModel):
     def assembled(
         cls, rigid: RigidModel, skeleton: RigidModel, links: tuple[FlexibleBody, ...]
     ) -> FlexibleModel:
-        """Return the model of these parts, the coordinates of which go together.
+        """Return the model of a rigid robot, its skeleton and its flexible links.
 
         Raises:
             ModelError: a joint has the name of a modal coordinate.
@@ -72,27 +72,27 @@ class FlexibleModel(RobotModel):
 
     @property
     def joint_count(self) -> int:
-        """Number of coordinates that are joints' positions: the first ones."""
+        """Number of joint coordinates, which come first."""
         return self.rigid.n
 
     @property
     def flexible_link_names(self) -> tuple[str, ...]:
-        """Names of the links that bend."""
+        """Names of the flexible links."""
         return tuple(link.link for link in self.flexible_links)
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate: the first ones."""
+        """The joints with a coordinate of their own, in coordinate order."""
         return self.rigid.independent_joints
 
     @property
     def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate: that of its joint, or 'modal'."""
+        """Kind of each coordinate: its joint's kind, or 'modal'."""
         return (*self.rigid.joint_types, *[MODAL] * (self.n - self.rigid.n))
 
     @property
     def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        """Damping of the modal coordinates, 0 for joints, shape (n,), N s/m."""
         return np.concatenate([np.zeros(self.rigid.n), self.damping[self.rigid.n :]])
 
     @property
@@ -120,7 +120,7 @@ class FlexibleModel(RobotModel):
         return digest.hexdigest()
 
     def states(self, *derivatives: ArrayLike) -> list[ModalState]:
-        """Return the modal coordinates of every flexible link, with derivatives, (n,) each."""
+        """Return every flexible link's modal state from q and its derivatives, (n,) each."""
         arrays: list[ScalarArray] = [np.asarray(x) for x in derivatives]
         return [link.state(*arrays) for link in self.flexible_links]
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the joints of a robot with flexible links carry.
+"""Joint reactions of robots with flexible links.
 
-Importing this module teaches `joint_reactions` the `FlexibleModel`. The wrench through a joint is
-what the motion of all behind it takes, beams with their vibration included; elastic forces go
-from section to section of a beam and through no joint.
+Importing this module registers `joint_reactions` of the `FlexibleModel`. The wrench through a
+joint balances the inertia, gravity and external forces of its subtree, including vibrating beams;
+elastic forces are internal to a beam and pass through no joint.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that a flexible link bends in, and the integrals of them that its sections need.
+"""Mode shapes of a flexible link, and the integrals of them for its cross-sections.
 
-In the plane of v (along y of the beam's axes) and that of w (along z) the beam has modes of its
-own; a point at x of the undeformed beam is deflected by v = Phi_v(x)^T e_v and w = Phi_w(x)^T e_w.
+The beam has separate modes in the plane of v (along y of the beam's axes) and of w (along z); the
+point at x of the undeformed beam is deflected by v = Phi_v(x)^T e_v and w = Phi_w(x)^T e_w.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kron_dynamics.model.flexible_description import FlexibleLinkDescription
 from kron_dynamics.reproducible import product
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Waves of trial functions beyond the modes themselves, which quadrature must still resolve.
+# Number of trial functions with shorter waves than the modes; the quadrature resolves these too.
 TRIAL_WAVES = 20
 
 
@@ -38,7 +38,7 @@ class ModeShapes(Protocol):
         """Return the shapes at x, shape (k,), or their derivatives, shape (n, k)."""
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` of several orders, a list of that shape."""
+        """Return `shapes` for several orders, as a list."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +46,12 @@ class PlaneModes:
     """Modes in one plane of a link, or none.
 
     Attributes:
-        modes: the modes; None where the link does not bend.
-        knots: where derivatives of the shapes may jump, distances from the root, m.
-        scale: what their shapes are multiplied with, shape (n,).
-        stiffness: int EI Phi'' Phi''^T, shape (n, n), N/m for shapes without unit.
-        damping: of the modal coordinates, shape (n,), N s/m: each as the clamped link has it that
-            vibrates in this mode alone with the damping ratio that was asked for.
+        modes: the modes; None if the link does not bend in this plane.
+        knots: distances from the root where derivatives of the shapes may jump, m.
+        scale: factors of the shapes of `modes`, shape (n,).
+        stiffness: int EI Phi'' Phi''^T, shape (n, n), N/m for dimensionless shapes.
+        damping: damping of the modal coordinates, shape (n,), N s/m, for the given damping ratio
+            of the clamped link vibrating in this mode alone.
     """
 
     modes: ModeShapes | None
@@ -61,11 +61,11 @@ class PlaneModes:
     damping: FloatArray
 
     def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
-        """Return the shapes or a derivative of them at x, shape (k,), m: shape (n, k)."""
+        """Return the shapes or their derivatives, shape (n, k), at distances x, shape (k,), m."""
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` of several orders, a list of that shape."""
+        """Return `shapes` for several orders, as a list."""
         if self.modes is None:
             return [np.zeros((0, np.size(x)))] * len(orders)
         return [self.scale[:, None] * shapes for shapes in self.modes.derivatives(x, orders)]
@@ -79,18 +79,18 @@ def plane_modes(
 ) -> PlaneModes:
     """Return the modes of a link in one plane.
 
-    Those of a uniform beam with nothing on it have Khang's normalisation, `BeamModes`; all others
+    Clamped-free modes of a uniform beam have Khang's normalisation, `BeamModes`; all others
     have a deflection of 1 at the tip, so that their coordinates are the tip's deflection in m.
 
     Args:
-        description: of the link.
+        description: description of the link.
         plane: 'v' or 'w'.
-        mass_per_length: at the description's stations, shape (k,), kg/m.
-        carried: what moves with the sections of the beam; it shapes the modes unless the
-            description wants those of the beam alone.
+        mass_per_length: mass per length at the description's stations, shape (k,), kg/m.
+        carried: bodies attached to sections of the beam; they affect the modes unless the
+            description asks for the modes of the beam alone.
 
     Raises:
-        ModelError: what is carried is so heavy that rounding hides modes.
+        ModelError: the carried bodies are so heavy that modes are lost in rounding.
     """
     if plane not in description.modes:
         return PlaneModes(None, np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros(0))
@@ -132,14 +132,14 @@ def section_points(
 
 
 def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
-    """Return the deflections over the length of each mode at equal distances, the tip last.
+    """Return each mode's deflection over the length at k equidistant points, the tip last.
 
     Returns:
-        those in v and in w, shape (2, k, m), 1/m for shapes without unit, for all m modes, those
-        in the plane of v first.
+        deflections in v and in w, shape (2, k, m), 1/m for dimensionless shapes, for all m modes,
+        those in the plane of v first.
     """
     counts = [len(plane.scale) for plane in planes]
-    # Of the highest mode's waves each gets some points.
+    # Several points per wave of the highest mode.
     points = np.linspace(0.0, length, 4 * max(counts) + 1)[1:]
     v, w = (plane.shapes(points).T / length for plane in planes)
     return np.stack(
@@ -152,17 +152,17 @@ def outline(planes: tuple[PlaneModes, PlaneModes], length: float) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossSection:
-    """A section of a link: what its place and its turn depend on.
+    """The constants of a section that determine its position and rotation.
 
-    Pairs are of the planes v and w, with n_v and n_w modes.
+    Pairs of arrays are for the planes v and w, with n_v and n_w modes.
 
     Attributes:
         x: distance from the root, m.
-        shapes: phi(x), shapes (n_v,) and (n_w,).
-        slopes: phi'(x), likewise, 1/m.
+        shapes: Phi(x), shapes (n_v,) and (n_w,).
+        slopes: Phi'(x), likewise, 1/m.
         shortening: G(x) = int_0^x Phi' Phi'^T, shapes (n_v, n_v) and (n_w, n_w), 1/m: bending
-            draws the section towards the root by 1/2 e^T G e.
-        twist: T(x), shape (n_v, n_w), 1/m: bending in both planes turns the section about the
+            moves the section towards the root by 1/2 e^T G e.
+        twist: T(x), shape (n_v, n_w), 1/m^2: bending in both planes rotates the section about the
             beam's axis by e_v^T T e_w.
     """
 
@@ -176,12 +176,12 @@ class CrossSection:
 def stations(
     planes: tuple[PlaneModes, PlaneModes], places: ArrayLike, geometric_stiffness: bool = True
 ) -> list[CrossSection]:
-    """Return the sections of a link at some places.
+    """Return the cross-sections of a link at given distances from the root.
 
     Args:
         planes: modes in the planes v and w.
         places: distances from the root, shape (k,), m.
-        geometric_stiffness: False leaves the shortening out: points keep their x, as [K] has it.
+        geometric_stiffness: False omits the shortening, so that points keep their x, as in [K].
     """
     v, w = planes
     count = max(len(v.scale), len(w.scale)) + TRIAL_WAVES
@@ -190,7 +190,7 @@ def stations(
     parts = [
         beam_quadrature([0.0, *knots[(knots > 0) & (knots < x)], x], count) for x in at.tolist()
     ]
-    # Shapes at all points at once.
+    # Evaluate the shapes at all points at once.
     points = np.concatenate([points for points, _ in parts] or [np.zeros(0)])
     first, second = zip(*(plane.derivatives(points, (1, 2)) for plane in planes), strict=True)
     values, slopes = zip(*(plane.derivatives(at, (0, 1)) for plane in planes), strict=True)

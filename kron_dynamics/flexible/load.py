@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a URDF and a description of its flexible links to a `FlexibleModel`."""
+"""Loading a `FlexibleModel` from a URDF and a description of its flexible links."""
 
 from __future__ import annotations
 
@@ -52,56 +52,57 @@ def load_flexible_model(
 ) -> FlexibleModel:
     """Return the model of a URDF text with some links flexible.
 
-    A link's mass is that of the URDF: the beam's, spread along its line, and the rest, a rigid
-    body at the root. What is fixed or jointed to the link rides on the section of the beam at the
-    place of its joint: behind the tip on the tip, before the root on the rigid part.
+    A link keeps its mass of the URDF, divided into the beam's mass, distributed along the beam,
+    and a rigid body at the root with the remainder. Children of the link, fixed or jointed, are
+    attached to the section of the beam at the position of their joint: beyond the tip to the tip,
+    before the root to the rigid part.
 
     Args:
         text: URDF.
-        flexible: the description of the flexible links: a file or what one holds.
-        findings: where warnings go, and errors until all are found; as for `load_model`.
-        **options: those of `load_model`; modal coordinates follow the joints.
+        flexible: description of the flexible links: a file or its contents as a mapping.
+        findings: collects warnings, and errors until all are found; as in `load_model`.
+        **options: options of `load_model`; modal coordinates follow the joints.
 
     Raises:
-        ModelError: one of the two descriptions is broken, or they do not fit together; the
-            message names link or joint, and the file of the flexible links where that is one.
+        ModelError: one of the two descriptions is invalid, or they do not fit together; the
+            message names link or joint, and the file of the flexible links if there is one.
     """
     descriptions = read_flexible(flexible)
     parsed, rigid = described_model(text, findings=findings, **options)
     try:
-        return _bending(parsed, rigid, descriptions, options)
+        return _flexible_model(parsed, rigid, descriptions, options)
     except ModelError as error:
         if isinstance(flexible, Mapping):
             raise
         raise type(error)(f'{clipped(str(flexible))}: {error}') from error.__cause__
 
 
-def _bending(
+def _flexible_model(
     parsed: ParsedUrdf,
     rigid: RigidModel,
     descriptions: Sequence[FlexibleLinkDescription],
     options: ModelOptions,
 ) -> FlexibleModel:
-    """The model of a rigid robot some links of which are flexible."""
+    """Return the model of a rigid robot with the described links made flexible."""
     parsed = copy.deepcopy(parsed)
     beams = []
     for description in descriptions:
-        with _within_numbers(description.link):
+        with _numerical_errors_of(description.link):
             beams.append(take_beam(parsed.robot, description))
     sections = frozenset(name for beam in beams for name in beam.sections)
     skeleton = build_model(replace(parsed, sections=sections), options)
-    carried = _carried(skeleton, beams)
+    carried = _subtree_inertias(skeleton, beams)
     links: list[FlexibleBody] = []
     for beam in beams:
         first = links[-1].coordinates[-1] + 1 if links else rigid.n
-        with _within_numbers(beam.description.link):
+        with _numerical_errors_of(beam.description.link):
             links.append(_flexible_body(skeleton, beam, carried, first))
     return FlexibleModel.assembled(rigid, skeleton, tuple(links))
 
 
 @contextmanager
-def _within_numbers(link: str) -> Iterator[None]:
-    """Tell of a link whose numbers are so far apart that its modes are lost in rounding."""
+def _numerical_errors_of(link: str) -> Iterator[None]:
+    """Turn numerical failures in computing a link's modes into a ModelError that names it."""
     try:
         with np.errstate(all='ignore'):
             yield
@@ -110,14 +111,21 @@ def _within_numbers(link: str) -> Iterator[None]:
     except (np.linalg.LinAlgError, ValueError, ArithmeticError) as error:
         raise ModelError(
             f'flexible {named("link", link)}: its modes cannot be computed, as mass, stiffness or '
-            f'origin leave the range of numbers ({error})'
+            f'origin are too large, too small or too far apart ({error})'
         ) from None
 
 
 def _flexible_body(
     skeleton: RigidModel, beam: BeamPart, carried: Sequence[Inertia], first: int
 ) -> FlexibleBody:
-    """The flexible link, with coordinates from a first one on, and the inertia on its sections."""
+    """Return the flexible link whose modal coordinates begin at index `first`.
+
+    Args:
+        skeleton: tree of rigid bodies.
+        beam: the link's beam.
+        carried: inertia of the subtree of each body of the skeleton.
+        first: index of its first coordinate.
+    """
     description = beam.description
     numbers = {joint.name: k for k, joint in enumerate(skeleton.joints)}
     places = {numbers[name]: x for name, x in beam.sections.items()}
@@ -125,8 +133,8 @@ def _flexible_body(
     axes = _beam_axes(description)
     loads = [(x, carried[k].turned(axes.T.astype(object))) for k, x in places.items()]
     planes = (
-        plane_modes(description, 'v', beam.mass_per_length, _loads(loads, 1)),
-        plane_modes(description, 'w', beam.mass_per_length, _loads(loads, 2)),
+        plane_modes(description, 'v', beam.mass_per_length, _carried_bodies(loads, 1)),
+        plane_modes(description, 'w', beam.mass_per_length, _carried_bodies(loads, 2)),
     )
     count = len(planes[0].scale) + len(planes[1].scale)
     points, weights = section_points(description, planes)
@@ -149,13 +157,13 @@ def _flexible_body(
 
 
 def _beam_axes(description: FlexibleLinkDescription) -> FloatArray:
-    """Axes of the beam in the link's axes, shape (3, 3)."""
+    """Return the axes of the beam in the link's axes, shape (3, 3)."""
     third = np.cross(description.axis, description.lateral)
     return read_only(np.column_stack([description.axis, description.lateral, third]))
 
 
-def _carried(skeleton: RigidModel, beams: Sequence[BeamPart]) -> list[Inertia]:
-    """Inertia behind each body of the skeleton at the zero pose, undeformed, body axes."""
+def _subtree_inertias(skeleton: RigidModel, beams: Sequence[BeamPart]) -> list[Inertia]:
+    """Return the inertia of each body's subtree at the undeformed zero pose, body axes."""
     skeleton = with_python_numbers(skeleton)
     inertias = body_inertias(skeleton)
     for beam in beams:
@@ -166,8 +174,8 @@ def _carried(skeleton: RigidModel, beams: Sequence[BeamPart]) -> list[Inertia]:
     return composite_inertias(skeleton, placements, inertias)
 
 
-def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:
-    """What bodies on sections are for bending along one of the beam's axes."""
+def _carried_bodies(carried: Sequence[tuple[float, Inertia]], across: int) -> list[CarriedBody]:
+    """Return the bodies on sections with their inertias for bending along one beam axis."""
     return [
         CarriedBody(
             x,
@@ -180,7 +188,7 @@ def _loads(carried: Sequence[tuple[float, Inertia]], across: int) -> list[Carrie
 
 
 def _moments(beam: BeamPart, along: Sequence[CrossSection], weights: FloatArray) -> FloatArray:
-    """Integral of f f^T dm over the beam, by its sections at points of a quadrature."""
+    """Return the integral of f f^T dm over the beam from its sections at quadrature points."""
     x = np.array([at.x for at in along])
     dm = weights * np.interp(x, beam.description.stations, beam.mass_per_length)
     moments = beam_moments(along, dm)

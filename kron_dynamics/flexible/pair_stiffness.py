@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elastic energy of fourth order: what bending far takes beyond what bending a little takes."""
+"""Fourth-order part of the elastic energy, for large bending."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kron_dynamics.typing import FloatArray
 
 
 def pairs(count: int) -> list[tuple[int, int]]:
-    """Return the products e_i e_j of modal coordinates that there are, i before or at j."""
+    """Return the index pairs (i, j), i <= j, of the products of `count` modal coordinates."""
     return [(i, j) for i in range(count) for j in range(i, count)]
 
 
@@ -26,30 +26,30 @@ def pair_stiffness(
     sections: Sequence[CrossSection],
     weights: FloatArray,
 ) -> FloatArray:
-    """Return what the elastic energy of large bending has beyond that of small bending.
+    """Return Q of the elastic energy ``1/2 e^T K e + 1/2 p^T Q p``, correct to fourth order.
 
-    A beam that does not stretch has the curvature ``v'' + v' (v' v'' + w' w'')/2 + ...`` in the
-    plane of v, and likewise in that of w; and its sections turn by a twist about its axis, so
-    that what bends in one plane meets some of the stiffness of the other. To fourth order the
-    elastic energy is ``1/2 e^T K e + 1/2 p^T Q p`` with the products p of modal coordinates in
-    the plane of v, then of those in the plane of w, in the order of `pairs`.
+    p are the products of modal coordinates in the plane of v, then of those in the plane of w, in
+    the order of `pairs`. An inextensible beam has the curvature
+    ``v'' + v' (v' v'' + w' w'')/2 + ...`` in the plane of v, and likewise in that of w; and its
+    sections twist about its axis, so that bending in one plane also acts on the stiffness of the
+    other.
 
     Args:
-        description: of the link.
+        description: description of the link.
         planes: modes in the planes v and w.
-        sections: at k points of a quadrature.
-        weights: of them, shape (k,), m.
+        sections: sections at k points of a quadrature.
+        weights: weights of the quadrature, shape (k,), m.
 
     Returns:
-        Q, shape (n_p, n_p), N/m^3 for shapes without unit; zeros if the description leaves
-        geometric stiffness out.
+        Q, shape (n_p, n_p), N/m^3 for dimensionless shapes; zeros if the description omits
+        geometric stiffness.
     """
     sizes = [len(pairs(len(plane.scale))) for plane in planes]
     Q = np.zeros((sum(sizes), sum(sizes)))
     if not description.geometric_stiffness:
         return Q
     x = np.array([at.x for at in sections])
-    # Half the derivatives of v'^2 and w'^2, of which the energy has the squares.
+    # v' v'' and w' w'', half the derivatives of v'^2 and w'^2; the energy is quadratic in them.
     growing, stiffness = [], []
     for name, plane in zip(PLANES, planes, strict=True):
         slopes, bends = plane.shapes(x, 1), plane.shapes(x, 2)
@@ -73,7 +73,7 @@ def pair_stiffness(
 
 
 def _pair_rows(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Coefficients of p in ``(a^T e)(b^T e)``, shape (pairs, k), of a and b of shape (n, k)."""
+    """Return the coefficients of p in ``(a^T e)(b^T e)``, (pairs, k), for a and b (n, k)."""
     rows = [a[i] * b[i] if i == j else a[i] * b[j] + a[j] * b[i] for i, j in pairs(len(a))]
     return np.array(rows).reshape(len(rows), a.shape[1])
 
@@ -81,15 +81,15 @@ def _pair_rows(a: FloatArray, b: FloatArray) -> FloatArray:
 def _twisted(
     twist: FloatArray, v2: FloatArray, w2: FloatArray, difference: FloatArray
 ) -> FloatArray:
-    """Coefficients of p_v p_w in ``int (EI_v - EI_w) v'' w'' e_v^T T e_w``.
+    """Return the coefficients of p_v p_w in ``int (EI_v - EI_w) v'' w'' e_v^T T e_w``.
 
     Args:
-        twist: T at points of a quadrature, shape (k, n_v, n_w), 1/m.
+        twist: T at points of a quadrature, shape (k, n_v, n_w), 1/m^2.
         v2: Phi_v'' there, shape (n_v, k), 1/m^2.
         w2: Phi_w'' there, shape (n_w, k), 1/m^2.
         difference: EI_v - EI_w there times the weights, shape (k,), N m^3.
     """
-    # The factors e_a e_b of the twist and e_c e_d of the bending, of v and w each.
+    # Coefficients of e_a e_b e_c e_d with a, b from the twist and c, d from the bending.
     bending = v2[:, None] * w2 * difference  # (n_v, n_w, k)
     whole = (np.moveaxis(twist, 0, -1)[:, :, None, None] * bending).sum(axis=-1)
     found = [

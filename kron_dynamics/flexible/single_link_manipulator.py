@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Khang's manipulator: one flexible link on a driven hub, in a vertical plane, linearized.
 
-Coordinates are s = (q_a, e_1, ..., e_n): the hub's angle from the horizontal and the factors of
-the mode shapes in the deflection w(x, t) = sum of X_j(x) e_j(t). About a motion of the hub with
+The coordinates are s = (q_a, e_1, ..., e_n): the hub's angle from the horizontal and the factors
+of the mode shapes in the deflection w(x, t) = sum of X_j(x) e_j(t). About a motion of the hub with
 an undeformed link, deviations y of s obey
 
     M_L ydd + D_L yd + K_L y = h_L                                              [K] eq. (63)
@@ -24,16 +24,16 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleLinkManipulator:
-    """A flexible link clamped to a hub that turns about a horizontal axis, with a body at its tip.
+    """A flexible link clamped to a hub that rotates about a horizontal axis, with a tip body.
 
     Attributes:
-        modes: n mode shapes of the link, with a clamped root. They may be those of another tip:
-            any shapes that suit a clamped beam describe the deflection.
-        hub_inertia: J1, with whatever turns with the hub, about its axis, kg m^2.
+        modes: n mode shapes of the link, with a clamped root. They may belong to a different tip
+            body, as any shapes of a clamped beam can describe the deflection.
+        hub_inertia: J1, inertia of the hub and all that rotates with it about its axis, kg m^2.
         tip_mass: mE, kg.
-        tip_inertia: about the tip, kg m^2.
-        gravity: acceleration, downwards, m/s^2.
-        integrals: of the mode shapes.
+        tip_inertia: inertia about the tip, kg m^2.
+        gravity: downward acceleration, m/s^2.
+        integrals: integrals of the mode shapes.
     """
 
     modes: BeamModes
@@ -44,7 +44,7 @@ class SingleLinkManipulator:
     integrals: BeamIntegrals = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no such link, then integrate."""
+        """Check the values and compute the integrals."""
         if self.modes.beam.root != 'clamped':
             raise ModelError(f"modes.beam.root is {self.modes.beam.root!r}, expected 'clamped'")
         if not 0 <= self.hub_inertia < inf:
@@ -69,13 +69,13 @@ class SingleLinkManipulator:
             q: angle of the hub from the horizontal, rad.
             qd: its velocity, rad/s.
             qdd: its acceleration, rad/s^2.
-            torque: on the hub, N m.
-            geometric_stiffness: count the axial force of the centrifugal load and gravity, which
-                stiffens the real, inextensible link as it turns (its points move inwards as it
-                bends); False gives eq. (69) as printed, which softens instead.
+            torque: torque on the hub, N m.
+            geometric_stiffness: whether to include the axial force of centrifugal load and
+                gravity, which stiffens the real, inextensible link as it rotates (its points move
+                inwards as it bends); False gives eq. (69) as printed, which softens instead.
 
         Raises:
-            NonFiniteError: one of the numbers is none.
+            NonFiniteError: an argument is NaN or infinite.
         """
         given = {'q': q, 'qd': qd, 'qdd': qdd, 'torque': torque}
         for name, value in given.items():
@@ -94,7 +94,7 @@ class SingleLinkManipulator:
         """Return M_L.  [K] eq. (68), with a tip inertia."""
         beam, of = self.modes.beam, self.integrals
         rho, length = beam.mass_per_length, beam.length
-        # Deflection and rotation of the tip, and x X, for a unit of each coordinate.
+        # Displacement and rotation of the tip per unit of each coordinate.
         tip = np.concatenate([[length], of.tip_deflection])
         turn = np.concatenate([[1.0], of.tip_slope])
         M = self.tip_mass * np.outer(tip, tip) + self.tip_inertia * np.outer(turn, turn)
@@ -116,7 +116,7 @@ class SingleLinkManipulator:
         )
 
     def _stiffness(self, q: float, qd: float) -> FloatArray:
-        """Return K_L of a link whose points keep their x.  [K] eq. (69)."""
+        """Return K_L without geometric stiffness: points keep their x.  [K] eq. (69)."""
         beam, of = self.modes.beam, self.integrals
         K = np.zeros((self.modes.count + 1, self.modes.count + 1))
         K[0] = K[:, 0] = -self.gravity * sin(q) * self._first_moments()
@@ -138,7 +138,7 @@ class SingleLinkManipulator:
 class LinearizedLink:
     """M ydd + D yd + K y = h for deviations y of (q_a, e_1, ..., e_n).  [K] (54), (63).
 
-    Rows are a torque in N m and generalized forces of the modes in N.
+    The first row is a torque in N m, the others are generalized forces of the modes in N.
 
     Attributes:
         M: M_L, shape (n + 1, n + 1): kg m^2, then kg m and kg.  [K] eq. (68).

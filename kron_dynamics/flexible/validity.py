@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far flexible links may bend: what their equations are checked for, and what is refused.
+"""Limits on the deflection of flexible links, and the check of states against them.
 
-Places and turns of a bent link are right to third order of its deflection, its elastic energy to
-fourth. At a deflection of 5 % of the length a frequency is wrong by some 0.01 %, at 30 % by some
-1 %, and from there on quickly by more.
+Positions and rotations of a bent link are correct to third order of its deflection, its elastic
+energy to fourth. At a deflection of 5 % of the length the error of a frequency is about 0.01 %, at
+30 % about 1 %, and it grows quickly from there.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from kron_dynamics.model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 WARNED_DEFLECTION = 0.05
-"""Deflection over length from which a link's results carry a warning."""
+"""Deflection over length above which a warning is given."""
 
 LARGEST_DEFLECTION = 0.3
-"""Deflection over length beyond which there are no results."""
+"""Deflection over length above which states are refused with an error."""
 
 
 class Deflection(NamedTuple):
-    """How far a link is bent.
+    """Deflection of a flexible link.
 
     Attributes:
-        link: name.
-        length: of its beam, m.
-        share: largest distance of a section from the straight beam across it, over the length,
-            unit 1.
+        link: name of the link.
+        length: length of its beam, m.
+        share: largest transverse deflection of a section over the length, dimensionless.
     """
 
     link: str
@@ -48,18 +47,19 @@ class Deflection(NamedTuple):
 
 
 def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
-    """Return how far the flexible links of a robot are bent.
+    """Return the deflections of all flexible links of a robot.
 
     Args:
         model: the robot.
-        q: coordinates, shape (n,), rad or m; of a batch, shape (N, n), the worst of each link.
+        q: coordinates, shape (n,), rad or m; for a batch, shape (N, n), the largest deflection of
+            each link is returned.
     """
-    tree = getattr(model, 'tree', model)  # of a robot with closed loops
+    tree = getattr(model, 'tree', model)  # the spanning tree of a robot with closed loops
     if not isinstance(tree, FlexibleModel):
         return []
     coordinates: FloatArray = np.asarray(q, dtype=np.float64)
     found = []
-    fewer = tree.n - model.n  # coordinates, all of them of joints
+    fewer = tree.n - model.n  # closed loops have fewer joint coordinates than their tree
     for link in tree.flexible_links:
         first, end = link.coordinates[0] - fewer, link.coordinates[-1] + 1 - fewer
         across = link.outline @ coordinates[..., first:end].T
@@ -69,22 +69,22 @@ def deflections(model: RobotModel, q: ArrayLike) -> list[Deflection]:
 
 
 class DeflectionCheck:
-    """Checks states of one robot; warns once of each link.
+    """Check of the deflections of one robot, which warns once for each link.
 
-    What is no number is not checked: the equations make no number of it either.
+    NaN passes the check, as the equations then return NaN.
     """
 
     def __init__(self) -> None:
-        """Begin with no link that was warned of."""
+        """Start without links that have been warned about."""
         self._known: set[str] = set()
 
     def __call__(self, model: RobotModel, q: ArrayLike, stacklevel: int = 2) -> None:
-        """Warn of links that are bent far; refuse states in which one is bent too far.
+        """Warn about large deflections and raise an error for excessive ones.
 
         Args:
             model: the robot.
             q: coordinates, shape (n,) or (N, n), rad or m.
-            stacklevel: whom the warning is for, as for `warnings.warn`, 2 being the caller.
+            stacklevel: as in `warnings.warn`; 2 attributes the warning to the caller.
 
         Raises:
             ModelError: the deflection of a link is more than `LARGEST_DEFLECTION`.
@@ -108,7 +108,7 @@ class DeflectionCheck:
 
 
 def limit(bent: Deflection) -> str:
-    """Return the largest deflection of a link, in words."""
+    """Return the limit of a link's deflection as text."""
     most = LARGEST_DEFLECTION
     return f'{most * bent.length:.3g} m, {_percent(most)} of its length of {bent.length:g} m'
 

@@ -1,15 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Euler-Bernoulli beams with a body at the tip: what they are, and their modes of vibration.
+"""Euler-Bernoulli beams with a body at the tip: their data and their modes of vibration.
 
 X is the deflection of a mode at a distance x from the root; its natural frequency is
 sqrt(EI/rhoA) b^2. Clamped beams have Khang's normalisation,
 
     X = cosh(b x) - cos(b x) - sigma (sinh(b x) - sin(b x)),
 
-pinned ones X = sin(b x) + sigma sinh(b x), guided ones X = cos(b x) + sigma cosh(b x). A root
-that is pinned (guided) lets the beam turn (slide) as a whole; that is no vibration and not among
-the modes.
+pinned ones X = sin(b x) + sigma sinh(b x), guided ones X = cos(b x) + sigma cosh(b x). A pinned
+(guided) root lets the whole beam rotate (slide); this rigid motion is not among the modes.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ class Beam:
         length: l, m.
         bending_stiffness: EI, N m^2.
         mass_per_length: rho A, kg/m.
-        tip_mass: kg; its centre lies in the tip.
-        tip_inertia: about the tip, in the plane of bending, kg m^2.
+        tip_mass: kg; its centre is at the tip.
+        tip_inertia: inertia about the tip, in the plane of bending, kg m^2.
         root: 'clamped' (X = X' = 0), 'pinned' (X = X'' = 0) or 'guided' (X' = X''' = 0).
     """
 
@@ -52,7 +51,7 @@ class Beam:
     root: str = 'clamped'
 
     def __post_init__(self) -> None:
-        """Refuse what is no beam."""
+        """Check the values."""
         for name in ('length', 'bending_stiffness', 'mass_per_length'):
             value = getattr(self, name)
             if not 0 < value < inf:
@@ -61,7 +60,7 @@ class Beam:
 
     @property
     def mass_ratio(self) -> float:
-        """Mass of the tip over the mass of the beam."""
+        """Tip mass over the mass of the beam."""
         return self.tip_mass / (self.mass_per_length * self.length)
 
     @property
@@ -74,17 +73,17 @@ class Beam:
         """Return the lowest modes of vibration.
 
         Args:
-            count: how many, 1 or more.
+            count: number of modes, 1 or more.
 
         Raises:
-            ParameterError: the count is no positive whole number.
+            ParameterError: the count is not a positive integer.
         """
         return BeamModes(self, count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BeamSection:
-    """Stiffness and mass along a tapered beam: given at stations, linear between them.
+    """Stiffness and mass along a tapered beam, given at stations and linear in between.
 
     Attributes:
         stations: x, from 0 at the root to l at the tip, increasing, shape (k,) with k >= 2, m.
@@ -97,7 +96,7 @@ class BeamSection:
     mass_per_length: FloatArray
 
     def __post_init__(self) -> None:
-        """Copy the table, close it to writing and refuse what is no beam."""
+        """Copy the tables, make them read-only and check them."""
         for name in ('stations', 'bending_stiffness', 'mass_per_length'):
             values = np.array(getattr(self, name), dtype=np.float64)
             values.setflags(write=False)
@@ -117,11 +116,11 @@ class BeamSection:
         return float(self.stations[-1])
 
     def bending_stiffness_at(self, x: ArrayLike) -> FloatArray:
-        """Return EI at x, in m, an array of the shape (k,) of x, N m^2."""
+        """Return EI at distances x in m, shape (k,), N m^2."""
         return np.interp(np.asarray(x, dtype=np.float64), self.stations, self.bending_stiffness)
 
     def mass_per_length_at(self, x: ArrayLike) -> FloatArray:
-        """Return rho A at x, in m, an array of the shape (k,) of x, kg/m."""
+        """Return rho A at distances x in m, shape (k,), kg/m."""
         return np.interp(np.asarray(x, dtype=np.float64), self.stations, self.mass_per_length)
 
 
@@ -162,26 +161,26 @@ class BeamModes:
     def shapes(self, x: ArrayLike, order: int = 0) -> FloatArray:
         """Return the mode shapes or their derivatives.
 
-        Written with exp(-b x), exp(-b (l - x)), cos and sin, none of which exceeds 1: the
+        Evaluated with exp(-b x), exp(-b (l - x)), cos and sin, none of which exceeds 1: the
         difference of cosh and sinh would lose all digits from about the 12th mode on.
 
         Args:
             x: distances from the root, 0 to l, shape (k,), m.
-            order: of the derivative, 0 to 3.
+            order: order of the derivative, 0 to 3.
 
         Returns:
-            shape (n, k), 1/m^order (the shapes themselves carry no unit).
+            shape (n, k), 1/m^order (the shapes themselves are dimensionless).
 
         Raises:
-            ParameterError: the order is another.
-            ShapeError: x is no vector.
-            NonFiniteError: a distance is no number.
-            ModelError: a distance lies beyond the beam.
+            ParameterError: the order is not 0 to 3.
+            ShapeError: x is not a vector.
+            NonFiniteError: a distance is NaN or infinite.
+            ModelError: a distance is outside the beam.
         """
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        """Return `shapes` for several orders, as a list, at the cost of one."""
         for order in orders:
             if order not in (0, 1, 2, 3):
                 raise ParameterError(f'order is {order}, expected 0, 1, 2 or 3')
@@ -190,7 +189,7 @@ class BeamModes:
             raise ShapeError(f'x has shape {xi.shape}, expected (k,)')
         if not np.isfinite(xi).all():
             raise NonFiniteError('x holds a NaN or an infinity, expected distances from the root')
-        # A rounding error of the caller's is no reason to refuse the tip.
+        # Tolerate rounding of the caller's distances at root and tip.
         if ((xi < -1e-12) | (xi > 1 + 1e-12)).any():
             raise ModelError(
                 f'x reaches from {np.min(x)} to {np.max(x)}, expected 0 to {self.beam.length}'
@@ -212,7 +211,7 @@ class BeamModes:
 
 
 def check_tip(tip_mass: float, tip_inertia: float, root: str) -> None:
-    """Refuse a tip that no body can be and a root that is not known.
+    """Check the body at the tip and the kind of root.
 
     Args:
         tip_mass: kg.
@@ -220,7 +219,7 @@ def check_tip(tip_mass: float, tip_inertia: float, root: str) -> None:
         root: 'clamped', 'pinned' or 'guided'.
 
     Raises:
-        ModelError: the mass or the inertia is negative or no number, or the root is another.
+        ModelError: the mass or the inertia is negative or not finite, or the root is unknown.
     """
     for name, value in (('tip_mass', tip_mass), ('tip_inertia', tip_inertia)):
         if not 0 <= value < inf:

@@ -1,19 +1,19 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The frequency equation of a uniform beam with a body at its tip, for clean high modes.
+"""Frequency equation of a uniform beam with a body at its tip, accurate for high modes.
 
 With b = beta l, c = cos b, s = sin b, ch = cosh b, sh = sinh b, alpha = mE/(rhoA l) and
 gamma = JE/(rhoA l^3), the tip's shear force and moment
 
     X'''(l) = -alpha b beta^3 X(l),    X''(l) = gamma b^3 beta X'(l)
 
-and the two conditions at the root have a solution where, with a = alpha b and g = gamma b^3,
+and the two conditions at the root have a nonzero solution if, with a = alpha b and g = gamma b^3,
 
     clamped  1 + c ch + a (c sh - s ch) - g (c sh + s ch) + a g (1 - c ch) = 0
     pinned   (1 - a g)(c sh - s ch) - 2 g c ch - 2 a s sh = 0
     guided   (1 - a g)(c sh + s ch) - 2 g s sh + 2 a c ch = 0
 
-All are taken times exp(-b), in which no term overflows and none cancels.
+All are evaluated times exp(-b), so that no term overflows and no digits cancel.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def frequency_function(beta_l: FloatArray, alpha: float, gamma: float, root: str
 
     Args:
         beta_l: beta times the length, above 0, shape (k,).
-        alpha: mass of the tip over that of the beam.
+        alpha: tip mass over beam mass.
         gamma: tip inertia over rho A l^3.
         root: 'clamped', 'pinned' or 'guided'.
 
@@ -45,7 +45,7 @@ def frequency_function(beta_l: FloatArray, alpha: float, gamma: float, root: str
 
 
 def _left_hand_side(beta_l: Any, alpha: float, gamma: float, root: str) -> Any:
-    """The function of an array, or of a float."""
+    """Return `frequency_function` of an array or a float."""
     c, s = cosine_and_sine(beta_l)
     E, ch, sh = _scaled(beta_l)
     a, g = alpha * beta_l, gamma * power(beta_l, 3)
@@ -59,19 +59,22 @@ def _left_hand_side(beta_l: Any, alpha: float, gamma: float, root: str) -> Any:
 
 
 def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> FloatArray:
-    """Return the lowest roots of the frequency equation but the rigid one at 0, shape (count,).
+    """Return the lowest positive roots b of the frequency equation, shape (count,).
+
+    The root 0 of a rigid motion is left out.
 
     Args:
-        count: how many, 1 or more.
-        alpha: mass of the tip over that of the beam.
+        count: number of roots, 1 or more.
+        alpha: tip mass over beam mass.
         gamma: tip inertia over rho A l^3.
         root: 'clamped', 'pinned' or 'guided'.
     """
-    from scipy.optimize import brentq  # takes long to import
+    from scipy.optimize import brentq  # slow to import
 
-    # A body at the tip only lowers the roots, and without one the last is at most
-    # (count + 1/4) pi. Heavy bodies bring the first ones down to (1/ratio)^(1/4). Whatever the
-    # tip, roots above 1 keep a distance of 0.5 and those below a factor of 1.9: none is missed.
+    # Bracket the roots on a grid. A tip body only lowers the roots, and without one the last is
+    # at most (count + 1/4) pi; heavy bodies lower the first to about (1 / mass ratio)^(1/4). For
+    # any tip, roots above 1 are at least 0.5 apart and those below 1 differ by a factor of at
+    # least 1.9, so that the grid misses none.
     lowest = 0.1 / math.sqrt(math.sqrt(1 + alpha + gamma))
     ratio = round(lowest ** (1 / 199), 9)
     falling = np.cumprod(np.full(199, ratio))
@@ -89,14 +92,14 @@ def frequency_parameters(count: int, alpha: float, gamma: float, root: str) -> F
 
 
 def mode_sigma(beta_l: FloatArray, alpha: float, root: str) -> FloatArray:
-    """Return the factor sigma in the shapes of modes, shape (n,).
+    """Return the factor sigma in the mode shapes, shape (n,).
 
-    From the shear force at the tip: its denominator is a sum of positive terms, whereas the
-    moment's vanishes for some tips.
+    Computed from the shear force at the tip, whose denominator is a sum of positive terms; the
+    denominator from the moment vanishes for some tips.
 
     Args:
         beta_l: roots of the frequency equation, shape (n,).
-        alpha: mass of the tip over that of the beam.
+        alpha: tip mass over beam mass.
         root: 'clamped', 'pinned' or 'guided'.
     """
     c, s = cosine_and_sine(beta_l)
@@ -116,7 +119,7 @@ def mode_coefficients(beta_l: FloatArray, alpha: float, root: str) -> FloatArray
 
     Args:
         beta_l: roots of the frequency equation, shape (n,).
-        alpha: mass of the tip over that of the beam.
+        alpha: tip mass over beam mass.
         root: 'clamped', 'pinned' or 'guided'.
 
     Returns:
@@ -128,7 +131,7 @@ def mode_coefficients(beta_l: FloatArray, alpha: float, root: str) -> FloatArray
     sigma = mode_sigma(beta_l, alpha, root)
     one, zero = np.ones_like(beta_l), np.zeros_like(beta_l)
     if root == 'clamped':
-        # (1 - sigma)/2 exp(b), with the difference taken before anything is rounded.
+        # (1 - sigma)/2 exp(b), simplified so that no digits cancel.
         A = (E + c + s + a * (c - s - E)) / (2 * (ch + E * c + a * (sh - E * s)))
         return np.array([A, (1 + sigma) / 2, -one, sigma])
     if root == 'pinned':

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integrals of mode shapes over a beam: what its equations of motion need of the modes."""
+"""Integrals of mode shapes over a beam, for its equations of motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kron_dynamics.flexible.beams.beam import BeamModes
 from kron_dynamics.reproducible import cosine_and_sine
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# From the usual guess of a root of a Legendre polynomial to all its digits.
+# Newton steps from the usual initial guess of a Legendre polynomial's root to full precision.
 _NEWTON_STEPS = 5
 
 
@@ -45,13 +45,13 @@ class BeamIntegrals:
     N: FloatArray
 
     def __post_init__(self) -> None:
-        """Close the arrays to writing."""
+        """Make the arrays read-only."""
         for name in self.__dataclass_fields__:
             getattr(self, name).setflags(write=False)
 
 
 def beam_integrals(modes: BeamModes) -> BeamIntegrals:
-    """Return the integrals of the modes that [K] eqs. (68)-(71) and axial forces need.
+    """Return the integrals of the modes for [K] eqs. (68)-(71) and for axial forces.
 
     Args:
         modes: n modes of a uniform beam.
@@ -78,12 +78,12 @@ def beam_integrals(modes: BeamModes) -> BeamIntegrals:
 
 
 def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return Gauss-Legendre points and weights that integrate products of modes to rounding.
+    """Return Gauss-Legendre points and weights, exact to rounding for products of two modes.
 
     Args:
-        stations: where the integrand may have a kink, with both ends of the beam, increasing,
-            shape (k,), m.
-        count: how many modes the beam has: their waves are no shorter than 2 l/count.
+        stations: positions where the integrand may have a kink and both ends of the beam,
+            increasing, shape (k,), m.
+        count: number of modes of the beam, whose wavelengths are at least 2 l/count.
 
     Returns:
         points and weights, both of shape (p,), m.
@@ -96,8 +96,8 @@ def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatA
         raise ParameterError(f'stations has length {len(knots)}, expected 2 or more')
     points, weights = [], []
     for start, end in zip(knots[:-1], knots[1:], strict=True):
-        # A product of two modes turns by at most 2 pi count over the beam. Gauss-Legendre is
-        # exact to rounding from pi points a period on, and some 20 more.
+        # The phase of a product of two modes grows by at most 2 pi count over the beam.
+        # Gauss-Legendre is exact to rounding with pi points per period and some 20 more.
         part = (end - start) / (knots[-1] - knots[0])
         nodes, weight = _legendre(24 + int(np.ceil(4 * count * part)))
         points.append(start + (end - start) * (1 + nodes) / 2)
@@ -107,9 +107,9 @@ def beam_quadrature(stations: ArrayLike, count: int) -> tuple[FloatArray, FloatA
 
 @cache
 def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
-    """Points and weights for -1 to 1; every section of a link asks for the same.
+    """Return points and weights on [-1, 1], cached because every section of a link uses them.
 
-    Newton's steps, and no eigenvalues of a matrix, which each processor has its own last bits of.
+    By Newton's method instead of an eigenvalue problem, whose last bits depend on the processor.
     """
     x, _ = cosine_and_sine(np.pi * (np.arange(count)[::-1] + 0.75) / (count + 0.5))
     for _ in range(_NEWTON_STEPS):
@@ -118,6 +118,6 @@ def _legendre(count: int) -> tuple[FloatArray, FloatArray]:
             before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
         slope = count * (before - x * value) / (1 - x * x)
         x = x - value / slope
-    x = (x - x[::-1]) / 2  # which they are to the last bit
+    x = (x - x[::-1]) / 2  # symmetric to the last bit
     weights = 2 / ((1 - x * x) * slope * slope)
     return x, (weights + weights[::-1]) / 2

@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modes of tapered beams by Ritz's method with the modes of a uniform beam.
+"""Modes of tapered beams by the Ritz method with the modes of a uniform beam.
 
-The uniform beam has the same root and tip and the tapered one's mean stiffness and mass.
+The uniform beam has the same root and tip, and the mean stiffness and mass of the tapered beam.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from kron_dynamics.flexible.beams.trial import TrialFunctions
 from kron_dynamics.reproducible import lower_factor, power, product, solved_lower, symmetric_eigen
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# Squared ratio of the lowest to the highest frequency at which six digits are left.
-_LOST = 1e-10
+# Least squared ratio of the lowest to the highest frequency; the highest then has six digits left.
+_LEAST_RATIO = 1e-10
 
 
 class CarriedBody(NamedTuple):
-    """A rigid body fixed to a section of a beam, as bending in one plane moves it.
+    """A rigid body fixed to a section of a beam, with its inertia for bending in one plane.
 
     Attributes:
         x: distance of the section from the root, m.
         mass: kg.
         first_moment: mass times the distance of its centre from the section, along the beam, kg m.
-        inertia: about the section's centre, in the plane of bending, kg m^2.
+        inertia: inertia about the section's centre, in the plane of bending, kg m^2.
     """
 
     x: float
@@ -45,9 +45,9 @@ class TaperedModes:
     """The n lowest modes of vibration of a tapered beam, each with a modal mass of 1.
 
     Attributes:
-        trial: what the modes are put together from.
-        natural_frequencies: increasing, shape (n,), rad/s.
-        weights: of the trial functions in each mode, shape (n, p), 1/sqrt(kg).
+        trial: the trial functions whose linear combinations are the modes.
+        natural_frequencies: in increasing order, shape (n,), rad/s.
+        weights: weights of the trial functions in each mode, shape (n, p), 1/sqrt(kg).
     """
 
     trial: TrialFunctions
@@ -59,7 +59,7 @@ class TaperedModes:
 
         Args:
             x: distances from the root, 0 to l, shape (k,), m.
-            order: of the derivative, 0 to 3.
+            order: order of the derivative, 0 to 3.
 
         Returns:
             shape (n, k), 1/(sqrt(kg) m^order).
@@ -67,7 +67,7 @@ class TaperedModes:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        """Return `shapes` for several orders, as a list, at the cost of one."""
         return [product(self.weights, trial) for trial in self.trial.derivatives(x, orders)]
 
 
@@ -83,22 +83,22 @@ def tapered_modes(
 ) -> TaperedModes:
     """Return the lowest modes of vibration of a tapered beam.
 
-    Frequencies converge from above as there are more trial functions.
+    The frequencies converge from above with the number of trial functions.
 
     Args:
         section: stiffness and mass along the beam.
-        count: how many modes, 1 or more.
+        count: number of modes, 1 or more.
         tip_mass: kg.
-        tip_inertia: about the tip, kg m^2.
-        root: 'clamped', 'pinned' or 'guided', as for `Beam`.
+        tip_inertia: inertia about the tip, kg m^2.
+        root: 'clamped', 'pinned' or 'guided', as in `Beam`.
         carried: further bodies fixed to the beam.
-        trial_count: how many modes of the uniform beam to combine, count or more; count + 20 if
-            not given, or count + 8 with further bodies, which add trial functions of their own.
+        trial_count: number of modes of the uniform beam to combine, at least count; by default
+            count + 20, or count + 8 with further bodies, which add trial functions of their own.
 
     Raises:
-        ParameterError: the count is no positive whole number, or there are fewer trial functions.
-        ModelError: the tip or the root is not one that `Beam` takes, or what is carried is so
-            heavy that rounding hides modes.
+        ParameterError: the count is not a positive integer, or trial_count is less than it.
+        ModelError: `Beam` refuses the tip or the root, or the carried bodies are so heavy that
+            modes are lost in rounding.
     """
     check_tip(tip_mass, tip_inertia, root)
     size = count + (8 if carried else 20) if trial_count is None else trial_count
@@ -115,7 +115,7 @@ def tapered_modes(
     if root == 'clamped':
         squares, weights = _lowest(M, K, 0.0, count)
     else:
-        # The first one moves the beam as a whole.
+        # The first mode is the rigid motion of the beam.
         squares, weights = _lowest(M, K, stiffness / (mass * power(length, 4)), count + 1)
         squares, weights = squares[1:], weights[1:]
     tip = product(weights, trial.shapes([length]))
@@ -125,13 +125,13 @@ def tapered_modes(
 def section_matrices(
     section: BeamSection, trial: TrialFunctions, carried: Sequence[CarriedBody] = ()
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mass and stiffness of a tapered beam in the deflections of trial functions.
+    """Return the mass and stiffness matrices of a tapered beam for trial functions.
 
     M_ij = int rhoA X_i X_j + mE X_i(l) X_j(l) + JE X_i'(l) X_j'(l),  K_ij = int EI X_i'' X_j''.
 
     Args:
         section: stiffness and mass along the beam.
-        trial: with modes of a uniform beam of the same length, with the tip and the root.
+        trial: trial functions with the modes of a uniform beam of the same length, tip and root.
         carried: further bodies fixed to the beam.
 
     Returns:
@@ -159,15 +159,16 @@ def section_matrices(
 def _lowest(
     M: FloatArray, K: FloatArray, shift: float, count: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Squared frequencies, increasing, and modes of unit mass, the rows: the lowest ones.
+    """Return the lowest squared frequencies, increasing, and the modes of unit mass as rows.
 
-    Stiffness spans many decades, and a solver is exact to a rounding of the largest eigenvalue.
-    So the lowest frequencies are made the largest eigenvalues: 1/(omega^2 + shift), of M against
-    K + shift M with a diagonal of 1. The shift serves the rigid motion, which has no stiffness.
-    Higher modes of the trial functions than are asked for may be nothing but rounding.
+    Stiffness spans many decades, and an eigensolver's error is a rounding of the largest
+    eigenvalue. The inverse problem is therefore solved, with the lowest frequencies as its largest
+    eigenvalues 1/(omega^2 + shift): M against K + shift M, scaled to a unit diagonal. The shift is
+    for a rigid motion, which has no stiffness. Modes above the requested ones may be lost in
+    rounding.
 
     Raises:
-        ModelError: so are some of those that are asked for.
+        ModelError: some of the requested modes are lost in rounding.
     """
     stiff = K + shift * M
     unit = 1 / np.sqrt(np.diag(stiff))
@@ -176,11 +177,11 @@ def _lowest(
     reduced = solved_lower(L, solved_lower(L, M * scale).T)
     inverse, vectors = symmetric_eigen((reduced + reduced.T) / 2)
     inverse, vectors = inverse[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
-    # L^T x = y, from the last row on.
+    # Solve L^T x = y, with rows and columns reversed to make L^T lower triangular.
     vectors = solved_lower(L[::-1, ::-1].T, vectors[::-1])[::-1]
-    if inverse[-1] < _LOST * inverse[0]:
+    if inverse[-1] < _LEAST_RATIO * inverse[0]:
         raise ModelError(
-            f'what the beam carries is too heavy for {count} modes: of the highest nothing is '
-            f'left but rounding; ask for fewer'
+            f'what the beam carries is too heavy for {count} modes: the highest are lost in '
+            f'rounding; ask for fewer'
         )
     return 1 / inverse - shift, np.asarray((unit[:, None] * vectors / np.sqrt(inverse)).T)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trial functions for Ritz's method: what the deflection of a beam is put together from."""
+"""Trial functions for the deflection of a beam in the Ritz method."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialFunctions:
-    """Modes of a uniform beam, and what they alone would approach but slowly.
+    """Modes of a uniform beam and functions that speed up convergence, as rows.
 
-    In this order: the rigid motion that the root allows, if any; the modes; for each place that
-    carries a body, the deflections of the uniform clamped beam under a force and under a moment
-    there. Those have the jumps of X''' and X'' that a body makes.
+    In this order: the rigid motion that the root allows, if any; the modes; for each carried body
+    the deflections of the uniform clamped beam under a force and under a moment at the body. The
+    last have the jumps of X''' and X'' at the body, which modes alone approach only slowly.
 
     Attributes:
-        modes: of the uniform beam.
-        places: that carry a body, increasing, distances from the root in m.
+        modes: modes of the uniform beam.
+        places: distances of the carried bodies from the root, increasing, m.
     """
 
     modes: BeamModes
@@ -40,7 +40,7 @@ class TrialFunctions:
 
         Args:
             x: distances from the root, 0 to l, shape (k,), m.
-            order: of the derivative, 0 to 3.
+            order: order of the derivative, 0 to 3.
 
         Returns:
             shape (p, k), 1/m^order.
@@ -48,24 +48,30 @@ class TrialFunctions:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` of several orders, a list of that shape, at the cost of one."""
+        """Return `shapes` for several orders, as a list, at the cost of one."""
         xi, found = np.asarray(x, dtype=np.float64) / self.length, []
         for order, modes in zip(orders, self.modes.derivatives(x, orders), strict=True):
             scale = power(self.length, order)
-            bent = [_bent(xi, place / self.length, order) / scale for place in self.places]
+            bent = [
+                _clamped_deflections(xi, place / self.length, order) / scale
+                for place in self.places
+            ]
             found.append(np.vstack([self._rigid(xi, order) / scale, modes, *bent]))
         return found
 
     def _rigid(self, xi: FloatArray, order: int) -> FloatArray:
-        """The rigid motion, shape (1, k), or none, (0, k)."""
+        """Return the rigid motion, shape (1, k), or shape (0, k) if the root allows none."""
         if self.modes.beam.root == 'clamped':
             return np.zeros((0, len(xi)))
         powers = [xi, np.ones_like(xi)] if self.modes.beam.root == 'pinned' else [np.ones_like(xi)]
         return np.array([powers[order] if order < len(powers) else np.zeros_like(xi)])
 
 
-def _bent(xi: FloatArray, a: float, order: int) -> FloatArray:
-    """Deflections under a force and a moment at a, derivatives by xi, shape (2, k)."""
+def _clamped_deflections(xi: FloatArray, a: float, order: int) -> FloatArray:
+    """Return a clamped beam's deflections under a force and a moment at a, shape (2, k).
+
+    They are derivatives with respect to xi = x/l of the given order.
+    """
     one, before = np.ones_like(xi), xi <= a
     force = (xi**2 * (3 * a - xi) / 6, xi * (2 * a - xi) / 2, a - xi, -one)[order]
     force_behind = (a * a * (3 * xi - a) / 6, a * a / 2 * one, 0 * one, 0 * one)[order]
