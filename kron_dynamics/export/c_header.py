@@ -139,8 +139,8 @@ def comment(lines: Iterable[str]) -> str:
 def _about(library: Library) -> Iterator[str]:
     model = library.model
     gravity = ' '.join(f'{value:g}' for value in model.gravity)
-    yield f"Dynamics of the robot '{in_comment(model.name)}'. Made by kron_dynamics {__version__},"
-    yield 'do not edit: export a changed model again instead.'
+    yield f"Dynamics of the robot '{in_comment(model.name)}'. Made by kron_dynamics {__version__}."
+    yield 'Do not edit: export a changed model again instead.'
     yield ''
     yield f'model    {model.fingerprint}'
     yield f'export   {library.digest}'
