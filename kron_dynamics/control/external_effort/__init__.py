@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Efforts that others put on the robot: momentum observer, wrench at the tip, collisions."""
+"""External efforts on the robot: momentum observer, wrench at the tip, collision detection."""

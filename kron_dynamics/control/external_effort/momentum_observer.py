@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""External joint efforts from the generalized momentum, without accelerations."""
+"""External joint efforts by a generalized-momentum observer, without joint accelerations."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 
-# s; the mean of two states far apart says little of what is between them.
+# Longest gap between states, s: over a longer one, the mean of both ends is inaccurate.
 _LONGEST_GAP = 0.1
 
 
 class _Sample(NamedTuple):
-    """A state: momentum p = M qd, and what changes it beside the efforts, C^T qd - g - f."""
+    """Momentum p = M qd and the model terms C^T qd - g - f of a state."""
 
     time: float
     momentum: FloatArray
@@ -28,38 +28,38 @@ class _Sample(NamedTuple):
 
 
 class MomentumObserver:
-    r"""Estimate of the efforts on the joints that neither drives nor the model account for.
+    r"""Estimate of joint efforts that are caused neither by the drives nor by the model.
 
     The momentum is :math:`p = M \dot q`. As :math:`\dot M - 2 C` is skew for the Christoffel C,
     :math:`\dot M = C + C^T` and
 
     .. math:: \dot p = \tau + C^T \dot q - g - f + \tau_{ext}
 
-    The estimate follows the external efforts as a first-order low pass of rate K does:
-    :math:`\dot r = K (\tau_{ext} - r)`. In an interval of length h their mean is
-    :math:`d = \Delta p / h - \tau - \overline{C^T \dot q - g - f}`, with the mean of both ends for
-    what depends on the state, and
+    The estimate is the external effort after a first-order low-pass filter of rate K:
+    :math:`\dot r = K (\tau_{ext} - r)`. The mean external effort in an interval of length h is
+    :math:`d = \Delta p / h - \tau - \overline{C^T \dot q - g - f}`, where state-dependent terms
+    are the mean of both ends, and
 
     .. math:: r \leftarrow r + (1 - e^{-K h}) (d - r)
 
-    which is the low pass' own answer to efforts that are constant in the interval, whatever its
-    length. No sum runs away, and no inverse of M is needed.
+    This is the exact response of the filter to efforts that are constant in the interval, for
+    any h. No integral can drift, and no inverse of M is needed.
 
-    The first state gives the momentum at the start, whatever it is, and no estimate; from then on
-    r begins at 0: an effort that was there before shows up within the time constant too. A gap
-    longer than the time constant and 0.1 s, or a stamp that goes back, starts anew.
+    The first state sets the initial momentum and yields no estimate; r starts at 0, so an effort
+    that acts from the beginning is also estimated with the time constant. After a gap longer than
+    both the time constant and 0.1 s, or a stamp that goes back, the observer restarts.
     """
 
     def __init__(self, robot: Robot, bandwidth: float) -> None:
-        """Make an observer that has seen nothing yet.
+        """Make an observer without a state.
 
         Args:
-            robot: the machine; with flexible links, the rigid one: their vibration shows as
+            robot: the machine; with flexible links, the rigid one: their vibration appears as
                 external effort.
-            bandwidth: of the low pass, Hz: K = 2 pi times it.
+            bandwidth: bandwidth of the low-pass filter, Hz: K = 2 pi times it.
 
         Raises:
-            ParameterError: the bandwidth is no frequency above 0.
+            ParameterError: the bandwidth is not positive and finite.
         """
         if not 0.0 < bandwidth < np.inf:
             raise ParameterError(
@@ -75,11 +75,11 @@ class MomentumObserver:
         return float(1.0 / self.rate)
 
     def reset(self) -> None:
-        """Forget the past."""
+        """Forget all previous states."""
         self._last: _Sample | None = None
         self._estimate: FloatArray | None = None
 
-    @np.errstate(over='ignore', invalid='ignore')  # what is not finite starts anew
+    @np.errstate(over='ignore', invalid='ignore')  # non-finite values restart the observer
     def update(
         self,
         time: float,
@@ -88,16 +88,16 @@ class MomentumObserver:
         effort: FloatArray | None,
         added: FloatArray | None = None,
     ) -> FloatArray | None:
-        """Take a state; return the estimate r, shape (n,), N m or N, or None without one.
+        """Process a state; return the estimate r, shape (n,), N m or N, or None without one.
 
         Args:
-            time: stamp of the state, s; one that was seen already changes nothing.
+            time: stamp of the state, s; a repeated stamp is ignored.
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
-            effort: of the drives on the joints in the interval that this state ends, shape (n,),
-                N m or N; None where it is not known: the observer starts anew.
-            added: efforts on the joints beside these that follow from the state, such as those
-                which the drives add, shape (n,); None for none.
+            effort: drive efforts in the interval that ends with this state, shape (n,), N m or N;
+                None if unknown, which restarts the observer.
+            added: additional joint efforts that depend on the state, such as the drives' own
+                compensation, shape (n,); None for none.
         """
         last = self._last
         if last is not None and time == last.time:
@@ -139,14 +139,14 @@ def noise_of_estimate(
 
     .. math:: cov(r) = \frac{2 (1 - a)^2}{T^2 (1 + a)} M V M + \frac{1 - a}{1 + a} W
 
-    that is about K M times the velocity noise: it grows with the bandwidth, while that of the
-    efforts grows with its root. Noise of the positions counts where velocities are their
-    differences, as velocity noise.
+    The velocity part is about K M times the velocity noise and grows with the bandwidth; the
+    effort part grows with its square root. If velocities are differences of positions, position
+    noise acts as velocity noise.
 
     Args:
         robot: the machine.
         q: pose, shape (n,), or poses, shape (N, n).
-        bandwidth: of the observer, Hz.
+        bandwidth: bandwidth of the observer, Hz.
         period: T, time between states, s.
         velocity_noise: standard deviations, shape (n,), rad/s or m/s.
         effort_noise: standard deviations, shape (n,), N m or N.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""External efforts as they come in a node: from measured or commanded efforts, with thresholds."""
+"""Monitoring of external efforts, from measured or commanded efforts, with thresholds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SOURCES = ('auto', 'measured', 'commanded')
 
 
 class ExternalEffortMonitor:
-    """External joint efforts of a run, and whether they mean a collision.
+    """External joint efforts of a run, and collision detection by thresholds.
 
-    Measured efforts are those at the joints, the drives' own terms included. Commanded ones lack
-    these: they are added as the model has them. A measured effort counts for the interval that
-    its state ends, a commanded one for the interval that follows its state.
+    Measured efforts are those at the joints, including the drives' own terms. Commanded efforts
+    lack these terms, so they are added from the model. A measured effort is used for the interval
+    before its state, a commanded one for the interval after its state.
     """
 
     def __init__(
@@ -38,15 +38,15 @@ class ExternalEffortMonitor:
         thresholds: ArrayLike | None = None,
         terms: EffortTerms | None = None,
     ) -> None:
-        """Make a monitor that has seen nothing yet.
+        """Make a monitor without a state.
 
         Args:
             robot: the machine with rigid links.
-            bandwidth: of the observer, Hz.
-            source: 'measured', 'commanded', or 'auto' for measured where all joints have one.
-            thresholds: external efforts that are a collision, shape (n,), N m or N, inf for
-                none; None for none at all.
-            terms: what the drives add to commands; None for nothing.
+            bandwidth: bandwidth of the observer, Hz.
+            source: 'measured', 'commanded', or 'auto' for measured efforts if all joints have one.
+            thresholds: external efforts above which a collision is reported, shape (n,), N m or N,
+                inf for no threshold; None for no thresholds at all.
+            terms: model terms that the drives add to commands; None for none.
 
         Raises:
             ParameterError: an argument cannot be used.
@@ -65,10 +65,10 @@ class ExternalEffortMonitor:
 
     @property
     def thresholds(self) -> FloatArray:
-        """External efforts that are a collision, shape (n,), N m or N; inf for none.
+        """External efforts above which a collision is reported, (n,), N m or N; inf for none.
 
         Raises:
-            ParameterError: new ones cannot be used; names the joint.
+            ParameterError: new thresholds cannot be used; names the joint.
         """
         return self._thresholds
 
@@ -86,24 +86,24 @@ class ExternalEffortMonitor:
 
     @property
     def time_constant(self) -> float:
-        """Of the observer, s."""
+        """Time constant of the observer, s."""
         return self._observer.time_constant
 
     def reset(self) -> None:
-        """Forget the past."""
+        """Forget all previous states."""
         self._command = None
         self._observer.reset()
 
     def commanded(self, effort: FloatArray | None) -> None:
-        """Tell what was sent in answer to the last state, shape (n,), N m or N; None: nothing."""
+        """Report the command sent for the last state, shape (n,), N m or N; None if none."""
         self._command = effort
 
     def update(
         self, time: float, q: FloatArray, qd: FloatArray, measured: FloatArray
     ) -> FloatArray | None:
-        """Take a state; return the external efforts, shape (n,), N m or N, or None without any.
+        """Process a state; return the external efforts, shape (n,), N m or N, or None.
 
-        There are none in the first state, without known efforts, and when their source changes.
+        None is returned for the first state, without known efforts, and when the source changes.
 
         Args:
             time: stamp of the state, s.
@@ -123,7 +123,7 @@ class ExternalEffortMonitor:
         return self._observer.update(time, q, qd, self._command, added)
 
     def collision(self, effort: FloatArray) -> str | None:
-        """Return which joint's external effort is above its threshold, in a sentence, or None.
+        """Return a message naming a joint whose external effort exceeds its threshold, or None.
 
         Args:
             effort: external efforts, shape (n,), N m or N.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far thresholds for collisions must be from what ordinary motion shows."""
+"""Recommended collision thresholds, above the external efforts estimated in ordinary motion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kron_dynamics.typing import FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# Standard deviations of the noise: at 1 kHz a joint passes seven once in 12 years.
+# Margin in standard deviations of the noise: at 1 kHz a joint exceeds seven once in 12 years.
 _DEVIATIONS = 7.0
 
 
@@ -32,27 +32,27 @@ def advised_thresholds(
     mass_error: float = 0.05,
     friction_error: float = 0.3,
 ) -> FloatArray:
-    """Return the least thresholds that ordinary motion does not reach, shape (n,), N m or N.
+    """Return the lowest thresholds that ordinary motion does not reach, shape (n,), N m or N.
 
-    Seven standard deviations of the noise, and what errors of the model show: a share of the
-    greatest efforts of its motions, and a share of its friction. All for the worst of 500 poses
-    within the position limits. A push of three times as much is seen within 1.1 time constants
-    of the observer and two periods, wherever noise and model errors stand then.
+    A threshold is the sum of seven standard deviations of the noise, a share of the largest
+    efforts of motions (model errors) and a share of the friction, in the worst of 500 poses within
+    the position limits. A push of three times the threshold is detected within 1.1 time constants
+    of the observer plus two periods, for any noise and model errors at that time.
 
     Args:
         robot: the machine with rigid links.
-        bandwidth: of the observer, Hz.
+        bandwidth: bandwidth of the observer, Hz.
         period: time between states, s.
         velocity_noise: standard deviations, shape (n,), rad/s or m/s.
         effort_noise: standard deviations, shape (n,), N m or N.
-        velocity: greatest of ordinary motions, shape (n,), rad/s or m/s.
-        acceleration: greatest of ordinary motions, shape (n,), per s.
-        mass_error: relative, of masses and inertias.
-        friction_error: relative, of the friction.
+        velocity: largest velocities of ordinary motions, shape (n,), rad/s or m/s.
+        acceleration: largest accelerations of ordinary motions, shape (n,), rad/s^2 or m/s^2.
+        mass_error: relative error of masses and inertias.
+        friction_error: relative error of the friction.
     """
     q = poses_within_limits(robot)
     noise = noise_of_estimate(robot, q, bandwidth, period, velocity_noise, effort_noise)
-    # Signs of all joints' motions at random: two of each pose.
+    # Random signs of the velocities and accelerations of all joints, two draws per pose.
     signs = np.sign(np.random.default_rng(1).uniform(-1.0, 1.0, (2, 2, *q.shape)))
     efforts = [
         np.abs(robot.inverse_dynamics(q, rates * velocity, rates_of_rates * acceleration))

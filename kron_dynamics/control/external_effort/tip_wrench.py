@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wrench at a link that explains external joint efforts."""
+"""Wrench at a link, estimated from external joint efforts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 # Singular values of the dimensionless Jacobian below this are damped.
-_WELL_SEEN = 0.02
-# Fewer joints cannot tell a force from a moment.
+_WELL_OBSERVED = 0.02
+# Number of joints needed to distinguish a force from a moment.
 _FULL_WRENCH = 6
 
 
 class TipWrench:
-    r"""Force and moment at a link's origin whose joint efforts come nearest to given ones.
+    r"""Least-squares force and moment at a link's origin for given external joint efforts.
 
     .. math:: \min_w |J^T w - r|
 
-    A robot with fewer than six joints cannot tell a force from a moment: a pure force is assumed,
-    and the moment is 0. Lengths are in units of the robot's reach, so that N and N m are weighed
-    alike. Near a singularity the least squares are damped, and a direction that no joint effort
-    shows, whatever acts there, is 0: along a singular value s below s_0 = 0.02 the inverse is
+    A robot with fewer than six joints cannot distinguish a force from a moment: a pure force is
+    assumed, and the moment is 0. Lengths are in units of the robot's reach, so that N and N m have
+    comparable weights. Near a singularity the least squares are damped, and unobservable
+    directions are 0: for a singular value s below s_0 = 0.02 the inverse is
     s / (s^2 + s_0 (s_0 - s)), which is 1/s at s_0 and 0 at 0.
     """
 
@@ -38,7 +38,7 @@ class TipWrench:
 
         Args:
             robot: the machine with rigid links.
-            link: whose frame the wrench is at.
+            link: link in whose frame origin the wrench acts.
 
         Raises:
             UnknownFrameError: the robot has no such link.
@@ -53,7 +53,7 @@ class TipWrench:
         self._effort_unit = np.where(turning, reach, 1.0)
 
     def wrench(self, q: FloatArray, effort: FloatArray) -> FloatArray:
-        """Return [force; moment], shape (6,), N and N m, base axes, that acts on the link.
+        """Return [force; moment] acting on the link, shape (6,), N and N m, in base axes.
 
         Args:
             q: positions, shape (n,), rad or m.
@@ -62,7 +62,7 @@ class TipWrench:
         J = self._frame.jacobian(q)[: self._rows]
         A = (J * self._moment_unit[:, np.newaxis] / self._effort_unit).T
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
-        damped = np.maximum(_WELL_SEEN * (_WELL_SEEN - s), 0.0)
+        damped = np.maximum(_WELL_OBSERVED * (_WELL_OBSERVED - s), 0.0)
         gain = s / np.maximum(s**2 + damped, np.finfo(float).tiny)
         wrench = np.zeros(6)
         wrench[: self._rows] = (Vt.T * gain) @ (U.T @ (effort / self._effort_unit))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How flexible links vibrate while all joints do what they are told."""
+"""Vibration modes of flexible links with the joints clamped."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from kron_dynamics.typing import FloatArray
 
 
 class ClampedJointModes:
-    """Frequencies and damping ratios with the joints held, by pose: for `shape_trajectory`.
+    """Frequencies and damping ratios with clamped joints as functions of the pose.
 
-    They are those of links at rest that are not bent; the sag changes them in the second order
-    only. Called as ``modes(q)``.
+    For `shape_trajectory`; called as ``modes(q)``. The links are at rest and undeflected; their
+    sag under gravity has only a second-order effect.
     """
 
     def __init__(self, flexible: Robot) -> None:
-        """Take the modes of a robot, and compile what that needs.
+        """Prepare the modes of a robot, and compile the kernels.
 
         Args:
             flexible: the robot with its modal coordinates.
 
         Raises:
-            ModelError: no link bends, or they do not carry their weight.
+            ModelError: the robot has no flexible links, or they are unstable under their weight.
         """
         if not flexible.model.is_flexible:
             raise ModelError(f"'{flexible.model.name}' has no flexible links, so no modes")
@@ -41,7 +41,7 @@ class ClampedJointModes:
             q: positions of the joints, shape (n_j,), rad or m.
 
         Raises:
-            ModelError: at this pose the links give way under their weight.
+            ModelError: at this pose the links are unstable under their weight.
         """
         motion = np.zeros((3, self._robot.n))
         motion[0, : self._modal.start] = q
@@ -50,7 +50,7 @@ class ClampedJointModes:
             matrix[self._modal, self._modal]
             for matrix in (terms.mass_matrix, terms.stiffness_matrix)
         )
-        # Coordinates in which the mass is the unit matrix.
+        # Coordinates in which the mass matrix is the identity.
         basis = np.linalg.inv(np.linalg.cholesky(M))
         squares, shapes = np.linalg.eigh(basis @ ((K + K.T) / 2.0) @ basis.T)
         if not squares[0] > 0.0:

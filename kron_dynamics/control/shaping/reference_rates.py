@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity and acceleration of a reference that went from trajectory to trajectory."""
+"""Velocity and acceleration of a reference composed of successive trajectories."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kron_dynamics.control.reference.trajectory import Trajectory
 from kron_dynamics.exceptions import TrajectoryError
 from kron_dynamics.typing import FloatArray
 
-# A step that counts as none: against the greatest rate, and the resolution of "rest" of a
-# trajectory, rad or m, per s or s^2.
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
 
+# Steps that count as rounding: relative to the largest rate, plus an absolute tolerance, which is
+# the speed that counts as rest, rad or m, per s or s^2.
 _STEP = 1e-6
 _REST = 1e-7
-# Times that are the same but for rounding, s.
+# Times nearer than this are identical up to rounding, s.
 _SAME = 1e-9
 # Quintic positions have quartic velocities: 5 coefficients.
 _ORDER = 5
@@ -33,11 +33,11 @@ class ReferenceRates:
     """Piecewise polynomial rates of n joints at any time; zero before and after the motion.
 
     Attributes:
-        velocity: gives (K, n) at times (K,).
-        acceleration: likewise.
-        knots: times at which pieces meet, from the first to the last, s.
-        starts_moving: whether the first piece begins with a velocity.
-        smooth: whether the acceleration has no steps.
+        velocity: velocities (K, n) as a function of times (K,).
+        acceleration: accelerations (K, n) as a function of times (K,).
+        knots: times at which pieces meet, from the start to the end of the motion, s.
+        starts_moving: whether the motion begins with a velocity.
+        smooth: whether the acceleration is continuous.
     """
 
     velocity: PPoly
@@ -48,7 +48,7 @@ class ReferenceRates:
 
     @classmethod
     def of(cls, segments: Sequence[tuple[float, Trajectory]]) -> ReferenceRates:
-        """Return the rates of trajectories that each are followed until the next starts.
+        """Return the rates of trajectories, each followed until the next one starts.
 
         Args:
             segments: (start, trajectory), starts in s, ascending.
@@ -103,20 +103,20 @@ class ReferenceRates:
             acceleration,
             velocity.x[1:-1],
             starts_moving,
-            # Such a start has to be so long ago that nothing of it is still to arrive.
+            # `shape_trajectory` accepts a moving start only if all its parts have arrived.
             bool(np.all(_steps(acceleration)[int(starts_moving) :] <= 0.0)),
         )
 
     @property
     def resting(self) -> bool:
-        """Whether nothing moves at any time."""
+        """Whether the velocity is zero at all times."""
         return not self.velocity.c.any()
 
 
 def _pieces(
     start: float, trajectory: Trajectory, until: float
 ) -> list[tuple[float, float, FloatArray]]:
-    """Begin, end and coefficients (order, n) of each piece of the velocity before `until`."""
+    """Start, end and coefficients (order, n) of each piece of the velocity before `until`."""
     times, _, qd, _ = trajectory.grid(_ORDER)
     ends = times.reshape(-1, _ORDER)[:, [0, -1]]
     powers = np.vander(np.linspace(0.0, 1.0, _ORDER))
@@ -125,13 +125,13 @@ def _pieces(
     return [
         (start + begin, min(start + end, until), piece)
         for (begin, end), piece in zip(ends, coefficients, strict=True)
-        # A hold has a piece that begins when the trajectory has ended.
+        # Excludes the piece of a hold, which begins at the end of its trajectory.
         if start + begin < until - _SAME and begin < trajectory.duration
     ]
 
 
 def _steps(rates: PPoly) -> FloatArray:
-    """By how much each joint's rate steps at the inner breaks beyond rounding, (K, n)."""
+    """Steps of each joint's rate at the inner breaks, minus the rounding tolerance, (K, n)."""
     size = np.diff(rates.x)[:-1, np.newaxis]
     before, bound = np.zeros_like(rates.c[0, 1:]), np.zeros_like(rates.c[0, 1:])
     for coefficient in rates.c[:, :-1]:

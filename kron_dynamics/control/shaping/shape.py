@@ -17,13 +17,14 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 ModesOf = Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
 
-# Errors allowed: of the velocity, against the greatest of the joint; of the frequencies between
-# the poses they are taken at, against themselves; of the poses, by what it does to the frequency.
+# Relative tolerances: of the interpolated velocity (to the joint's largest velocity), of the
+# frequencies interpolated between poses, and of their change in a fixed-point iteration.
 _VELOCITY_ERROR = 1e-5
 _BETWEEN_POSES = 1e-5
 _AT_POSES = 1e-6
-# How far a start may be off, against the travel and the greatest velocity of the joint.
+# Allowed deviation of a given start, relative to the travel and the largest velocity of the joint.
 _START_GAP = 0.02
+# Initial and largest number of poses at which modes are evaluated, and most iterations.
 _POSES, _MOST_POSES, _MOST_ROUNDS = 33, 1025, 60
 
 
@@ -36,56 +37,57 @@ def shape_trajectory(
     past: Sequence[tuple[float, Trajectory]] = (),
     start: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
 ) -> Trajectory:
-    r"""Return the trajectory that leaves no vibration of the modes behind.
+    r"""Return the input-shaped trajectory, which leaves no residual vibration of the modes.
 
-    What the reference r gains at a time s arrives in parts, A_i at the times a_i(s):
+    An increment of the reference r at a time s arrives in parts, A_i at the times a_i(s):
 
     .. math:: r_{shaped}(t) = r(0) + \sum_i \int A_i(s) \dot r(s) H(t - a_i(s)) ds
 
-    a_i(s) is when the phase of the mode, the integral of its damped frequency wd along the shaped
-    motion itself, has grown by that of impulse i: ``phase(a_i) = phase(s) + wd t_i``. With a
-    constant frequency this is the plain convolution with the `shaper`. With a varying one the
-    impulses still meet the vibration in the right phase, and no part overtakes another: monotone
-    motions stay so. The amplitudes are those of the damping ratio at the time s, weighed by
-    ``sqrt(wd(s) / wd(a_i))``, as the vibration of a mode that the motion drives equally
-    at all poses changes in size with its frequency. What is left is of second order in the change
-    of the frequency over a period. Several modes are shaped for one after the other; all joints
-    get the same shaper, so they stay coordinated.
+    a_i(s) is the time at which the phase of the mode, the integral of its damped frequency wd
+    along the shaped motion itself, has grown by the phase of impulse i: ``phase(a_i) = phase(s) +
+    wd t_i``. With a constant frequency this is the plain convolution with the `shaper`. With a
+    varying one the impulses still act in the right phase of the vibration, and no part overtakes
+    another: monotone motions stay monotone. The amplitudes follow from the damping ratio at the
+    time s, weighted by ``sqrt(wd(s) / wd(a_i))``, because the amplitude of a mode that the motion
+    excites equally at all poses changes with its frequency. The residual vibration is of second
+    order in the change of the frequency per period. Several modes are shaped one after the other;
+    all joints get the same shaper, so they stay coordinated.
 
-    The motion starts and ends where r does, and ends at rest, later by the last delay at its end.
-    With constant frequencies positions, velocities and accelerations stay within the extremes of
-    those of r; with varying ones the velocity of a part grows by the ratio of the frequency at
-    its arrival to that at its start. Check the limits of what is returned.
+    The result starts and ends at the positions of r, and ends at rest, later by the last delay at
+    its end. With constant frequencies positions, velocities and accelerations stay within the
+    extremes of those of r; with varying ones the velocity of a part grows by the ratio of the
+    frequency at its arrival to that at its start. Check the limits of the result.
 
-    Where r has a continuous acceleration, from rest to rest, so has the result: quintic pieces.
-    Else its acceleration steps where a part of such a step arrives: cubic pieces. They meet where
-    a piece of r arrives, and are halved until their velocity is right, at three places of each,
-    to 1e-5 of the joint's greatest. For constant frequencies quintic pieces are right at once.
-    The frequencies are tabulated over time, denser until a spline finds those between to 1e-5.
+    If r has a continuous acceleration, from rest to rest, so has the result: quintic pieces.
+    Otherwise its acceleration steps where a part of a step arrives: cubic pieces. The pieces meet
+    at arrival times of the pieces of r, and are halved until the velocity error, at three points
+    of each, is below 1e-5 of the joint's largest velocity. For constant frequencies quintic pieces
+    are exact at once. The frequencies are tabulated over time, with density increased until
+    spline interpolation is accurate to 1e-5.
 
-    A trajectory that starts in motion cannot be shaped alone: part of what it goes on from has
-    still to arrive. Tell the references that were followed before, unshaped; the new one has to
-    go on from the *unshaped* state. The result then goes on from the shaped one; if frequencies
-    vary only nearly so, as the first parts were made for other arrivals than now come. Tell that
-    state too, as start: the difference then fades within the last delay, that of the
-    acceleration too where the result has a continuous one; else its first piece is a quintic one
-    that goes on from that acceleration.
+    A trajectory that starts in motion cannot be shaped alone, because delayed parts of the motion
+    before it have still to arrive. Pass the unshaped references followed before as `past`; the
+    new one has to continue the *unshaped* state. The result then continues the shaped motion, but
+    only approximately with varying frequencies, because the earlier parts were planned with other
+    arrival times. Pass the shaped state as `start` too: the difference then fades out within the
+    last delay, including that of the acceleration if the result has a continuous one; otherwise
+    the first piece is a quintic one that starts with that acceleration.
 
     Args:
         trajectory: r, of n joints.
         modes_of: gives the natural frequencies (m,) in rad/s and damping ratios (m,) of the m
             modes at a pose (n,), always in the same order; smooth.
         kind: 'zv', 'zvd' or 'ei', see `shaper`.
-        tolerated_vibration: of 'ei'.
-        past: (start, unshaped trajectory) of those followed before, in their order; start in s
-            against the start of the new one, so negative. Each was followed until the next. The
-            first starts at rest, or longer ago than the last delay.
-        start: (q, qd, qdd), each (n,), of the shaped reference at this moment.
+        tolerated_vibration: residual vibration of 'ei'.
+        past: (start, unshaped trajectory) of the references followed before, in their order; start
+            in s relative to the start of the new one, so negative. Each was followed until the
+            next one. The first starts at rest, or longer ago than the last delay.
+        start: (q, qd, qdd), each (n,), present state of the shaped reference.
 
     Raises:
-        TrajectoryError: r starts in motion and the past does not reach back far enough, steps in
-            velocity, start is elsewhere, or the modes change too fast along the motion.
-        ParameterError: there is no such kind, or a mode is out of its range.
+        TrajectoryError: r starts in motion and the past does not reach back far enough, the
+            velocity steps, start is too far off, or the modes change too fast along the motion.
+        ParameterError: the kind is unknown, or a mode is out of its range.
         NonFiniteError: a mode is NaN or infinite.
         ShapeError: modes_of gives arrays of wrong shapes.
     """
@@ -115,7 +117,7 @@ def shape_trajectory(
             start, (positions, velocities, accelerations), trajectory.joint_names
         )
         if not reference.smooth:
-            # It may step at this very moment: neither side of the step is a difference to fade.
+            # The acceleration may step at the start: its difference is not faded out.
             fading[2] = 0.0
         end = max(1, int(np.searchsorted(knots, motion.arrivals(np.zeros(1))[-1])))
         span = BPoly.from_derivatives(knots[[0, end]], [fading, np.zeros_like(fading)])
@@ -129,7 +131,7 @@ def shape_trajectory(
         velocities,
         accelerations if reference.smooth else None,
         start=start,
-        start_tolerance=np.inf,  # it has been checked
+        start_tolerance=np.inf,  # checked in _start_mismatch
     )
 
 
@@ -142,8 +144,8 @@ def _shaped(
 ) -> ShapedMotion:
     """Return the reference shaped for the modes along the shaped motion itself.
 
-    What arrives at a time depends on the poses before it only, so that taking the modes at the
-    poses found and shaping anew leads there.
+    By fixed-point iteration: evaluate the modes at the poses of the last shaped motion and shape
+    again. It converges because arrivals depend on earlier poses only.
     """
 
     def clocks_of(motion: ShapedMotion, times: FloatArray) -> list[ModeClock]:
@@ -171,8 +173,8 @@ def _shaped(
         if count > _MOST_POSES:
             break
     raise TrajectoryError(
-        f'frequencies or damping ratios jump along the motion: {count} poses do not say what they '
-        'are between, expected modes_of to be smooth and to keep the order of the modes'
+        f'frequencies or damping ratios jump along the motion: {count} poses do not resolve '
+        'them, expected modes_of to be smooth and to keep the order of the modes'
     )
 
 
@@ -181,7 +183,7 @@ def _start_mismatch(
     motion: tuple[FloatArray, FloatArray, FloatArray],
     names: tuple[str, ...],
 ) -> FloatArray:
-    """By how much start differs from the first state of a motion, shape (3, n)."""
+    """Difference of start from the first state of a motion, shape (3, n), after a check."""
     found = np.array([values[0] for values in motion])
     given = np.array([np.asarray(values, dtype=np.float64) for values in start])
     if given.shape != found.shape:

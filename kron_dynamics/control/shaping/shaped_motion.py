@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A reference convolved with a phase-varying shaper."""
+"""Input shaping of a reference in the phase of modes with varying frequencies."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _MOST_HALVINGS = 16
-# A velocity that counts as none, rad/s or m/s: rounding of joints that stay where they are.
+# Absolute velocity tolerance, rad/s or m/s: rounding of joints that do not move.
 _NO_VELOCITY = 1e-9
-# Knots nearer to each other than this, in rad of the fastest mode, are one: quintic pieces much
-# shorter would amplify rounding.
+# Knots nearer to each other than this, in rad of the fastest mode, are merged: much shorter
+# quintic pieces would amplify rounding.
 _LEAST_PHASE = 3e-3
 
 
 class _Warp:
-    """A function of time that grows: a phase of a mode; its inverse."""
+    """An increasing function of time, such as the phase of a mode, with its inverse."""
 
     def __init__(self, function: PPoly) -> None:
         self.value = function
@@ -38,11 +38,11 @@ class _Warp:
 
     @property
     def grows(self) -> bool:
-        """Whether it grows at every break."""
+        """Whether the function increases at every break."""
         return bool(np.all(self.rate(self.rate.x) > 0.0))
 
     def inverse(self, phase: FloatArray) -> FloatArray:
-        """Return the times, shape (K,), at which it has the values (K,)."""
+        """Return the times, shape (K,), at which the function has the values (K,)."""
         breaks = self.value.x
         t: FloatArray = np.interp(phase, self._at_breaks, breaks)
         for _ in range(50):
@@ -55,13 +55,13 @@ class _Warp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeClock:
-    """The phase of a mode along a motion, and the impulses its shaper makes of an increment.
+    """The phase of a mode along a motion, and the impulses that its shaper makes of an increment.
 
     Attributes:
-        frequency: of the times, rad/s: the damped one.
-        phase: its integral over time, rad.
-        parts: for each impulse its amplitude, by the time of the increment, that amplitude's
-            derivative, and the phase at which it arrives.
+        frequency: damped frequency as a function of time, rad/s.
+        phase: integral of the frequency over time, rad.
+        parts: for each impulse its amplitude, the derivative of the amplitude, and the phase of
+            its arrival, as functions of the time of the increment.
     """
 
     frequency: PPoly
@@ -77,18 +77,18 @@ class ModeClock:
         kind: str,
         tolerated_vibration: float,
     ) -> ModeClock:
-        """Return the clock of a mode known at times (K,); before and after it stays as it is.
+        """Return the clock of a mode given at times (K,); it is constant before and after them.
 
         Args:
             times: s, ascending.
-            frequencies: shape (K,), rad/s, without damping.
+            frequencies: undamped natural frequencies, shape (K,), rad/s.
             damping_ratios: shape (K,).
-            kind: of the shaper.
-            tolerated_vibration: of the kind 'ei'.
+            kind: kind of the shaper.
+            tolerated_vibration: residual vibration of the kind 'ei'.
 
         Raises:
-            ParameterError: there is no such shaper.
-            TrajectoryError: the mode changes so fast that impulses would overtake others.
+            ParameterError: the shaper does not exist.
+            TrajectoryError: the mode changes so fast that impulses would overtake each other.
         """
         from scipy.interpolate import PPoly  # takes long to import
 
@@ -105,8 +105,8 @@ class ModeClock:
             warp = _Warp(PPoly(coefficients, phase.x))
             if not (clock.grows and warp.grows):
                 raise TrajectoryError('a mode changes too fast to shape the trajectory for it')
-            # A step at the frequency w leaves an amplitude behind as sqrt(w): the quotient of
-            # energy and frequency of a free vibration stays the same while w changes slowly.
+            # Weights by the adiabatic invariant: energy / frequency of a free vibration is
+            # constant while the frequency w changes slowly, so amplitudes scale with sqrt(w).
             arrival = clock.inverse(warp.value(times))
             weights.append(amplitude * np.sqrt(rates / frequency(arrival)))
             warps.append(warp)
@@ -117,7 +117,7 @@ class ModeClock:
         return cls(frequency, clock, tuple(parts))
 
     def change_to(self, other: ModeClock, times: FloatArray) -> float:
-        """Return the largest difference of frequency, relative, and of amplitudes at the times."""
+        """Return the largest relative frequency difference or amplitude difference at times."""
         frequency = other.frequency(times)
         changes = [np.abs(self.frequency(times) / frequency - 1.0)]
         for (share, _, _), (other_share, _, _) in zip(self.parts, other.parts, strict=True):
@@ -126,20 +126,20 @@ class ModeClock:
 
 
 class ShapedMotion:
-    """A reference, shaped for one mode after the other. Times are in s, rates (K, n)."""
+    """A reference shaped for several modes in sequence. Times are in s, rates (K, n)."""
 
     def __init__(self, reference: ReferenceRates, clocks: Sequence[ModeClock]) -> None:
-        """Shape a reference for modes; without any it stays what it is."""
+        """Shape a reference for modes; without modes it is unchanged."""
         self._reference = reference
         self._clocks = tuple(clocks)
 
     @property
     def end(self) -> float:
-        """When the last increment has arrived whole."""
+        """Time at which all parts of the last increment have arrived."""
         return float(self.arrivals(self._reference.knots[-1:])[-1])
 
     def arrivals(self, times: FloatArray) -> FloatArray:
-        """Return when the parts of increments at the times (K,) arrive, ascending, (K p^m,)."""
+        """Return the arrival times of the parts of increments at times (K,), sorted, (K p^m,)."""
         for clock in self._clocks:
             times = np.concatenate(
                 [clock.phase.inverse(warp.value(times)) for _, _, warp in clock.parts]
@@ -158,7 +158,7 @@ class ShapedMotion:
         n = self._reference.velocity.c.shape[-1]
         qd, qdd = np.zeros((len(t), n)), np.zeros((len(t), n))
         for share, share_rate, warp in clock.parts:
-            s = warp.inverse(phase)  # when that was made which arrives at t
+            s = warp.inverse(phase)  # time of the increment that arrives at t
             ds = rate / warp.rate(s)
             dds = (growth - warp.curvature(s) * ds**2) / warp.rate(s)
             made_qd, made_qdd = self._rates(s, modes - 1)
@@ -169,7 +169,7 @@ class ShapedMotion:
         return qd, qdd
 
     def displacements(self, times: FloatArray) -> FloatArray:
-        """Return how far the joints have come since the first of the times, (K, n)."""
+        """Return the displacements of the joints since the first of the times, (K, n)."""
         half = np.diff(times) / 2.0
         t = (times[:-1] + half)[:, np.newaxis] + half[:, np.newaxis] * _NODES
         qd = self.rates(t.ravel())[0].reshape(*t.shape, -1)
@@ -179,17 +179,17 @@ class ShapedMotion:
     def interpolated(
         self, begin: float, velocity_error: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return points that polynomials join well.
+        """Return points whose polynomial interpolation is accurate.
 
-        They are times (K,) and displacements, velocities and accelerations, (K, n) each.
-        Quintic ones where the reference is smooth, else cubic ones from the first three.
+        These are times (K,) and displacements, velocities and accelerations, (K, n) each, for
+        quintic pieces if the reference is smooth, else without accelerations for cubic pieces.
 
         Args:
             begin: first of the times, s.
-            velocity_error: largest error between them, against the joint's greatest velocity.
+            velocity_error: largest interpolation error, relative to the joint's largest velocity.
 
         Raises:
-            TrajectoryError: there are no such times.
+            TrajectoryError: the error remains too large after all refinements.
         """
         from scipy.interpolate import BPoly, CubicHermiteSpline  # takes long to import
 
@@ -223,7 +223,7 @@ class ShapedMotion:
 
 
 def _spline_held_at_ends(times: FloatArray, values: FloatArray) -> PPoly:
-    """Return the spline through the values, constant before and after."""
+    """Return the cubic spline through the values, constant before and after."""
     from scipy.interpolate import CubicSpline, PPoly  # takes long to import
 
     spline = CubicSpline(times, values, bc_type=('not-a-knot', 'clamped'))

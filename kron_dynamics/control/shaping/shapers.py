@@ -1,14 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input shapers: a few impulses whose vibrations cancel each other.
+"""Input shapers: sequences of impulses whose vibrations cancel each other.
 
 Kinds, with K = exp(-pi z / sqrt(1 - z^2)) the decay over half a damped period Td:
 
 - `zv`, zero vibration: amplitudes (1, K) / (1 + K) at 0, Td/2. Exact at one frequency.
 - `zvd`, zero vibration and derivative: (1, 2 K, K^2) / (1 + K)^2 at 0, Td/2, Td. The residual
-  grows with the square of a small error of the frequency.
-- `ei`, extra insensitive: three impulses within about Td, whose residual has the tolerated value
-  V, at most, between two zeros on either side of the frequency.
+  vibration grows with the square of a small frequency error.
+- `ei`, extra insensitive: three impulses within about Td, whose residual vibration is at most the
+  tolerated value V between two zeros, one on either side of the frequency.
 
 Sources: Singer and Seering, Preshaping command inputs to reduce system vibration, 1990 (zv, zvd);
 Singhose, Seering and Singer, Residual vibration reduction using vector diagrams, 1994 (ei).
@@ -26,18 +26,18 @@ from kron_dynamics.exceptions import NonFiniteError, ParameterError
 from kron_dynamics.typing import ArrayLike, FloatArray
 
 KINDS = ('zv', 'zvd', 'ei')
-# Where the extra insensitive shaper's equations have the solution that is wanted.
+# Largest values for which the equations of the extra insensitive shaper are solved.
 _EI_DAMPING = 0.3
 _EI_TOLERANCE = 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shaper:
-    """Impulses that a motion is convolved with; arrays are read-only.
+    """Impulses with which a motion is convolved; arrays are read-only.
 
     Attributes:
-        amplitudes: share of each impulse, shape (p,), sum 1.
-        delays: when it comes, shape (p,), s, ascending from 0.
+        amplitudes: amplitudes of the impulses, shape (p,), sum 1.
+        delays: times of the impulses, shape (p,), s, ascending from 0.
     """
 
     amplitudes: FloatArray
@@ -50,7 +50,7 @@ class Shaper:
 
     @property
     def duration(self) -> float:
-        """Delay of the last impulse, in s: what a shaped motion is longer by."""
+        """Delay of the last impulse, in s, by which shaping lengthens a motion."""
         return float(self.delays[-1])
 
 
@@ -61,12 +61,13 @@ def shaper(
 
     Args:
         kind: 'zv', 'zvd' or 'ei'.
-        frequency: natural frequency w without damping, rad/s.
-        damping_ratio: z, of the critical damping; 0 <= z < 1, for 'ei' at most 0.3.
-        tolerated_vibration: V of 'ei', as a share of the unshaped, above 0 and at most 0.15.
+        frequency: undamped natural frequency w, rad/s.
+        damping_ratio: z; 0 <= z < 1, for 'ei' at most 0.3.
+        tolerated_vibration: V of 'ei', as a share of the unshaped vibration, above 0 and at most
+            0.15.
 
     Raises:
-        ParameterError: there is no such kind, or a number is out of its range.
+        ParameterError: the kind is unknown, or a number is out of its range.
         NonFiniteError: a number is NaN or infinite.
     """
     check_mode(frequency, damping_ratio)
@@ -75,10 +76,10 @@ def shaper(
 
 
 def convolved(shapers: Iterable[Shaper]) -> Shaper:
-    """Return the shaper that does what the given ones do one after the other: several modes.
+    """Return the convolution of shapers, one for each of several modes.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: no shaper is given.
     """
     given = list(shapers)
     if not given:
@@ -92,15 +93,15 @@ def convolved(shapers: Iterable[Shaper]) -> Shaper:
 
 
 def residual_vibration(shaper: Shaper, frequency: ArrayLike, damping_ratio: float) -> FloatArray:
-    """Return the vibration after the last impulse, as a share of the unshaped.
+    """Return the residual vibration after the last impulse, as a share of the unshaped one.
 
-    ``exp(-z w t_p) |sum_i A_i exp((z w + j wd) t_i)|``: the amplitude when the last impulse has
-    come, against that of one whole impulse when it has come.
+    ``exp(-z w t_p) |sum_i A_i exp((z w + j wd) t_i)|``: the amplitude right after the last
+    impulse, relative to the amplitude right after a single unit impulse.
 
     Args:
         shaper: the impulses.
-        frequency: natural frequencies w the machine may really have, any shape, rad/s.
-        damping_ratio: z it really has.
+        frequency: actual natural frequencies w of the machine, any shape, rad/s.
+        damping_ratio: actual damping ratio z.
 
     Returns:
         Shape of frequency, unit 1.
@@ -119,12 +120,12 @@ def residual_vibration(shaper: Shaper, frequency: ArrayLike, damping_ratio: floa
 
 
 def check_mode(frequency: float, damping_ratio: float, where: str = '') -> None:
-    """Refuse a mode that no shaper is made for.
+    """Refuse a mode for which no shaper exists.
 
     Args:
         frequency: rad/s.
-        damping_ratio: of the critical.
-        where: what to add to the message.
+        damping_ratio: unit 1.
+        where: text to add to the message.
 
     Raises:
         ParameterError: the frequency is not above 0, or the damping ratio not in [0, 1).
@@ -150,10 +151,10 @@ def damped(frequency: float, damping_ratio: float) -> float:
 def impulses(
     kind: str, damping_ratio: float, tolerated_vibration: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a shaper free of the frequency: amplitudes (p,) and phases wd t_i (p,) in rad.
+    """Return a shaper independent of the frequency: amplitudes (p,) and phases wd t_i (p,), rad.
 
     Raises:
-        ParameterError: there is no such kind, or 'ei' is not to be had for these numbers.
+        ParameterError: the kind is unknown, or 'ei' has no solution for these numbers.
         NonFiniteError: the tolerated vibration is NaN or infinite.
     """
     if kind not in KINDS:
@@ -172,9 +173,9 @@ def impulses(
 
 
 def _extra_insensitive(z: float, V: float, K: float) -> tuple[FloatArray, FloatArray]:
-    """Solve the shaper's own conditions: residual V, level, at w; 0 at a w below and one above.
+    """Solve for residual V with zero slope at w, and residual 0 at one lower and one higher w.
 
-    Curves fitted to this solution are found in the literature; they miss V by a few percent.
+    The literature has curves fitted to this solution; they miss V by a few percent.
     """
     if not np.isfinite(V):
         raise NonFiniteError(f'tolerated_vibration is {V}, expected a finite number')
@@ -199,7 +200,7 @@ def _extra_insensitive(z: float, V: float, K: float) -> tuple[FloatArray, FloatA
         level = (slope * middle.conjugate()).real
         return [low.real, low.imag, high.real, high.imag, abs(middle) ** 2 - V**2, level]
 
-    # Exact without damping; with it, near enough.
+    # Initial guess, exact without damping.
     guess = np.array([(1.0 + V), 2.0 * (1.0 - V) * K, (1.0 + V) * K**2])
     guess /= guess.sum()
     width = np.arccos((1.0 - V) / (1.0 + V)) / np.pi

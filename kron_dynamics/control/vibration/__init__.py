@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damping of flexible links: feedforward, Kalman filter, LQG, and the law made of them."""
+"""Vibration damping of flexible links: feedforward, Kalman filter, LQG and control laws."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Vibration damping as a control law: feedforward, friction, and gains for the pose."""
+"""Vibration damping as a control law: feedforward, friction compensation, pose-dependent gains."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ from kron_dynamics.exceptions import KronDynamicsError
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Interval for checking whether gains need updating, s: few poses change in less.
+# Interval at which new gains are requested, s: the pose changes little in less.
 _NEW_GAINS = 0.5
-# Part by which the mean time between states may be off the period of the gains, over about as
-# many states.
+# Allowed relative deviation of the mean time between states from the period of the gains, and
+# number of states in the moving average.
 _PERIOD_ERROR, _MEAN_OF = 0.1, 50
-# Share of the friction that is compensated in motions of the damper: full compensation causes
-# limit cycles when friction is overestimated.
+# Share of the friction compensated for motions of the damper: full compensation causes limit
+# cycles if friction is overestimated.
 _COMPENSATED = 0.7
-# Deadband, in standard deviations of the estimated rate: without it joints would hunt for the last
-# step of their encoders.
+# Deadband of the wanted rate, in standard deviations of the estimated rate: without it joints
+# would hunt within the resolution of their encoders.
 _NO_RATE = 0.5
-# Friction stops a joint; a filter that lets it do so in less than a period would swing.
+# Largest friction in the filter, as a share of the effort that stops the joint within one period:
+# more would make the filter oscillate.
 _STOPPED = 0.7
 
 
 @dataclass(slots=True, eq=False)
 class DampedTorqueState(LawState):
-    """What a run of `DampedTorque` remembers; arrays of shape (n,).
+    """State of a run of `DampedTorque`; arrays of shape (n,).
 
     Attributes:
-        links: along the reference.
-        damper: its filter.
-        vibrating: whether the reference makes the links vibrate.
-        mean_period: time between states, s.
-        taken: by friction, in this period, N m or N.
-        wanted: deviations of the joints, were there no friction, rad or m.
-        wanted_rate: their rates.
-        job: gains that are being made.
-        since_job: time since they were asked for, s.
-        no_gains: why there are none for this pose, or None.
+        links: state of the links along the reference.
+        damper: the damper with its filter state.
+        vibrating: whether the links vibrate along the reference.
+        mean_period: moving average of the time between states, s.
+        taken: effort reduction by friction in this period, N m or N.
+        wanted: deviations of the joints predicted without friction, rad or m.
+        wanted_rate: rates of these deviations.
+        job: running computation of gains.
+        since_job: time since it was requested, s.
+        no_gains: why there are no gains for this pose, or None.
     """
 
     links: FollowedLinks
@@ -65,7 +66,7 @@ class DampedTorqueState(LawState):
 
     @property
     def problem(self) -> str | None:
-        """What keeps the damping from being what it should, or None."""
+        """Why the damping is degraded, or None."""
         period = self.damper.gains.period
         if abs(self.mean_period - period) > _PERIOD_ERROR * period:
             return f'states come every {self.mean_period:.3g} s, gains are for {period:.3g} s'
@@ -80,20 +81,21 @@ class DampedTorqueState(LawState):
         return e, ed
 
     def set_applied_effort(self, effort: FloatArray) -> None:
-        """Tell the efforts that were sent: see `LawState`."""
+        """Report the efforts that were sent: see `LawState`."""
         self.damper.set_applied_effort(effort - self.taken)
 
 
 class DampedTorque(ControlLaw[DampedTorqueState]):
-    """Efforts of the reference under flexible links, and a `VibrationDamper` for the rest.
+    """Feedforward of the reference with flexible links, plus a `VibrationDamper`.
 
-    The damper measures positions alone. Gains for another pose are made in the background, and
-    the newest serve the next run.
+    The damper uses measured positions only. Gains for new poses are computed in the background;
+    the next run starts with the latest ones.
 
-    Coulomb friction that is stronger than a vibration holds the joints, and nothing would be seen
-    or damped. Where friction is compensated, the filter knows what of the efforts it takes, at
-    the estimated rates; and the drives get a share of it for the rates that the joints would have
-    without it, as the regulator moves them. That is no measured rate, so there is no chatter.
+    Coulomb friction that exceeds the vibration's joint efforts blocks the joints, so that the
+    vibration would be neither observed nor damped. With friction compensation, the filter takes
+    the friction at the estimated rates into account. In addition the drives compensate a share of
+    the friction at the rates that the regulator would cause without friction. These are not
+    measured rates, so the drives do not chatter.
     """
 
     def __init__(
@@ -109,12 +111,12 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         """Make the law.
 
         Args:
-            rigid: the robot with stiff links, for the friction in its joints.
-            links: its flexible links. If they vibrate along the reference, the damper leaves
-                that vibration alone: a shaped reference ends it.
-            damper: with gains for the first pose.
-            gains_at: makes gains for joint positions (n_j,), such as `GainSchedule.at`.
-            background: where it runs.
+            rigid: the robot with rigid links, for the friction in its joints.
+            links: feedforward of its flexible links. If they vibrate along the reference, the
+                damper does not act on that vibration, which the shaped reference ends.
+            damper: damper with gains for the first pose.
+            gains_at: returns gains for joint positions (n_j,), such as `GainSchedule.at`.
+            background: executor that runs `gains_at`.
             compensate_friction: whether to compensate the friction of the model.
         """
         self._rigid = rigid
@@ -126,7 +128,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of the model that are in its efforts."""
+        """Model terms that the efforts contain."""
         every = frozenset(TERMS)
         return every if self._compensate_friction else every - {'friction'}
 
@@ -154,7 +156,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         q_ref, qd_ref, _ = reference
         damper = state.damper
         efforts = self._links.follow(state.links, *reference, elapsed)
-        # Links that vibrate as they should show no deviation, at any time.
+        # Links that vibrate as predicted have zero deviation.
         steady = state.links.deflection
         if state.vibrating:
             steady = np.zeros_like(steady)
@@ -170,7 +172,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
     def _friction_taken(
         self, damper: VibrationDamper, q: FloatArray, qd_ref: FloatArray, friction: FloatArray
     ) -> FloatArray:
-        """Friction at the estimated rates beyond that of the reference, shape (n,)."""
+        """Friction at the estimated rates minus that at the reference rates, limited, (n,)."""
         rate = damper.rate_deviation
         taken = self._rigid.joint_friction(qd_ref + rate) - friction
         most = np.abs(rate) * self._rigid.mass_matrix(q).diagonal()
@@ -178,7 +180,7 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
         return np.clip(taken, -most, most)
 
     def _renew_gains(self, state: DampedTorqueState, q: FloatArray, elapsed: float) -> None:
-        """Take gains that are ready, and ask for others now and then."""
+        """Adopt finished gains, and request new ones periodically."""
         state.since_job += elapsed
         if state.job is not None and state.job.done():
             job, state.job = state.job, None
@@ -186,14 +188,14 @@ class DampedTorque(ControlLaw[DampedTorqueState]):
                 state.damper.gains = self._damper.gains = job.result()
                 state.no_gains = None
             except KronDynamicsError as error:
-                state.no_gains = str(error)  # the former ones stay
+                state.no_gains = str(error)  # the previous gains are kept
         if state.job is None and state.since_job >= _NEW_GAINS:
             state.job = self._background.submit(self._gains_at, q.copy())
             state.since_job = 0.0
 
 
 def _clear_rate(state: DampedTorqueState) -> FloatArray:
-    """Rates wanted, less what is too small to be told from none, shape (n,)."""
+    """Wanted rates after a deadband of the size of the estimation error, shape (n,)."""
     gains, rate = state.damper.gains, state.wanted_rate
     first = len(gains.joint_names)
     variance = gains.filter.covariance.diagonal()[first : first + len(rate)]
@@ -203,7 +205,7 @@ def _clear_rate(state: DampedTorqueState) -> FloatArray:
 
 
 def _predict_frictionless(state: DampedTorqueState, deviation: FloatArray) -> None:
-    """Move the joints on as the regulator would without friction, under these links."""
+    """Advance the wanted deviations by one period of the regulator without friction."""
     gains, n_j = state.damper.gains, len(state.wanted)
     x = np.concatenate(
         (

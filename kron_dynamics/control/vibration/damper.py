@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damping of elastic links by the joints' drives, from measurements of the joints alone."""
+"""Vibration damping of elastic links by the drives, with measurements of the joints only."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from kron_dynamics.typing import ArrayLike, FloatArray
 
 
 class VibrationDamper:
-    r"""Linear-quadratic-Gaussian law: a Kalman filter sees the modes, the drives damp them.
+    r"""Linear-quadratic-Gaussian law: a Kalman filter estimates the modes, the drives damp them.
 
     .. math:: \tau = \tau_{ff} - F \hat x, \quad \hat x = (\delta q, \delta \dot q, d)
 
-    Deviations of the joints are from the reference; those of the modes from the quasi-static
-    deflection e_ref and from rate 0. Where e_ref carries the modes' part of inverse dynamics at
-    (q_ref, e_ref), modal rates and accelerations 0, and the joints' part is the feedforward,
-    they obey the linear model. A leap of the acceleration then makes e_ref leap: the estimated
-    deflection stays, and the difference is damped like any other vibration. Joint references
-    are taken to be smooth; a step of position is understood, one of rate is a disturbance.
+    Deviations of the joints are relative to the reference; those of the modes relative to the
+    quasi-static deflection e_ref with rate 0. They obey the linear model if e_ref is in
+    equilibrium (the modal part of inverse dynamics at (q_ref, e_ref) vanishes with modal rates
+    and accelerations 0) and the feedforward is the joint part. A step of the acceleration is then
+    a step of e_ref: the estimated deflection is continuous, and the difference is damped like any
+    other vibration. Steps of the joint reference's position are handled; steps of its rate act as
+    disturbances.
 
-    The filter predicts with the effort that was applied. It stays right while a drive saturates,
-    and nothing winds up. Friction and errors of the weight show up as a slow effort d, which is
-    estimated and taken off, so that joints come to their reference.
+    The filter predicts with the applied effort, so it stays correct while a drive saturates, and
+    nothing winds up. Friction and gravity errors appear as a slow effort d, which is estimated
+    and compensated, so that joints reach their reference.
 
-    It has a state: call `update` once per period, from one thread.
+    The damper has a state: call `update` once per period, from one thread.
     """
 
     def __init__(
         self, gains: DampingGains, effort_limit: ArrayLike, *, continuous: ArrayLike | None = None
     ) -> None:
-        """Make a damper that has seen nothing yet.
+        """Make a damper at rest.
 
         Args:
-            gains: for the first operating point.
-            effort_limit: of the n_j drives, shape (n_j,), N m or N; inf for none.
-            continuous: whether a joint turns without end, so that whole turns of error do not
-                count, shape (n_j,); None for no such joint.
+            gains: gains of the first operating point.
+            effort_limit: limits of the n_j drives, shape (n_j,), N m or N; inf for none.
+            continuous: mask of the continuous joints, whose errors are wrapped, shape (n_j,); None
+                for no such joint.
 
         Raises:
             ParameterError: a limit cannot be used, or continuous has another shape.
@@ -65,7 +66,7 @@ class VibrationDamper:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the state: the next update takes the links to be at rest where they hang."""
+        """Reset the state: the next update assumes the links at rest in static deflection."""
         self._started = False
         self._x = np.zeros(2 * self._n + self._n_j)
         self._reference = np.zeros(self._n)
@@ -76,7 +77,7 @@ class VibrationDamper:
         """The gains in use. New ones may be set at any time; the estimate carries over.
 
         Raises:
-            ParameterError: new ones are for other coordinates or another period.
+            ParameterError: new gains are for other coordinates or another period.
         """
         return self._gains
 
@@ -101,20 +102,20 @@ class VibrationDamper:
     ) -> FloatArray:
         """Return the efforts of this period, within the limits, shape (n_j,), N m or N.
 
-        A call that raises leaves the damper as it was.
+        A call that raises leaves the state unchanged.
 
         Args:
             q: measured joint positions, shape (n_j,), rad or m.
-            qd: measured joint rates, shape (n_j,); not used, and may be None, where the gains
-                were made without `NoiseModel.rate_noise`.
-            q_ref: reference, shape (n_j,), rad or m.
-            qd_ref: its rate, shape (n_j,).
+            qd: measured joint rates, shape (n_j,); unused, and may be None, if the gains were
+                designed without `NoiseModel.rate_noise`.
+            q_ref: reference positions, shape (n_j,), rad or m.
+            qd_ref: reference rates, shape (n_j,).
             deflection_ref: quasi-static modal deflections of the reference, shape (n_m,).
-            feedforward: efforts that the reference takes, shape (n_j,), N m or N.
+            feedforward: efforts of the reference, shape (n_j,), N m or N.
 
         Raises:
             ShapeError: an array has another shape.
-            NonFiniteError: an entry is NaN or infinite, which the state would never lose.
+            NonFiniteError: an entry is NaN or infinite, which would corrupt the state for good.
         """
         gains, n, n_j = self._gains, self._n, self._n_j
         measured = gains.filter.measured
@@ -129,7 +130,7 @@ class VibrationDamper:
         if self._started:
             x = gains.transition @ self._x + gains.input @ (self._applied - self._feedforward)
             leap = reference - self._reference
-            # What the joints' reference moved beyond its own rate.
+            # Step of the joint reference: its change minus the integral of its rate.
             leap[:n_j] -= gains.period / 2.0 * (qd_ref + self._rate)
             leap[:n_j] = shorter_way(leap[:n_j], self._turns)
             x[:n] -= leap
@@ -146,10 +147,10 @@ class VibrationDamper:
         return effort
 
     def set_applied_effort(self, effort: FloatArray) -> None:
-        """Tell the efforts, shape (n_j,), that really move the joints, if not those of `update`.
+        """Report the efforts, shape (n_j,), acting on the joints, if not those of `update`.
 
-        A guard may have limited them, friction have taken a part that is known: untold, the
-        filter would take the difference for a disturbance.
+        A guard may have limited them, or a known friction reduced them; unreported, the filter
+        would estimate the difference as a disturbance.
 
         Raises:
             ShapeError: effort has another shape.
@@ -159,7 +160,7 @@ class VibrationDamper:
 
     @property
     def deflection(self) -> FloatArray:
-        """Estimated modal coordinates, shape (n_m,), as of the last update."""
+        """Estimated modal coordinates at the last update, shape (n_m,)."""
         deflection: FloatArray = (self._reference + self._x[: self._n])[self._n_j :]
         return deflection
 
@@ -170,12 +171,12 @@ class VibrationDamper:
 
     @property
     def rate_deviation(self) -> FloatArray:
-        """Estimated rates of the joints beyond the reference, shape (n_j,), rad/s or m/s."""
+        """Estimated joint rates relative to the reference, shape (n_j,), rad/s or m/s."""
         return self._x[self._n : self._n + self._n_j].copy()
 
     @property
     def disturbance(self) -> FloatArray:
-        """Estimated slow efforts d on the joints, shape (n_j,), N m or N: minus the friction."""
+        """Estimated slow efforts d on the joints, (n_j,), N m or N, such as negative friction."""
         return self._x[2 * self._n :].copy()
 
     def _vector(self, label: str, value: FloatArray | None, size: int) -> FloatArray:
@@ -192,9 +193,9 @@ class VibrationDamper:
 
 
 class GainSchedule:
-    """Gains for the pose the machine is in, made anew once it or its payload is another.
+    """Gains for the present pose, recomputed when the pose or the payload changes.
 
-    Not for the control cycle: at a new pose a linearization and two Riccati equations are due.
+    Not for the control cycle: a new pose requires a linearization and two Riccati equations.
     """
 
     def __init__(
@@ -204,15 +205,15 @@ class GainSchedule:
         tolerance: ArrayLike,
         parameters: Callable[[], FloatArray] = lambda: np.zeros(0),
     ) -> None:
-        """Make a schedule without gains yet.
+        """Make a schedule without gains.
 
         Args:
-            linearize: makes the model about rest at joint positions of shape (n_j,).
-            design: makes its gains.
-            tolerance: how far a joint may be from the pose of the gains, shape (n_j,), rad or m,
-                above 0; inf for a joint that changes nothing.
-            parameters: of the robot now, such as `Robot.inertial_parameters`: gains hold for
-                these alone.
+            linearize: returns the linear model about rest at joint positions, shape (n_j,).
+            design: returns the gains of a linear model.
+            tolerance: allowed distance of a joint from the pose of the gains, shape (n_j,), rad or
+                m, above 0; inf for a joint without influence on the gains.
+            parameters: returns the present parameters of the robot, for example
+                `Robot.inertial_parameters`; other parameters require new gains.
 
         Raises:
             ParameterError: a tolerance cannot be used.
@@ -227,10 +228,8 @@ class GainSchedule:
     def at(self, q: ArrayLike) -> DampingGains:
         """Return the gains for a pose: the same object while the pose stays within tolerance.
 
-        Other parameters ask for other gains in any pose.
-
-        Where they cannot be made it raises what `linearize` or `design` does; the schedule then
-        still holds the former ones.
+        Changed parameters require new gains in any pose. Errors of `linearize` and `design` are
+        passed on; the schedule then keeps the previous gains.
 
         Args:
             q: joint positions, shape (n_j,), rad or m.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What flexible links do while the joints follow their reference, and what that takes."""
+"""Motion of flexible links while the joints follow the reference, and the efforts it requires."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kron_dynamics.equilibrium import quasi_static_equilibrium
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Longest integration step, in rad of the fastest mode: an error of the amplitude of 2e-5 a turn.
+# Longest integration step, in rad of the fastest mode: amplitude error 2e-5 per vibration period.
 _STEP_PHASE = 0.3
 
 
 @dataclass(slots=True, eq=False)
 class FollowedLinks:
-    """Links along a reference.
+    """State of the flexible links along a reference.
 
     Attributes:
         deflection: modal coordinates, shape (n_m,).
-        rate: their rates, shape (n_m,), per s.
-        reference: the last state of the reference, shape (3, n_j); None at the start.
+        rate: rates of the modal coordinates, shape (n_m,), per s.
+        reference: last (q, qd, qdd) of the reference, shape (3, n_j); None at the start.
     """
 
     deflection: FloatArray
@@ -35,25 +35,25 @@ class FollowedLinks:
 class FlexibleFeedforward:
     r"""Modal coordinates along a reference, and the efforts that keep the joints on it.
 
-    A known link model gives known joint reactions. The joints' part
-    of inverse dynamics of the flexible robot makes the joints follow the reference exactly, so
-    that links vibrate as with joints that are held, whatever the joints' friction does:
+    With the joint part of the flexible robot's inverse dynamics as efforts, the joints follow the
+    reference exactly. The links then vibrate as with clamped joints, independent of the joint
+    friction:
 
     .. math:: M_{ee} \ddot e = -M_{eq} \ddot q_{ref} - h_e(q_{ref}, e, \dot q_{ref}, \dot e)
 
-    Either the links vibrate so, as they do after a reference that is shaped for these modes, or
-    not at all: then e is the quasi-static deflection, and its rates count as zero.
+    Either this vibration is integrated, for references shaped for these modes, or the links are
+    assumed not to vibrate: then e is the quasi-static deflection with zero rates.
     """
 
     def __init__(self, flexible: Robot, *, vibrating: bool) -> None:
-        """Make links that have not moved yet.
+        """Make the feedforward, and compile its kernels.
 
         Args:
             flexible: the robot with its modal coordinates.
-            vibrating: whether the reference makes the links vibrate, or only bend.
+            vibrating: whether to integrate the vibration, or to use quasi-static deflections.
 
         Raises:
-            ModelError: no link bends.
+            ModelError: the robot has no flexible links.
         """
         self._robot = flexible
         self._count = flexible.model.joint_count
@@ -61,21 +61,21 @@ class FlexibleFeedforward:
         self._damping = flexible.model.structural_damping[self._count :]
         self._fastest = float(ClampedJointModes(flexible)(np.zeros(self._count))[0][-1])
         rest = np.zeros(self._count)
-        self.follow(self.start(rest), rest, rest, rest, 0.0)  # compiles what the cycle needs
+        self.follow(self.start(rest), rest, rest, rest, 0.0)  # compiles the kernels
 
     @property
     def vibrating(self) -> bool:
-        """Whether the reference makes the links vibrate, or only bend."""
+        """Whether the vibration is integrated; otherwise deflections are quasi-static."""
         return self._vibrating
 
     def start(self, q: FloatArray) -> FollowedLinks:
-        """Return links that hang at rest.
+        """Return the links at rest in static deflection.
 
         Args:
             q: positions of the joints, shape (n_j,), rad or m.
 
         Raises:
-            ModelError: the links do not carry their weight there.
+            ModelError: the links have no stable equilibrium under gravity at q.
         """
         e = quasi_static_equilibrium(self._robot, q)[self._count :]
         return FollowedLinks(e, np.zeros_like(e))
@@ -88,17 +88,17 @@ class FlexibleFeedforward:
         qdd: FloatArray,
         elapsed: float,
     ) -> FloatArray:
-        """Move on to a state of the reference; return efforts without friction, shape (n_j,).
+        """Advance the links to a reference state; return efforts without friction, shape (n_j,).
 
         Args:
-            links: along the reference so far; they are changed.
-            q: positions of the joints, shape (n_j,), rad or m.
-            qd: their rates, shape (n_j,).
-            qdd: their accelerations, shape (n_j,).
-            elapsed: time since the last state, s. The accelerations change evenly in it.
+            links: state of the links; updated in place.
+            q: reference positions of the joints, shape (n_j,), rad or m.
+            qd: reference rates, shape (n_j,).
+            qdd: reference accelerations, shape (n_j,).
+            elapsed: time since the last state, s; the reference is interpolated linearly in it.
 
         Raises:
-            ModelError: links that only bend give way under this motion.
+            ModelError: the links have no quasi-static equilibrium in this motion.
         """
         reference = np.array((q, qd, qdd))
         bent = np.zeros((3, self._robot.n))
@@ -108,7 +108,7 @@ class FlexibleFeedforward:
             M = self._robot.mass_matrix(bent[0])[self._count :, self._count :]
             mobility = np.asarray(
                 np.linalg.inv(M), dtype=np.float64
-            )  # hardly changes in so short a time
+            )  # assumed constant during the step
             if links.reference is not None and elapsed > 0.0:
                 self._integrate(links, links.reference, reference, elapsed, mobility)
             links.reference = reference
@@ -139,7 +139,7 @@ class FlexibleFeedforward:
         duration: float,
         mobility: FloatArray,
     ) -> None:
-        """Classical fourth-order steps between two states of the reference."""
+        """Classical RK4 steps between two states of the reference."""
         steps = max(1, int(np.ceil(duration * self._fastest / _STEP_PHASE)))
         h = duration / steps
         for k in range(steps):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Computed torque for links that vibrate along a shaped reference."""
+"""Computed torque for flexible links that vibrate along a shaped reference."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(slots=True, eq=False)
 class FlexibleTorqueState(LawState):
-    """Links as they vibrate along the reference."""
+    """State of the links along the reference."""
 
     links: FollowedLinks
 
 
 class FlexibleTorque(ControlLaw[FlexibleTorqueState]):
-    r"""Computed torque of the rigid robot, and the reaction of links that vibrate.
+    r"""Computed torque of the rigid robot plus the predicted reaction of flexible links.
 
     .. math:: \tau = \tau_{rigid} + ID_{flexible}(ref, e) - ID_{rigid}(ref)
 
-    With e predicted by `FlexibleFeedforward`. The joints follow the reference as they would under
-    stiff links, so that the links vibrate as with joints that are held. Feedback sees nothing of
-    it, and what the prediction misses meets the same gains as before.
+    The modal coordinates e are predicted by `FlexibleFeedforward`. The joints follow the reference
+    as with rigid links, so the links vibrate as with clamped joints. The predicted vibration
+    causes no tracking error; prediction errors are controlled by the gains of the rigid robot.
     """
 
     def __init__(self, law: ComputedTorque, rigid: Robot, links: FlexibleFeedforward) -> None:
         """Make the law.
 
         Args:
-            law: for the rigid robot.
-            rigid: that robot.
-            links: its flexible links, vibrating or not.
+            law: control law of the rigid robot.
+            rigid: the rigid robot.
+            links: feedforward of its flexible links.
         """
         self._law = law
         self._rigid = rigid
@@ -44,7 +44,7 @@ class FlexibleTorque(ControlLaw[FlexibleTorqueState]):
 
     @property
     def terms(self) -> frozenset[str]:
-        """Terms of the model that are in its efforts."""
+        """Model terms that the efforts contain."""
         return self._law.terms | {'flexible'}
 
     def start(self, q: FloatArray) -> FlexibleTorqueState:

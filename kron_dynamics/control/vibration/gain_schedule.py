@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Vibration damping for a robot, made from what a controller is given anyway."""
+"""Gain schedule of vibration damping, designed from the usual settings of a controller."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# A joint that moves by this part of its range asks for new gains.
+# Gains are recomputed after a joint has moved by this share of its range.
 _SAME_POSE = 0.02
 _TURN = 2.0 * np.pi
-# Drift of the unknown effort, against the usual. Where friction holds a joint, more of it makes
-# the joint hunt; where the model's weight is wrong, less takes longer to carry it.
+# Factor on the default drift of the disturbance effort. With more drift, joints held by friction
+# hunt; with less, errors of the gravity model are compensated more slowly.
 _DRIFT = 0.1
 
 
@@ -30,18 +30,18 @@ def damping_schedule(
     resolution: FloatArray,
     period: float,
 ) -> GainSchedule:
-    """Return the gains of vibration damping by pose.
+    """Return the gains of vibration damping as a function of the pose.
 
-    Joints are as stiff as the position gains make them under computed torque: a deviation counts
-    as much as the effort that kp answers it with, ``M_jj kp dq``, and a rate as that deviation
-    times sqrt(kp). Modes count as in `LqrWeights.of`.
+    The weights give the joints the stiffness they have under computed torque: a deviation dq is
+    weighted like the effort ``M_jj kp dq``, and a rate like that of the deviation rate / sqrt(kp).
+    Modes are weighted as in `LqrWeights.of`.
 
     Args:
         flexible: the robot with its modal coordinates.
         kp: position gains, shape (n_j,), 1/s^2, above 0.
-        effort_limit: of the drives, shape (n_j,), N m or N.
-        resolution: smallest step of the measured positions, shape (n_j,), rad or m.
-        period: of control, s.
+        effort_limit: effort limits of the drives, shape (n_j,), N m or N.
+        resolution: resolution of the measured positions, shape (n_j,), rad or m.
+        period: control period, s.
     """
     model = flexible.model
     count = model.joint_count

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Kalman filter of an elastic machine whose joints alone are measured.
+r"""Kalman filter of an elastic machine with measurements of the joints only.
 
 The state is ``x = (dq, dqd, d)``: deviations of all n coordinates and their rates, and a slowly
-drifting effort d on each of the n_j joints, which stands for friction and errors of the model.
+drifting effort d on each of the n_j joints, which represents friction and model errors.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from kron_dynamics.exceptions import ModelError, NonFiniteError, ParameterError
 from kron_dynamics.linearized import LinearizedModel
 from kron_dynamics.typing import ComplexArray, FloatArray
 
-# A mode that efforts move, or joints show, by less than this part of the scales is out of reach.
+# Singular value, relative to the fastest pole, below which a mode is uncontrollable or
+# unobservable.
 _OUT_OF_REACH = 1e-6
-# A mode out of reach must decay by itself, at this part of the system's fastest rate or more.
+# Least decay rate of such a mode, relative to the fastest pole.
 _DECAYS = 1e-9
 
 
@@ -28,18 +29,18 @@ _DECAYS = 1e-9
 class NoiseModel:
     """Process noise (Q) and measurement noise (R) of the Kalman filter.
 
-    Process noise is white. Its size is the standard deviation of its mean over one second, so
+    Process noise is white. It is given as the standard deviation of its mean over one second, so
     that it does not depend on the control period.
 
     Attributes:
         joint_effort: process noise on the joints, shape (n_j,), N m or N, 0 or more.
         modal_force: process noise on the modal coordinates, shape (n_m,), 0 or more.
-        drift: how far the slow effort d wanders in one second, standard deviation, shape (n_j,),
+        drift: standard deviation of the change of the slow effort d in one second, shape (n_j,),
             N m or N, above 0.
-        resolution: smallest step of the measured positions, shape (n_j,), rad or m, above 0;
-            the error is spread evenly over the step, so its standard deviation is step/sqrt(12).
+        resolution: resolution of the measured positions, shape (n_j,), rad or m, above 0; the
+            quantization error is uniform, so its standard deviation is resolution/sqrt(12).
         rate_noise: standard deviation of the measured rates, shape (n_j,), above 0; None if rates
-            are not measured on their own, as where they are differences of positions.
+            are not measured independently, for example if they are differences of positions.
     """
 
     joint_effort: FloatArray
@@ -65,33 +66,34 @@ class NoiseModel:
 
 
 class SampledPlant:
-    """A linear model between two control cycles, in numbers near 1.
+    """Scaled discrete-time linear model between two control cycles.
 
-    A machine of 1e6 kg, 1e11 N m^2 and 1e-4 rad has matrices that no Riccati solver likes.
-    All arrays here belong to ``x / state_scale`` and ``effort / effort_scale``.
+    Without scaling, the matrices of a machine with 1e6 kg, 1e11 N m^2 and 1e-4 rad are too
+    ill-conditioned for Riccati solvers. All arrays are for ``x / state_scale`` and
+    ``effort / effort_scale``.
 
     Attributes:
-        transition: a of ``x+ = A x + B u``, shape (2n + n_j, 2n + n_j); its last rows hold d.
+        transition: A of ``x+ = A x + B u``, shape (2n + n_j, 2n + n_j); its last rows keep d.
         input: B, shape (2n + n_j, n_j); efforts are held over the period.
-        undampable_modes: coordinates of modes that decay by themselves, and that efforts
-            hardly move or joints hardly show (unobservable ones).
+        undampable_modes: coordinates of uncontrollable or unobservable modes, which decay by
+            their own damping.
     """
 
     def __init__(
         self, model: LinearizedModel, period: float, state_scale: FloatArray, effort: FloatArray
     ) -> None:
-        """Sample a model.
+        """Discretize a model.
 
         Args:
-            model: about the operating point; its first n_j coordinates have drives.
-            period: of control, s.
-            state_scale: usual sizes of dq and dqd, shape (2n,), above 0.
-            effort: usual sizes of the efforts, shape (n_j,), above 0.
+            model: linear model about the operating point; its first n_j coordinates have drives.
+            period: control period, s.
+            state_scale: typical magnitudes of dq and dqd, shape (2n,), above 0.
+            effort: typical magnitudes of the efforts, shape (n_j,), above 0.
 
         Raises:
             ParameterError: the period is not positive, or a mode is too fast for it.
             NonFiniteError: the model holds a NaN or an infinity.
-            ModelError: a mode that does not decay can be neither damped nor seen; names it.
+            ModelError: an undamped mode is not controllable or not observable; names it.
         """
         from scipy.linalg import expm  # takes long to import
 
@@ -118,7 +120,11 @@ class SampledPlant:
         self.input[2 * n :] = 0.0
 
     def _check(self) -> tuple[str, ...]:
-        """Popov, Belevitch and Hautus's test of each eigenvalue, and Nyquist's."""
+        """Check each eigenvalue: Popov-Belevitch-Hautus tests, and the Nyquist limit.
+
+        Returns:
+            coordinates of the uncontrollable or unobservable modes that decay by themselves.
+        """
         n = self.n
         A, B = self._rates[: 2 * n, : 2 * n], self._rates[: 2 * n, 2 * n :]
         poles: ComplexArray = np.linalg.eigvals(A).astype(np.complex128)
@@ -126,11 +132,13 @@ class SampledPlant:
         out_of_reach = []
         for pole in poles[poles.imag >= 0.0]:
             rest = A - pole * np.eye(2 * n)
-            moved, driven = _least(np.hstack((rest, B)).T)
-            shown, seen = _least(np.vstack((rest, fastest * np.eye(2 * n)[: self.n_joints])))
+            control, driven = _least(np.hstack((rest, B)).T)
+            observation, observed = _least(
+                np.vstack((rest, fastest * np.eye(2 * n)[: self.n_joints]))
+            )
             for size, shape, trouble in (
-                (moved, driven, 'cannot be moved by efforts of the joints'),
-                (shown, seen, 'does not show in positions of the joints'),
+                (control, driven, 'is not controllable by the efforts of the joints'),
+                (observation, observed, 'is not observable in the positions of the joints'),
             ):
                 if size >= _OUT_OF_REACH * fastest:
                     continue
@@ -154,9 +162,9 @@ class SampledPlant:
         return self.names[int(energies.argmax())]
 
     def noise(self, noise_model: NoiseModel) -> FloatArray:
-        """Return the covariance that a period adds to the scaled state.
+        """Return the process noise covariance of one period for the scaled state.
 
-        Van Loan's integral, shape (2n + n_j, 2n + n_j).
+        By Van Loan's integral; shape (2n + n_j, 2n + n_j).
         """
         from scipy.linalg import expm
 
@@ -173,20 +181,20 @@ class SampledPlant:
 
 
 def _least(matrix: ComplexArray) -> tuple[float, ComplexArray]:
-    """Smallest singular value and its right vector."""
+    """Smallest singular value and its right singular vector."""
     _, sizes, vectors = np.linalg.svd(matrix)
     return float(sizes[-1]), vectors[-1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KalmanFilter:
-    """The steady filter, in SI units.
+    """The steady-state filter, in SI units.
 
     Attributes:
         gain: L of ``x = x_predicted + L (y - C x_predicted)``, shape (2n + n_j, n_y).
-        measured: places in x of what is measured, y; shape (n_y,).
-        covariance: of the error of x after the measurement, shape (2n + n_j, 2n + n_j).
-        poles: of the error from cycle to cycle, shape (2n + n_j,), inside the unit circle.
+        measured: indices in x of the measured quantities y, shape (n_y,).
+        covariance: error covariance of x after the measurement, shape (2n + n_j, 2n + n_j).
+        poles: discrete-time poles of the error, shape (2n + n_j,), inside the unit circle.
     """
 
     gain: FloatArray
@@ -199,8 +207,8 @@ class KalmanFilter:
         """Return the filter with the least mean square error.
 
         Raises:
-            ModelError: there is none; with a checked noise model that is a model that numbers of
-                this length cannot hold.
+            ModelError: the filter does not exist; with a checked noise model only because the
+                model is too ill-conditioned for float64.
         """
         size, n_j = len(plant.state_scale), plant.n_joints
         places, noise = np.arange(n_j), noise_model.resolution / np.sqrt(12.0)
@@ -208,12 +216,12 @@ class KalmanFilter:
             places = np.concatenate((places, plant.n + places))
             noise = np.concatenate((noise, noise_model.rate_noise))
         scale = plant.state_scale[places]
-        # Measured in standard deviations of their noise.
+        # Measurements are scaled by the standard deviations of their noise.
         C = np.eye(size)[places] * (scale / noise)[:, np.newaxis]
         P = riccati(plant.transition.T, C.T, plant.noise(noise_model), 'filter')
         L = np.linalg.solve(C @ P @ C.T + np.eye(len(C)), C @ P).T
         correction = np.eye(size) - L @ C
-        covariance = correction @ P @ correction.T + L @ L.T  # Joseph's form stays positive
+        covariance = correction @ P @ correction.T + L @ L.T  # Joseph form, positive semidefinite
         poles = stable_poles(plant.transition @ correction, 'filter')
         S = plant.state_scale
         return cls(L * S[:, np.newaxis] / noise, places, covariance * np.outer(S, S), poles)
@@ -226,7 +234,7 @@ def riccati(A: FloatArray, B: FloatArray, Q: FloatArray, what: str) -> FloatArra
         A: transition, shape (k, k).
         B: input, shape (k, m).
         Q: weights of the state, shape (k, k).
-        what: is sought, for the message.
+        what: name of the result in the message.
 
     Raises:
         ModelError: there is no solution.
@@ -241,10 +249,10 @@ def riccati(A: FloatArray, B: FloatArray, Q: FloatArray, what: str) -> FloatArra
 
 
 def stable_poles(matrix: FloatArray, what: str) -> ComplexArray:
-    """Return the eigenvalues (n,) of a cycle, per sample.
+    """Return the eigenvalues (n,) of a discrete-time system matrix.
 
     Raises:
-        ModelError: one is not inside the unit circle, or not finite.
+        ModelError: an eigenvalue is not inside the unit circle, or not finite.
     """
     poles: ComplexArray = np.linalg.eigvals(matrix).astype(np.complex128)
     if not (np.abs(poles) < 1.0).all():

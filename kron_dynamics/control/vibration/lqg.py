@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """LQG weights and gains for the damping of flexible links.
 
-Linear-quadratic regulator and Kalman filter (LQG) about an operating point, of
+Linear-quadratic regulator and Kalman filter (LQG) about an operating point for the linear model
 ``M dqdd + D dqd + K dq = [1; 0] dtau``. Coordinates are the n_j joints, which have drives, then
-the n_m modal coordinates of elastic links, which have neither drive nor sensor.
+the n_m modal coordinates of elastic links, which have neither drives nor sensors.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from kron_dynamics.typing import ArrayLike, ComplexArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LqrWeights:
-    """Deviations that are worth as much as each other: Bryson's rule.
+    """Scales of equally weighted deviations (Bryson's rule).
 
-    The regulator makes the sum of ``(deviation / scale)^2`` least. Half a scale asks for four
-    times the care, and `dataclasses.replace` changes one.
+    The regulator minimizes the sum of ``(deviation / scale)^2``. Halving a scale multiplies its
+    weight by four; change one with `dataclasses.replace`.
 
     Attributes:
         position: joint deviations, shape (n_j,), rad or m.
         rate: joint rates, shape (n_j,), rad/s or m/s.
         deflection: modal deviations, shape (n_m,).
         deflection_rate: modal rates, shape (n_m,), per s.
-        effort: joint efforts beyond those of the reference, shape (n_j,), N m or N.
+        effort: joint efforts relative to the reference's, shape (n_j,), N m or N.
     """
 
     position: FloatArray
@@ -51,22 +51,23 @@ class LqrWeights:
     def of(
         cls, model: LinearizedModel, effort_limit: ArrayLike, *, bandwidth: float | None = None
     ) -> LqrWeights:
-        r"""Return scales that follow from the machine.
+        r"""Return default scales derived from the machine.
 
-        Effort: its limit. Position: what calls for all of it when the joint, as a rigid machine,
-        is to answer with natural frequency w, ``p = limit / (M_jj w^2)``; rate: ``w p``, which
-        damps a rigid joint with ratio sqrt(3)/2. A mode counts by its energy: at its scales it
-        holds as much as the joint does that it is coupled to most, ``M_jj (w p)^2 / 2``.
+        The effort scale is the effort limit. The position scale is the deviation that requires the
+        whole effort limit if the rigid joint responds with natural frequency w,
+        ``p = limit / (M_jj w^2)``. The rate scale is ``w p``, which gives a rigid joint the
+        damping ratio sqrt(3)/2. A mode is weighted by its energy: at its scales it equals the
+        energy ``M_jj (w p)^2 / 2`` of the joint to which it is coupled most.
 
         Args:
-            model: about the operating point.
-            effort_limit: of the n_j drives, shape (n_j,), N m or N.
+            model: linear model about the operating point.
+            effort_limit: limits of the n_j drives, shape (n_j,), N m or N.
             bandwidth: w, rad/s; None for half the lowest frequency of the elastic links with all
                 joints clamped.
 
         Raises:
-            ParameterError: a limit or the bandwidth cannot be used, or a bandwidth is needed: no
-                mode, or one that nothing holds.
+            ParameterError: a limit or the bandwidth cannot be used, a mode has no positive
+                stiffness, or the model has no mode that determines the bandwidth.
         """
         n_j = _joint_count(model, effort_limit)
         effort = positive_per_joint('effort_limit', effort_limit, model.joint_names[:n_j])
@@ -89,17 +90,18 @@ class LqrWeights:
     def noise_model(
         self, model: LinearizedModel, resolution: ArrayLike, *, part: float = 0.02
     ) -> NoiseModel:
-        """Return the noise of the Kalman filter, of a size that goes with the weights.
+        """Return the noise model of the Kalman filter, in proportion to the scales.
 
-        Noise on joints and their drift: a part of the effort. Noise on modes: that part of the
-        force that holds the scale's deflection. Where a joint sticks, the drift builds up effort
-        until it slips, and it may hunt about its reference: make the drift small there.
+        Process noise and drift of the joints are a share `part` of the effort scale; process noise
+        of the modes is that share of the static force at the deflection scale. If a joint sticks,
+        the drift builds up effort until the joint slips, and it may hunt about its reference:
+        make the drift small then.
 
         Args:
-            model: about the operating point.
-            resolution: smallest step of the measured joint positions, shape (n_j,), rad or m.
-            part: process noise relative to the weights, unit 1. More of it makes the filter
-                trust its sensors more than its model.
+            model: linear model about the operating point.
+            resolution: resolution of the measured joint positions, shape (n_j,), rad or m.
+            part: process noise relative to the scales, unit 1. With more of it the filter trusts
+                its sensors more than its model.
 
         Raises:
             ParameterError: the part or the resolution cannot be used.
@@ -143,13 +145,13 @@ class DampingGains:
 
     Attributes:
         joint_names: the n coordinates.
-        period: s.
-        transition: a, shape (2n + n_j, 2n + n_j).
+        period: control period, s.
+        transition: A of ``x+ = A x + B u``, shape (2n + n_j, 2n + n_j).
         input: B, shape (2n + n_j, n_j).
-        feedback: F of ``dtau = -F x``, shape (n_j, 2n + n_j); d is taken off in full.
+        feedback: F of ``dtau = -F x``, shape (n_j, 2n + n_j); it compensates d completely.
         filter: gain and covariance of the estimate.
-        regulator_poles: from cycle to cycle, shape (2n,), inside the unit circle.
-        undampable_modes: coordinates left to their own damping.
+        regulator_poles: discrete-time poles of the regulator, (2n,), inside the unit circle.
+        undampable_modes: coordinates of modes that only their own damping damps.
     """
 
     joint_names: tuple[str, ...]
@@ -169,10 +171,10 @@ class DampingGains:
         scales: LqrWeights,
         noise_model: NoiseModel,
     ) -> DampingGains:
-        """Solve for the gains: two Riccati equations, too long for the control cycle.
+        """Return the gains by two Riccati equations, too slow for the control cycle.
 
         Raises:
-            ModelError: a mode that does not decay can be neither damped nor seen; names it.
+            ModelError: an undamped mode is not controllable or not observable; names it.
             NonFiniteError: the model is not finite.
             ParameterError: a scale, a disturbance or the period cannot be used.
         """
