@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/annotate_trajectory: efforts for feed-forward, points beyond limits."""
+"""The service ~/annotate_trajectory: feed-forward efforts and limit violations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kron_dynamics.ros.controller_factory import effort_rate_limits, known_effor
 from kron_dynamics.ros.parameters import ParameterSet
 
 _RATES = ('velocity', 'acceleration')
-# Numbers that one violation takes in an answer.
+# Numbers per violation in an answer.
 _VIOLATION = 6
 
 
@@ -26,11 +26,11 @@ def annotate(
     """Answer a request of ~/annotate_trajectory.
 
     Args:
-        parameters: of dynamics_node, those of the joints included.
-        present: what the node is about.
-        largest: how many numbers a request or an answer may hold.
-        request: an AnnotateTrajectory request.
-        response: its answer, to be filled in.
+        parameters: parameters of dynamics_node, those of the joints included.
+        present: robot that the node is configured for.
+        largest: largest count of numbers in a request or an answer.
+        request: AnnotateTrajectory request.
+        response: answer, to be filled in.
 
     Raises:
         KronDynamicsError: the request is refused.

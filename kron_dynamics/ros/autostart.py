@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Configuring and activating a node without a lifecycle manager."""
+"""Configures and activates a node without a lifecycle manager."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from lifecycle_msgs.msg import State
 from rclpy.clock import Clock
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
-_PERIOD = 0.1
-_WAIT_PERIOD = 5.0  # between two lines that say what is waited for, or two tries to activate
+_PERIOD = 0.1  # between checks, s
+_WAIT_PERIOD = 5.0  # between log messages while waiting, and between activation attempts, s
 
 
 class Autostart:
-    """Configures, then activates a node as soon as each can succeed; once.
+    """Configures and activates a node once, each as soon as it can succeed.
 
-    A description that cannot be configured, or with which the node cannot be activated, is given
-    up when another one comes.
+    A description with which configuration or activation fails is dropped when another arrives.
     """
 
     def __init__(
@@ -31,14 +30,15 @@ class Autostart:
         waits_for: Callable[[], str | None],
         failed: Callable[[], None],
     ) -> None:
-        """Begin to try, ten times a second.
+        """Start the timer that checks ten times a second.
 
         Args:
-            node: to be configured and activated.
-            clock: a steady one.
-            description: what the node would be configured for; None where there is nothing yet.
-            waits_for: what activation waits for, in words; None where it can be tried.
-            failed: called when a transition has failed.
+            node: node to configure and activate.
+            clock: steady clock for the timer.
+            description: returns the description to configure the node for; None if there is none
+                yet.
+            waits_for: returns what activation waits for, as text; None if it can be attempted.
+            failed: called after a transition has failed.
         """
         self._node = node
         self._description = description
@@ -49,7 +49,7 @@ class Autostart:
         self._timer = node.create_timer(_PERIOD, self._step, clock=clock)
 
     def cancel(self) -> None:
-        """Try no more."""
+        """Stop checking."""
         self._timer.cancel()
 
     def _step(self) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of states in the flat arrays of requests and answers."""
+"""Converts batches of states from and to the flat arrays of service messages."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from kron_dynamics.exceptions import NonFiniteError, ParameterError, ShapeError
 from kron_dynamics.messages import named
 from kron_dynamics.typing import FloatArray
 
-# Rows of what has six: translation, then rotation.
+# Names of the rows of a spatial quantity: translation, then rotation.
 _COMPONENTS = ('x', 'y', 'z', 'about x', 'about y', 'about z')
 
 
 def flat(values: FloatArray) -> array[float]:
-    """Return an array's numbers, row-major, as fields of messages take them without a loop."""
+    """Return an array's numbers, row-major, as an `array` that message fields accept fast."""
     numbers = array('d')
     numbers.frombytes(np.ascontiguousarray(values, dtype=np.float64).ravel().view(np.uint8).data)
     return numbers
 
 
 def check_size(what: str, states: int, numbers: int, largest: int) -> None:
-    """Refuse a batch that would keep the commands waiting.
+    """Check that a batch is not so large that converting it would delay commands.
 
     Args:
         what: 'request' or 'answer'.
-        states: how many there are.
-        numbers: that one of them takes.
-        largest: how many numbers are allowed.
+        states: number of states.
+        numbers: count of numbers per state.
+        largest: largest allowed count of numbers.
 
     Raises:
-        ParameterError: the batch is too large; says how many states may be asked for.
+        ParameterError: the batch is too large; the message has the largest number of states.
     """
     if states * numbers > largest:
         raise ParameterError(
@@ -50,13 +50,13 @@ def table_of(field: str, values: Sequence[float], count: int, n: int) -> FloatAr
     """Return one field of a request, shape (count, n).
 
     Args:
-        field: its name.
-        values: of it, row-major.
-        count: points.
-        n: joints.
+        field: name of the field.
+        values: its numbers, row-major.
+        count: number of points.
+        n: number of joints.
 
     Raises:
-        ShapeError: it has another length.
+        ShapeError: the field has another length.
     """
     table = np.asarray(values, dtype=np.float64)
     if table.size != count * n:
@@ -67,13 +67,13 @@ def table_of(field: str, values: Sequence[float], count: int, n: int) -> FloatAr
 
 
 def held_positions(request: Any) -> dict[str, float]:
-    """Return where joints stand still, rad or m, by their names.
+    """Return the positions of the held joints by name, rad or m.
 
     Args:
-        request: with held_joint_names and held_position.
+        request: request with held_joint_names and held_position.
 
     Raises:
-        ShapeError: these have different lengths.
+        ShapeError: these fields have different lengths.
     """
     names, positions = request.held_joint_names, request.held_position
     if len(names) != len(positions):
@@ -85,17 +85,17 @@ def held_positions(request: Any) -> dict[str, float]:
 
 
 class Batch:
-    """The states of a request in the robot's order, and the way back to the request's."""
+    """Converts states from a request's joint order to the robot's, and results back."""
 
     def __init__(
         self, coordinates: Sequence[str], joint_names: Sequence[str], largest: int
     ) -> None:
-        """Begin a batch.
+        """Start a batch.
 
         Args:
             coordinates: names in the robot's order.
-            joint_names: names in the request's order; none for the robot's.
-            largest: how many numbers a request or an answer may hold.
+            joint_names: names in the request's order; empty for the robot's order.
+            largest: largest count of numbers in a request or an answer.
 
         Raises:
             JointNamesError: a name is unknown, repeated or missing.
@@ -111,12 +111,12 @@ class Batch:
         self._count: int | None = None
 
     def states(self, field: str, values: Sequence[float]) -> FloatArray:
-        """Return one field of the request, shape (N, n), robot order.
+        """Return one field of the request, shape (N, n), in the robot's order.
 
         Raises:
-            ShapeError: it has another length than the fields before it.
+            ShapeError: the field has another length than the fields before it.
             ParameterError: the request is too large.
-            NonFiniteError: it holds a NaN or an infinity.
+            NonFiniteError: the field contains a NaN or an infinity.
         """
         table = np.asarray(values, dtype=np.float64)
         count = self._count if self._count is not None else max(1, table.size // self._n)
@@ -133,27 +133,27 @@ class Batch:
         return rows if self._in_order else rows[:, self._to_model]
 
     def optional(self, field: str, values: Sequence[float]) -> FloatArray | None:
-        """Return one field, or None where the request leaves it empty."""
+        """Return one field as `states` does, or None if the request leaves it empty."""
         return self.states(field, values) if len(values) else None
 
     def expect(self, numbers: int) -> None:
-        """Refuse an answer of so many numbers a state, if it is too large; before it is computed.
+        """Check the size of an answer with `numbers` per state, before it is computed.
 
         Raises:
-            ParameterError: it is.
+            ParameterError: the answer would be too large.
         """
         check_size('answer', self._count or 0, numbers, self._largest)
 
     def by_joint(self, what: str, values: FloatArray, *others: int) -> array[float]:
-        """Return results of the joints, row-major in the request's joint order.
+        """Return results per joint, flat and row-major in the request's joint order.
 
         Args:
-            what: their name, for messages.
-            values: shape (N, n, ...), robot order.
-            others: the further axes that run over joints; one of length n*n holds pairs of joints.
+            what: name of the quantity, for error messages.
+            values: shape (N, n, ...), in the robot's order.
+            others: further axes that run over joints; an axis of length n*n runs over pairs.
 
         Raises:
-            NonFiniteError: one is beyond the range of float64; names joint and state.
+            NonFiniteError: a result is beyond the range of float64; names joint and state.
         """
         if not np.isfinite(values).all():
             state, joint = np.argwhere(~np.isfinite(values))[0, :2]
@@ -161,15 +161,15 @@ class Batch:
         return self._ordered(values, 1, *others)
 
     def by_component(self, what: str, values: FloatArray, *axes: int) -> array[float]:
-        """Return results of a frame, row-major, in the request's joint order.
+        """Return results of a frame, flat and row-major, in the request's joint order.
 
         Args:
-            what: their name, for messages.
-            values: shape (N, 3 or more, ...), the components of a point's motion.
-            axes: that run over joints, as for `by_joint`.
+            what: name of the quantity, for error messages.
+            values: shape (N, 3 or more, ...), axis 1 has the components of a point's motion.
+            axes: axes that run over joints, see `by_joint`.
 
         Raises:
-            NonFiniteError: one is beyond the range of float64; names component and state.
+            NonFiniteError: a result is beyond the range of float64; names component and state.
         """
         if not np.isfinite(values).all():
             state, component = np.argwhere(~np.isfinite(values))[0, :2]
@@ -187,7 +187,7 @@ class Batch:
 
 
 def beyond_range(what: str, of: str, state: int) -> NonFiniteError:
-    """Return what is said of a result that float64 cannot hold."""
+    """Return the error for a result that float64 cannot represent."""
     return NonFiniteError(
         f'{what} of {of} in state {state} is beyond the range of float64: the state is out of all '
         f'proportion'

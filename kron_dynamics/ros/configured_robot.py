@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot that dynamics_node has been configured for, stiff and flexible."""
+"""The robot that dynamics_node is configured for, with rigid and with flexible links."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kron_dynamics.robot import Robot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfiguredRobot:
-    """What a configured node is about.
+    """Robot and tip link of a configured node.
 
     Attributes:
-        flexible: the machine, with links that bend where some do.
-        tip_frame: the link of the tip.
+        flexible: the machine, with its flexible links if it has any.
+        tip_frame: link of the tip topics.
     """
 
     flexible: CarryingRobot
@@ -26,26 +26,26 @@ class ConfiguredRobot:
 
     @property
     def robot(self) -> Robot:
-        """The machine with stiff links: control is by this one."""
+        """The machine with rigid links, which the control law uses."""
         return self.flexible.rigid
 
     @property
     def mode_names(self) -> tuple[str, ...]:
-        """Names of the modal coordinates; empty where all links are stiff."""
+        """Names of the modal coordinates; empty if all links are rigid."""
         return self.flexible.joint_names[self.robot.n :]
 
     def prepare(self, linearized: bool) -> None:
-        """Compile what is needed in the cycle of the states, all before the first one.
+        """Compile all kernels of the control cycle, before the first joint state.
 
         Args:
-            linearized: whether linear models are, too.
+            linearized: whether linear models are needed, too.
 
         Raises:
-            UnknownFrameError: there is no link of the tip's name.
-            KernelBuildError: there is a compiler and it failed.
+            UnknownFrameError: the robot has no link `tip_frame`.
+            KernelBuildError: the compiler failed.
         """
         n = self.flexible.n
-        # References are checked in batches: none may wait for a compiler.
+        # References are checked in batches, which must not wait for a compiler.
         self.robot.prepare(self.tip_frame, batches=True)
         if self.mode_names:
             self.flexible.frame(self.tip_frame).pose(np.zeros(n))
@@ -54,7 +54,7 @@ class ConfiguredRobot:
             self.flexible.linearization(*np.zeros((3, n)))
 
     def summary(self) -> str:
-        """Return what has been configured, in one line."""
+        """Return a summary of the configuration, in one line."""
         model = self.robot.model
         robots = [self.robot, self.flexible][: 2 if self.mode_names else 1]
         reports = [report for robot in robots for report in robot.kernel_report()]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller that a node's parameters describe."""
+"""Makes the controller from a node's parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.reference_interface import reference_bounds
 from kron_dynamics.typing import FloatArray
 
-# Periods of the states that efforts are hardly ever late.
+# Effort lead, in state periods, above which a warning asks whether its unit is right.
 _LONG_LEAD = 5.0
 
 
@@ -37,17 +37,17 @@ def make_controller(
     """Return a controller for a robot.
 
     Args:
-        parameters: of dynamics_node, those of the joints included.
-        robot: the machine.
-        flexible: the same with links that bend; the same object where none does.
-        q: the pose that the law `pd` is tuned at, and vibration damping at first, shape (n,),
+        parameters: parameters of dynamics_node, those of the joints included.
+        robot: the machine with rigid links.
+        flexible: the machine with flexible links; the same object if it has none.
+        q: pose at which the law `pd`, and initially vibration damping, is designed, shape (n,),
             rad or m.
-        background: where gains for other poses are made.
+        background: executor that designs vibration damping for other poses.
 
     Raises:
-        ParameterError: a gain or an effort limit is missing or cannot be used, or parameters do
-            not go together.
-        ModelError: links do not carry their weight, or cannot be damped.
+        ParameterError: a gain or an effort limit is missing or unusable, or parameters contradict
+            each other.
+        ModelError: flexible links buckle under their weight, or cannot be damped.
     """
     joints = robot.joint_names
     guided = parameters.value('control_law') == 'gravity'
@@ -83,7 +83,7 @@ def make_controller(
 
 
 def require_strength(parameters: ParameterSet, robot: Robot, q: FloatArray) -> None:
-    """Return if the drives can carry the weight at q, shape (n,), where it is theirs to carry.
+    """Check that the drives can carry the weight at q, shape (n,), if commands include gravity.
 
     Raises:
         ParameterError: a joint would need more than its effort limit.
@@ -107,7 +107,7 @@ def _tolerances(
     kp: FloatArray,
     effort_limit: FloatArray,
 ) -> TrackingTolerances:
-    """Tracking errors that are faults: those of the parameters, else what gains and limits say."""
+    """Return the fault tolerances: from parameters, or derived from gains and limits if 0."""
     joints = robot.joint_names
     with_model = parameters.value('control_law') != 'pd'
     derived = tracking_tolerances(robot, q, kp, effort_limit, with_model=with_model)
@@ -121,7 +121,7 @@ def _tolerances(
 
 
 def effort_terms(parameters: ParameterSet) -> EffortTerms:
-    """Return which terms of the model commands carry, and which the drives add.
+    """Return which model terms are in the commands, and which the drives add.
 
     Raises:
         ParameterError: a term would be compensated twice.
@@ -133,18 +133,19 @@ def effort_terms(parameters: ParameterSet) -> EffortTerms:
 def checked_fault_hold(
     parameters: ParameterSet, robot: Robot, flexible: Robot
 ) -> GravityHold | None:
-    """Return the fault action that holds a robot, refusing one that would not take energy out.
+    """Return the fault action hold_gravity, checked to dissipate energy in the sampled loop.
 
     Args:
-        parameters: of dynamics_node.
-        robot: the machine.
-        flexible: the same with links that bend; the same object where none does.
+        parameters: parameters of dynamics_node.
+        robot: the machine with rigid links.
+        flexible: the machine with flexible links; the same object if it has none.
 
     Returns:
-        None where the fault action is another.
+        None if the fault action is another one.
 
     Raises:
-        ParameterError: it would not; the message says which damping or period of the states would.
+        ParameterError: the damping is not stable; the message has a stable damping or period of
+            the states.
     """
     action = FaultAction(parameters.value('fault_action'))
     damping, period = (parameters.value(name) for name in ('hold_damping', 'state_period'))
@@ -153,26 +154,26 @@ def checked_fault_hold(
 
 
 def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
-    """Refuse what would not be stable, or contradicts itself, before anything moves.
+    """Check the stability of fault action and gains at configuration.
 
-    The fault action is one that takes energy out of the robot. Gains of computed torque, where
-    all are set, are stable with states `state_period` apart and a period of delay; those of pd
-    depend on the pose and are checked at activation.
+    The fault action must dissipate energy. Gains of computed torque, if all are set, must be
+    stable with `state_period` and one period of delay; those of pd depend on the pose and are
+    checked at activation.
 
     Args:
-        parameters: of dynamics_node.
-        robot: the machine.
-        flexible: the same with links that bend; the same object where none does.
+        parameters: parameters of dynamics_node.
+        robot: the machine with rigid links.
+        flexible: the machine with flexible links; the same object if it has none.
 
     Raises:
-        ParameterError: they would not; the message says what would do.
+        ParameterError: the loop is not stable; the message says what would be.
     """
     checked_fault_hold(parameters, robot, flexible)
     period, lead = (parameters.value(name) for name in ('state_period', 'effort_lead'))
     if lead > _LONG_LEAD * period:
         parameters.logger.warning(
-            f'effort_lead is {lead:g} s, {lead / period:.3g} times state_period: efforts that are '
-            f'too far ahead are as wrong as late ones; is it in s?'
+            f'effort_lead is {lead:g} s, {lead / period:.3g} times state_period: a lead that is '
+            f'too long is as wrong as a delay; is it in s?'
         )
     if parameters.value('control_law') != 'computed_torque' or parameters.value(
         'vibration_damping'
@@ -188,7 +189,7 @@ def check_loop(parameters: ParameterSet, robot: Robot, flexible: Robot) -> None:
 
 
 def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
-    """Refuse what is for links that bend where none does, or with a law that knows of none."""
+    """Check that shaping and damping are used with flexible links and computed torque only."""
     asked = [
         f'{name} is {parameters.value(name)!r}'
         for name, off in (('reference_shaping', 'none'), ('vibration_damping', False))
@@ -209,7 +210,7 @@ def _check_links(parameters: ParameterSet, flexible: Robot) -> None:
 def _gains(
     parameters: ParameterSet, joints: Sequence[str], gain: str, *, needed: bool
 ) -> FloatArray:
-    """One gain of every joint: kp and kd must both be positive where a law needs them."""
+    """Return one gain of every joint, shape (n,); it must be positive if the law needs it."""
     values = parameters.per_joint(f'gains.{{joint}}.{gain}', joints)
     unset = [
         f'gains.{joint}.{gain}'
@@ -222,7 +223,7 @@ def _gains(
 
 
 def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
-    """Return the greatest efforts that may be commanded, shape (n,), N m or N.
+    """Return the limits of the commanded efforts, shape (n,), N m or N.
 
     Raises:
         ParameterError: a joint has no limit, or a limit of zero.
@@ -238,9 +239,9 @@ def effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
 
 
 def effort_rate_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
-    """Return how quickly commanded efforts may change, shape (n,), N m/s or N/s.
+    """Return the limits of the commanded efforts' rates, shape (n,), N m/s or N/s.
 
-    Where the parameter is 0, as quickly as position gain and effort limit say.
+    If the parameter is 0, the limit is derived from position gain and effort limit.
     """
     given, kp = (
         parameters.per_joint(pattern, robot.joint_names)
@@ -252,7 +253,7 @@ def effort_rate_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
 
 
 def known_effort_limits(parameters: ParameterSet, robot: Robot) -> FloatArray:
-    """Return effort limits as far as there are any, shape (n,), N m or N; inf for none.
+    """Return the effort limits, shape (n,), N m or N; inf for joints without one.
 
     The smaller of the URDF's limit and the parameter's, times `effort_limit_scale`.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to arrays and back: the only place that knows the fields of messages."""
+"""Conversions between messages and arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kron_dynamics.typing import FloatArray
 
 
 def seconds(stamp: Time) -> float:
-    """Return a stamp in s."""
+    """Return a stamp as seconds."""
     return stamp.sec + 1e-9 * stamp.nanosec
 
 
@@ -45,7 +45,7 @@ def joint_state(
     velocity: FloatArray | None = None,
     effort: FloatArray | None = None,
 ) -> JointState:
-    """Return a joint state; what is None is left empty."""
+    """Return a joint state; fields that are None stay empty."""
     message = JointState(name=list(names))
     message.header.stamp = stamp
     for field, values in (('position', position), ('velocity', velocity), ('effort', effort)):
@@ -60,10 +60,10 @@ def linearized_model(
     """Return a linear model as a message, without its header.
 
     Args:
-        model: about the operating point.
-        residual: efforts that its motion leaves over, shape (n,), N m or N.
-        frequencies: of the oscillations, shape (k,), rad/s.
-        ratios: their damping ratios, shape (k,).
+        model: linear model about the operating point.
+        residual: efforts not balanced by the motion, shape (n,), N m or N.
+        frequencies: frequencies of the oscillations, shape (k,), rad/s.
+        ratios: damping ratios of the oscillations, shape (k,).
     """
     return LinearizedModelMessage(
         joint_names=list(model.joint_names),
@@ -80,13 +80,13 @@ def linearized_model(
 
 
 def fill_motion(message: Twist | Accel, values: FloatArray) -> None:
-    """Put [v; omega] or [a; alpha], shape (6,), into a message."""
+    """Write [v; omega] or [a; alpha], shape (6,), into a message."""
     first, second = message.linear, message.angular
     first.x, first.y, first.z, second.x, second.y, second.z = values.tolist()
 
 
 def wrench_stamped(stamp: Time, frame: str, values: FloatArray) -> WrenchStamped:
-    """Return [force; moment], shape (6,), in the axes of a frame."""
+    """Return [force; moment], shape (6,), in the axes of a frame, as a message."""
     message = WrenchStamped(wrench=Wrench(force=_vector(values[:3]), torque=_vector(values[3:])))
     message.header.stamp, message.header.frame_id = stamp, frame
     return message
@@ -100,7 +100,7 @@ def pose_stamped(stamp: Time, frame: str, transform: FloatArray) -> PoseStamped:
 
 
 def vector_stamped(stamp: Time, frame: str, values: FloatArray) -> Vector3Stamped:
-    """Return a vector, shape (3,), in the axes of a frame."""
+    """Return a vector, shape (3,), in the axes of a frame, as a message."""
     message = Vector3Stamped(vector=_vector(values))
     message.header.stamp, message.header.frame_id = stamp, frame
     return message

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters as data: name, default, description and range. Needs no ROS."""
+"""Parameters as data: name, default, description and range. Does not need ROS."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from kron_dynamics.messages import clipped, shown
 
-# A limit of this size is none: parameters have a range, so infinity is not to be had.
+# A limit of this value means "no limit": ranges of ROS parameters cannot include infinity.
 NO_LIMIT = 1e15
-# Of each type, in words.
+# Expected value of each type, in words.
 _EXPECTED = {
     bool: 'true or false',
     int: 'a whole number',
@@ -27,15 +27,15 @@ class Parameter:
     """A node parameter.
 
     Attributes:
-        name: with groups separated by dots.
-        default: value where none is given. There is always one: a parameter without a value
-            would make ROS withhold the values of all others asked for with it.
-        description: what it does, with the unit.
-        lower: least value allowed.
-        upper: greatest value allowed.
-        choices: the texts allowed, for a string or for each of a list; '' stands for an empty
-            list, whose type ROS could not tell.
-        read_only: whether it is read when the node starts and never again.
+        name: name, with groups separated by dots.
+        default: default value. It is mandatory: ROS answers a request for several parameters
+            with none of their values if one of them has no value.
+        description: meaning and unit.
+        lower: smallest allowed value.
+        upper: largest allowed value.
+        choices: allowed texts, for a string or for each element of a list; '' as the only
+            element stands for an empty list, whose type ROS could not determine.
+        read_only: whether the parameter is read only once, when the node starts.
     """
 
     name: str
@@ -53,18 +53,18 @@ class Parameter:
 
     @property
     def expected_choice(self) -> str:
-        """What the value, or each of its texts, may be, in words."""
+        """The choices for the value, or for each of its elements, in words."""
         listed = ', '.join(repr(choice) for choice in self.choices if choice)
         return f'one of {listed}' if self.kind is str else f'any of {listed}, or none'
 
     def wrong_type(self, value: Any) -> str:
-        """Return why a value of another type cannot be used."""
+        """Return the error message for a value of another type."""
         return (
             f"parameter '{self.name}' is {clipped(repr(value))}, expected {_EXPECTED[self.kind]}"
         )
 
     def problem(self, value: Any) -> str | None:
-        """Return why a value cannot be used, or None."""
+        """Return the error message for an unusable value, or None."""
         if self.kind is float and not isfinite(value):
             return f"parameter '{self.name}' is {value}, expected a finite number"
         texts = [value] if self.kind is str else value if self.choices else []
@@ -74,5 +74,5 @@ class Parameter:
 
 
 def read_once(*parameters: Parameter) -> tuple[Parameter, ...]:
-    """Return parameters that a node reads when it starts: a change later would do nothing."""
+    """Return the parameters as read-only: a node reads them only when it starts."""
     return tuple(replace(parameter, read_only=True) for parameter in parameters)

@@ -34,14 +34,14 @@ LATCHED = QoSProfile(
 
 
 def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
-    """Return the robot that the parameters describe, or None where they leave it to the topic.
+    """Return the robot that the parameters describe, or None if it comes from the topic.
 
-    Its links bend where flexible_description_file says so; `rigid` is the same with stiff links.
+    With flexible_description_file its links are flexible; `rigid` is the same with rigid links.
 
     Raises:
-        ModelError: a description is unusable, or they do not fit together; the message names the
-            file of flexible links where that is at fault.
-        ParameterError: arguments of xacro cannot be read, or have no file to go to.
+        ModelError: a description is unusable, or the descriptions do not fit together; the
+            message names the file of flexible links if that is the cause.
+        ParameterError: xacro arguments cannot be parsed, or there is no file to apply them to.
     """
     text, path = _description(parameters)
     arguments = _xacro_arguments(parameters)
@@ -56,7 +56,7 @@ def robot_from_parameters(parameters: ParameterSet) -> Robot | None:
 
 def robot_from_text(parameters: ParameterSet, text: str) -> Robot:
     """Return the robot of a URDF text; see `robot_from_parameters`."""
-    # Text from elsewhere: xacro evaluates expressions and reads files.
+    # Never expand xacro in text from elsewhere: xacro evaluates expressions and reads files.
     return _robot(parameters, partial(loads, text, expand_xacro=False))
 
 
@@ -68,7 +68,8 @@ def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
     ):
         options[option] = parameters.value(name) or None
     try:
-        # The names of the parameters are those of the joints. With rotors, warnings may be others.
+        # The armature parameters need the joints' names, so the robot is loaded without them
+        # first. Warnings are ignored here, because armatures may change them.
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)
             robot = make(**{**options, 'strict': False})
@@ -84,14 +85,14 @@ def _robot(parameters: ParameterSet, make: Callable[..., Robot]) -> Robot:
 
 
 def _armature(parameters: ParameterSet, joints: Sequence[str]) -> dict[str, float]:
-    """Inertias of rotors that the parameters give, by joint."""
+    """Return the rotor inertias set by parameters, by joint."""
     parameters.declare(armature_parameters(joints))
     given = {joint: parameters.value(f'armature.{joint}') for joint in joints}
     return {joint: inertia for joint, inertia in given.items() if inertia >= 0.0}
 
 
 def _description(parameters: ParameterSet) -> list[str]:
-    """URDF text and file that the parameters give, either may be empty."""
+    """Return the parameters with the URDF text and the file; either may be empty."""
     return [parameters.value(f'robot_description{suffix}') for suffix in ('', '_file')]
 
 
@@ -104,7 +105,7 @@ def _xacro_arguments(parameters: ParameterSet) -> dict[str, str]:
 
 
 def _options(parameters: ParameterSet) -> dict[str, Any]:
-    """Options of `load`. A node moves a machine: warnings are errors unless they are allowed."""
+    """Return options of `load`. A node moves a machine, so warnings not allowed are errors."""
     return {
         'gravity': [parameters.value(f'gravity.{axis}') for axis in 'xyz'],
         'hold_base': parameters.value('hold_base'),
@@ -114,10 +115,10 @@ def _options(parameters: ParameterSet) -> dict[str, Any]:
 
 
 def allowed_warnings(parameters: ParameterSet) -> list[str]:
-    """The kinds of warnings that are allowed.
+    """Return the kinds of warnings that are allowed.
 
     Raises:
-        ParameterError: there is no such kind.
+        ParameterError: a kind does not exist.
     """
     kinds = [kind for kind in parameters.value(ALLOWED) if kind]
     try:
@@ -127,21 +128,21 @@ def allowed_warnings(parameters: ParameterSet) -> list[str]:
 
 
 def _with_parameter(error: ModelError) -> ModelError:
-    """The error, with the parameter that lets it pass where it is a warning by itself."""
-    told, warning = str(error), error.__cause__
+    """Return the error with advice on the parameter that allows it, if there is one."""
+    text, warning = str(error), error.__cause__
     if isinstance(warning, ModelWarning):
         kind = warning.kind
-        told = f"{told}: mend the description, or add '{kind}' to the parameter {ALLOWED}"
-    if isinstance(error, UnsupportedJointError) and 'hold_base=True' in told:
-        told = f'{told}; for this node the parameter hold_base does'
-    return type(error)(told)
+        text = f"{text}: fix the description, or add '{kind}' to the parameter {ALLOWED}"
+    if isinstance(error, UnsupportedJointError) and 'hold_base=True' in text:
+        text = f'{text}; for this node set the parameter hold_base'
+    return type(error)(text)
 
 
 def publish_constraints(node: Node, parameters: ParameterSet) -> None:
-    """Latch what closes the robot's loops on robot_constraints, so that recordings hold it.
+    """Publish constraints_file on the latched topic robot_constraints, for recordings.
 
-    Where constraints_file is YAML of this package that needs no other file. One that cannot be
-    read is refused with the description.
+    Only a file in this package's YAML format that refers to no other file is published. A file
+    that cannot be read is ignored here; it is refused together with the description.
     """
     path = parameters.value('constraints_file')
     if not path:
@@ -158,7 +159,7 @@ def publish_constraints(node: Node, parameters: ParameterSet) -> None:
 
 
 def subscribe_description(node: Node, on_text: Callable[[str], None]) -> None:
-    """Hand every description on the latched topic robot_description to a callback."""
+    """Call a callback with every description on the latched topic robot_description."""
     node.create_subscription(
         String, 'robot_description', lambda message: on_text(message.data), LATCHED
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the node says of itself on /diagnostics."""
+"""Status of dynamics_node on /diagnostics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REMEMBERED = 1000  # control cycles in the statistics
 
 @dataclass(slots=True)
 class CycleStatistics:
-    """Times of the last control cycles."""
+    """Compute times and arrival times of the last control cycles, s."""
 
     compute: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     arrivals: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
@@ -37,7 +37,7 @@ class CycleStatistics:
             if span > 0.0:
                 values['state rate [Hz]'] = f'{(len(self.arrivals) - 1) / span:.1f}'
         if self.compute:
-            # Not np.percentile, which imports masked arrays: commands wait meanwhile.
+            # Not np.percentile: it imports masked arrays, which would delay commands.
             ordered = 1e3 * np.sort(self.compute)
             half, most = (ordered[round(share * (ordered.size - 1))] for share in (0.5, 0.99))
             values['compute time median [ms]'] = f'{half:.3f}'
@@ -46,11 +46,11 @@ class CycleStatistics:
 
 
 def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> dict[str, str]:
-    """Return which model it is and how fresh its joint states are, as texts.
+    """Return model fingerprint, age of the joint states and dropped messages, as texts.
 
     Args:
         robot: the machine.
-        assembler: of its joint states.
+        assembler: assembler of its joint states.
         now: steady time, s.
     """
     age = assembler.state(now).ages[:2].max(initial=0.0)
@@ -61,7 +61,7 @@ def state_values(robot: Robot, assembler: JointStateAssembler, now: float) -> di
 
 
 def controller_values(controller: TrackingController, settings: ParameterSet) -> dict[str, str]:
-    """Return law, shaping, limits and saturations of a controller, as texts."""
+    """Return law, shaping, limits, saturations and errors of a controller, as texts."""
     values = {'control law': settings.value('control_law')}
     values['terms in commands'] = ', '.join(in_order(controller.law.terms)) or 'none'
     drive_terms = [term for term in settings.value('drive_terms') if term]
@@ -98,7 +98,7 @@ def controller_values(controller: TrackingController, settings: ParameterSet) ->
 
 
 def _tracking_values(controller: TrackingController, joint_names: Sequence[str]) -> dict[str, str]:
-    """How far each joint is off its reference, and what is allowed."""
+    """Return each joint's tracking errors and tolerances, as texts."""
     values: dict[str, str] = {}
     errors = controller.errors
     if errors is None:
@@ -116,7 +116,7 @@ class DiagnosticsPublisher:
     """Publishes one status of a node."""
 
     def __init__(self, node: Node) -> None:
-        """Publish on /diagnostics for a node."""
+        """Make the publisher on /diagnostics for a node."""
         self._node = node
         self._publisher = node.create_publisher(
             DiagnosticArray, '/diagnostics', 10, event_callbacks=WITHOUT_EVENTS
@@ -128,10 +128,10 @@ class DiagnosticsPublisher:
         """Publish a status.
 
         Args:
-            level: of `DiagnosticStatus`.
+            level: level of `DiagnosticStatus`.
             message: one line.
-            hardware_id: what the status is about: the robot's name.
-            values: further facts.
+            hardware_id: name of the robot.
+            values: further values by key.
         """
         status = DiagnosticStatus(
             level=level,

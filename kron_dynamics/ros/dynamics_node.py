@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""dynamics_node: computed torque, motion of tip and links, model services for any URDF."""
+"""dynamics_node: computed torque, motion of tip and links, and model services for any URDF."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ _WARN_PERIOD = 5.0
 
 
 class DynamicsNode(LifecycleNode):
-    """Configured: model and kernels ready, services answer. Active: commands are sent."""
+    """Configured: model and kernels are ready, services answer. Active: commands are sent."""
 
     def __init__(self) -> None:
-        """Declare parameters and read the description where the parameters give one.
+        """Declare the parameters, and load the description if the parameters contain it.
 
         Raises:
-            KronDynamicsError: a parameter or the description given by parameter is unusable.
+            KronDynamicsError: a parameter, or the description in the parameters, is unusable.
         """
         super().__init__('dynamics_node')
         self._settings = ParameterSet(self)
@@ -83,7 +83,7 @@ class DynamicsNode(LifecycleNode):
         self._time = 0.0
         self._notes: dict[str, str] = {}
         self._statistics = CycleStatistics()
-        # What takes longer than a cycle: shaping of references, gains for another pose.
+        # For work longer than a cycle: shaping references, damping gains for another pose.
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix='control')
         self._solvers: Future[None] | None = None
         self._references = ReferenceInterface(
@@ -133,7 +133,7 @@ class DynamicsNode(LifecycleNode):
 
     @stopped_at_once()
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Compile the kernels of the description and make what publishes states."""
+        """Compile the kernels of the description and make the publishers."""
         description = self._description
         if description is None:
             self.get_logger().error('cannot configure: no robot_description received yet')
@@ -159,13 +159,13 @@ class DynamicsNode(LifecycleNode):
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Hold the measured position from now on, or say why that is not possible."""
+        """Start to hold the measured position, or log why that is not possible."""
         assembler, configured, supervision = self._assembler, self._configured, self._supervision
         assert assembler is not None
         assert configured is not None
         assert supervision is not None
         if self._solvers is not None:
-            self._solvers.result()  # no reference may wait for an import
+            self._solvers.result()  # references must not wait for an import
         now = time.monotonic()
         present, problem = assembler.state(now), supervision.obstacle(now)
         if self._simulated_time_forbidden():
@@ -182,7 +182,7 @@ class DynamicsNode(LifecycleNode):
             self._note_error('cannot activate', error)
             return _FAILURE
         period = watch_period(self._settings.value('state_timeout'), controller.longest_brake)
-        group = MutuallyExclusiveCallbackGroup()  # which goes with the timer
+        group = MutuallyExclusiveCallbackGroup()  # destroyed with the timer
         self._watchdog = self.create_timer(period, self._watch, group, self._steady)
         self._controller = controller
         supervision.take_up_settings()
@@ -195,7 +195,7 @@ class DynamicsNode(LifecycleNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Send one last safe command, then none."""
+        """Send one last safe command and stop commanding."""
         controller = self._controller
         self._payloads.finish()
         if controller is not None and self._supervision is not None:
@@ -213,14 +213,14 @@ class DynamicsNode(LifecycleNode):
             self._watchdog = None
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget the model; the description stays for the next configuration."""
+        """Discard the model; the description is kept for the next configuration."""
         if self._outputs is not None:
             self._outputs.destroy()
         self._configured = self._assembler = self._outputs = self._supervision = None
         return super().on_cleanup(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding and forget the model after a transition that broke half-way."""
+        """Stop commanding and discard the model after an exception in a transition."""
         self.get_logger().error('a transition failed unexpectedly: the node is unconfigured')
         self._stop_control()
         super().on_deactivate(state)
@@ -228,7 +228,7 @@ class DynamicsNode(LifecycleNode):
         return super().on_error(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Leave the machine as a deactivation does."""
+        """Deactivate first if active, so that the machine gets a last safe command."""
         if self._active:
             self.on_deactivate(state)
         return super().on_shutdown(state)
@@ -240,7 +240,7 @@ class DynamicsNode(LifecycleNode):
             self._commands.flush()
 
     def _activation_waits_for(self) -> str | None:
-        """What has to come before activation can be tried; None if nothing."""
+        """Return what activation waits for, as text; None if it can be attempted."""
         assembler, supervision = self._assembler, self._supervision
         assert assembler is not None  # the node is configured
         assert supervision is not None
@@ -320,9 +320,9 @@ class DynamicsNode(LifecycleNode):
     # Faults
 
     def _watch(self) -> None:
-        """Notice silence of the joint states, and carry the weight as long as it lasts.
+        """Latch a fault if joint states are missing, and send efforts for a fault without states.
 
-        The fault action answers the states; between them a brake stays for a short time only.
+        Braking efforts answer joint states and must not be held longer than `longest_brake`.
         """
         controller, supervision = self._controller, self._supervision
         if not self._active or controller is None or supervision is None:
@@ -346,7 +346,7 @@ class DynamicsNode(LifecycleNode):
         self._publish_diagnostics()
 
     def _send(self, effort: FloatArray | None, stamp: Time | None = None) -> None:
-        """Send efforts, or nothing for None; without the stamp of a state they answer none."""
+        """Send efforts, or nothing for None; without a state's stamp, use the node clock."""
         if effort is not None and self._configured is not None:
             stamp = stamp or self.get_clock().now().to_msg()
             self._commands.publish(stamp, self._configured.robot.joint_names, effort)

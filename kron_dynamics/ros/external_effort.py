@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What dynamics_node publishes of efforts that others put on the robot, and collisions."""
+"""Estimated external efforts and wrenches of dynamics_node, and collision detection."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 
-# States until somebody new is looked for: asking the middleware takes a tenth of a cycle.
+# States between checks for new subscribers: a check takes a tenth of a control cycle.
 _UNHEARD = 10
 
 
 class ExternalEffortOutput:
-    """External joint efforts and the wrench at the tip; computed only where somebody asks."""
+    """External joint efforts and the wrench at the tip.
+
+    They are computed only while there are subscribers or a collision threshold is set.
+    """
 
     def __init__(
         self,
@@ -39,10 +42,10 @@ class ExternalEffortOutput:
         """Make the publishers.
 
         Args:
-            node: publishes under its own name.
-            configured: the machine and its tip, kernels ready.
-            parameters: of dynamics_node, those of the joints included.
-            group: of what the publishers hear of their subscribers.
+            node: node that publishes.
+            configured: the machine and its tip, with compiled kernels.
+            parameters: parameters of dynamics_node, those of the joints included.
+            group: callback group of the publishers' events.
 
         Raises:
             ParameterError: a term would be compensated twice.
@@ -78,7 +81,7 @@ class ExternalEffortOutput:
         )
 
     def destroy(self) -> None:
-        """Take the topics back."""
+        """Destroy the publishers."""
         for publisher in (self._efforts, self._wrench):
             self._node.destroy_publisher(publisher)
 
@@ -89,17 +92,21 @@ class ExternalEffortOutput:
         state: AssembledState,
         controller: TrackingController | None,
     ) -> str | None:
-        """Take a state, publish what is known of it; return why it is a collision, or None.
+        """Update the estimate with a state and publish it.
 
         Args:
-            stamp: of the state.
+            stamp: stamp of the state.
             time: the same in s.
-            state: fresh positions and velocities, and efforts where there are any.
-            controller: that sends commands, before it answers this state; None without one.
+            state: fresh positions and velocities, and efforts if there are any.
+            controller: controller that sends commands, before it answers this state; None if
+                there is none.
+
+        Returns:
+            Description of a collision, or None.
         """
         monitor = self._monitor
         if controller is not self._controller:
-            # Parameters of the joints may be set until the node is active.
+            # Joint parameters may change until the node is active.
             self._controller = controller
             monitor.thresholds = self._thresholds(active=controller is not None)
         if self._unheard > 0 and not monitor.watches_for_collisions:

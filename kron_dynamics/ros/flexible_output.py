@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What dynamics_node publishes of links that bend: how far, and where the tip is for that."""
+"""Deflection of flexible links and the resulting tip pose, as published by dynamics_node."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ _WARN_PERIOD = 5.0
 
 
 class DeflectionOutput:
-    """Deflection of the flexible links and the tip's pose with it.
+    """Publishes the deflection of the flexible links and the tip's pose with it.
 
-    As vibration damping estimates it; without it, as the links are bent but do not vibrate.
+    The deflection is the estimate of vibration damping; without vibration damping it is the
+    quasi-static deflection.
     """
 
     def __init__(
         self, node: LifecycleNode, configured: ConfiguredRobot, group: CallbackGroup
     ) -> None:
-        """Make the publishers for a robot with links that bend, whose kernels are ready."""
+        """Make the publishers for a robot with flexible links and compiled kernels."""
 
         def publisher(kind: Any, topic: str) -> Publisher[Any]:
             return node.create_publisher(
@@ -54,7 +55,7 @@ class DeflectionOutput:
         self._correction = publisher(Vector3Stamped, '~/tip_correction')
 
     def destroy(self) -> None:
-        """Take the topics back."""
+        """Destroy the publishers."""
         for publisher in (self._deflection, self._pose, self._correction):
             self._node.destroy_publisher(publisher)
 
@@ -65,15 +66,16 @@ class DeflectionOutput:
         qdd: FloatArray | None,
         estimate: tuple[FloatArray, FloatArray] | None,
     ) -> None:
-        """Publish the deflection in a state; nothing, with a warning, where there is none.
+        """Publish the deflection in a state, or log a warning if there is no equilibrium.
 
-        It is not even looked for where nobody listens.
+        Without subscribers it is not computed.
 
         Args:
-            stamp: of the state.
+            stamp: stamp of the state.
             state: fresh positions and velocities.
             qdd: accelerations of the joints, shape (n_j,), or None for none.
-            estimate: modal coordinates and their rates, shape (n_m,) each, or None.
+            estimate: modal coordinates and their rates, shape (n_m,) each, or None for the
+                quasi-static deflection.
         """
         topics = self._deflection, self._pose, self._correction
         if not any(publisher.get_subscription_count() for publisher in topics):
@@ -81,7 +83,7 @@ class DeflectionOutput:
         if estimate is not None:
             self._publish(stamp, state.q, *estimate)
             return
-        # Near the last one, which is forgotten where this one cannot be found.
+        # Initial guess: the last deflection, which is discarded if the solution fails.
         start, self._latest = self._latest, None
         try:
             q = quasi_static_equilibrium(self._flexible, state.q, state.qd, qdd, start=start)
