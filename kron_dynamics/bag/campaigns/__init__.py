@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many bags analysed alike, side by side, on this machine or on a cluster."""
+"""Campaigns: many bags analysed with the same options, in parallel, locally or on a cluster."""

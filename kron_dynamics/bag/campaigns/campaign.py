@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign: every bag analysed once, what was done before left as it is."""
+"""A campaign: each bag is analysed once; results of earlier campaigns are reused."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def make_jobs(
 
     Args:
         bags: the bags.
-        module: Python module that analyses one, given ``bag``, ``options`` and ``output``.
-        options: of the analysis, as JSON has them.
-        files: what the options refer to, such as a robot description: changed, it is a new task.
+        module: Python module that analyses a bag, given ``bag``, ``options`` and ``output``.
+        options: options of the analysis, as JSON values.
+        files: files that the options refer to, such as a robot description; if one changes, all
+            bags are analysed again.
         output: folder of the campaign; results are below ``bags``.
     """
     common = {
@@ -46,7 +47,8 @@ def make_jobs(
 
 
 def _job(bag: FoundBag, module: str, common: Mapping[str, Any], folder: Path) -> Job:
-    # By time and size, for bags are large; it is what build tools go by.
+    # Files are compared by size and modification time, as in build tools: bags are too large to
+    # be hashed.
     states = [(file.name, file.stat()) for file in bag.files()]
     recorded = [(name, status.st_size, status.st_mtime_ns) for name, status in states]
     depends = json.dumps([common, str(bag.path), recorded], sort_keys=True)
@@ -61,14 +63,14 @@ def run_campaign(
     told: Callable[[JobResult, bool], None],
     output: Path,
 ) -> list[JobResult]:
-    """Run what was not done before; return how each job ended, in their order.
+    """Run the jobs without earlier results; return the results of all jobs, in their order.
 
     Args:
         jobs: from `make_jobs`.
-        runner: `run_locally` or `run_on_cluster`, what it takes besides jobs given.
-        told: called with each result as it comes, and whether it is of an earlier campaign.
-        output: folder of the campaign, where no other is at work; what those that were killed
-            have left there is removed.
+        runner: `run_locally` or `run_on_cluster` with its other arguments bound.
+        told: called with each result, and whether it is from an earlier campaign.
+        output: folder of the campaign, in which no other campaign runs; left-over work folders of
+            killed jobs are removed.
     """
     results: dict[str, JobResult] = {}
     sweep(output)

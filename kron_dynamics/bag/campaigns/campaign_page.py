@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One page about all bags of a campaign, with links to the page of each."""
+"""HTML page about all bags of a campaign, with links to the page of each."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from kron_dynamics.bag.outputs.page.html_page import asset, write_html
 from kron_dynamics.bag.outputs.text_tables import percent
 
 PAGE = 'campaign.html'
-# Pages of a bag, the first that is there.
+# Files to link to for a bag: the first one that exists.
 _PAGES = ('report.html', SUMMARY)
 HINT = (
-    'Of each joint the residual: RMS of recorded minus recomputed effort, as a share of that of '
-    'the recorded one. A click on the name of a column sorts by it, a second one the other way '
-    'round.'
+    'Residual of each joint: RMS of recorded minus recomputed effort, as a share of the RMS of '
+    'the recorded effort. A click on the name of a column sorts by it, a second one in reverse '
+    'order.'
 )
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell shows.
+    """A table cell.
 
     Attributes:
         html: its contents.
-        value: what it is sorted by; empty where nothing is known.
-        share: of the cell that is shaded, 0 to 1.
+        value: sort key; empty if unknown.
+        share: shaded share of the cell, 0 to 1.
     """
 
     html: str
@@ -45,7 +45,7 @@ def write_campaign_page(summary: Mapping[str, Any], folder: Path) -> None:
 
     Args:
         summary: from `campaign_summary.summarize`.
-        folder: of the campaign; results of bags are below ``bags``.
+        folder: folder of the campaign; results of bags are below ``bags``.
     """
     bags = summary['bags']
     failed = [bag for bag in bags if bag['error']]
@@ -77,7 +77,7 @@ def _failures(failed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _robot(name: str, joints: Sequence[str], runs: Sequence[tuple[Any, Any]], folder: Path) -> str:
-    """The table of all runs of a robot."""
+    """Return the table of all runs of a robot."""
     modes = dict.fromkeys(mode['name'] for _, run in runs for mode in _modes(run))
     head = ['bag', 'topic', 'time s', 'doubts', *joints, *(f'{mode} Hz' for mode in modes)]
     rows = []
@@ -139,11 +139,11 @@ def _frequency(run: Mapping[str, Any], name: str) -> _Cell:
 
 
 def _doubts(bag: Mapping[str, Any], run: Mapping[str, Any]) -> _Cell:
-    """What is to be careful about, folded away."""
-    told = [*run['doubts'], *bag['summary']['notes'], *run['notes']]
-    if not told:
+    """Return the cell of doubts and notes, collapsed."""
+    notes = [*run['doubts'], *bag['summary']['notes'], *run['notes']]
+    if not notes:
         return _Cell('', '0')
-    items = ''.join(f'<li>{escape(text)}</li>' for text in told)
+    items = ''.join(f'<li>{escape(text)}</li>' for text in notes)
     return _Cell(
-        f'<details><summary>{len(told)}</summary><ul>{items}</ul></details>', str(len(told))
+        f'<details><summary>{len(notes)}</summary><ul>{items}</ul></details>', str(len(notes))
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the bags of a campaign amount to together: JSON, CSV, a page and text."""
+"""Summary over all bags of a campaign, as JSON, CSV, an HTML page and text."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ COLUMNS = (
 
 
 def summarize(jobs: Sequence[Job], results: Sequence[JobResult]) -> dict[str, Any]:
-    """Return what a campaign found, as JSON has it; the same bags give the same text.
+    """Return the results of a campaign as JSON values; the same bags give the same text.
 
-    ``bags`` has the whole summary of each bag or why there is none, ``joints`` for each joint of
-    each robot over all bags the median and the largest residual, as shares of the effort, of those
-    where noise does not dominate.
+    ``bags`` has the whole summary of each bag or the reason why there is none. ``joints`` has for
+    each joint of each robot the median and the largest residual over all runs in which noise does
+    not dominate, as shares of the effort.
 
     Args:
-        jobs: of the campaign.
-        results: how they ended, in the same order.
+        jobs: jobs of the campaign.
+        results: their results, in the same order.
     """
     bags = [_bag(job, result) for job, result in zip(jobs, results, strict=True)]
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
@@ -81,7 +81,7 @@ def write_campaign(summary: Mapping[str, Any], folder: Path) -> list[str]:
 
     Args:
         summary: from `summarize`.
-        folder: where to.
+        folder: folder to write to.
     """
     text = json.dumps(summary, indent=2) + '\n'
     (folder / 'campaign.json').write_text(text, encoding='utf-8')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The bags below some folders, each with a name that stays the same wherever the folder lies."""
+"""Search for bags below folders; their names do not depend on where the folders are."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class FoundBag(NamedTuple):
     """A bag of a campaign.
 
     Attributes:
-        name: its path below what all bags are in, with '/' between folders.
-        path: where it is: a folder, or a file of its own.
+        name: its path relative to the common parent folder of all bags, with '/' as separator.
+        path: its path: a folder or a single file.
     """
 
     name: str
     path: Path
 
     def files(self) -> list[Path]:
-        """Return the files it is made of, in a fixed order."""
+        """Return the files of the bag, in a fixed order."""
         if not self.path.is_dir():
             stored = [self.path]
         else:
@@ -38,17 +38,17 @@ class FoundBag(NamedTuple):
 
 
 def find_bags(places: Sequence[str | Path], *, besides: Path | None = None) -> list[FoundBag]:
-    """Return the bags at and below some places, sorted by name.
+    """Return the bags at and below some paths, sorted by name.
 
-    A folder with ``metadata.yaml`` is a bag, and so is one whose files are named after it, as a
-    recorder that was not closed leaves it. Another ``.mcap`` or ``.db3`` file is a bag by itself.
+    A folder with ``metadata.yaml`` is a bag, and so is a folder whose files are named after it, as
+    a killed recorder leaves it. Any other ``.mcap`` or ``.db3`` file is a bag by itself.
 
     Args:
-        places: folders, or bags.
-        besides: a folder not to look into.
+        places: paths of folders or bags.
+        besides: a folder that is not searched.
 
     Raises:
-        BagError: a place does not exist, or there is no bag at all.
+        BagError: a path does not exist, or there is no bag at all.
     """
     found: set[Path] = set()
     for place in map(Path, places):
@@ -77,7 +77,7 @@ def _below(place: Path, besides: Path | None) -> list[Path]:
 
 
 def _is_bag(folder: Path) -> bool:
-    """Whether a folder is a bag as a recorder makes one, closed or not."""
+    """Return whether a folder is a bag of a recorder, closed properly or not."""
     if (folder / 'metadata.yaml').exists():
         return True
     own = re.compile(rf'{re.escape(folder.name)}(_\d+)?')

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One bag of a campaign, analysed by a process of its own.
+"""Jobs of a campaign: each bag is analysed by a separate process.
 
-A process of its own, so that a bag that ends it, or takes all memory, costs this bag and no other.
-It works in a folder that is put in place when all is done: what is there is whole, even when the
-same bag is worked on twice because a computer of a cluster was taken for lost.
+If a bag crashes the process or uses up all memory, only this bag fails. The process writes to a
+temporary folder that is renamed when it is complete: results are always complete, even if a bag is
+analysed twice because the scheduler declared a worker lost and reassigned its job.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from kron_dynamics.exceptions import BagError
 
 Process = subprocess.Popen[bytes]
 SUMMARY = 'summary.json'
-# What a process may say of its end that is worth repeating.
+# Longest error message of a process that is reported, in characters.
 _LONGEST = 1000
-# How work folders are named, and what they replace.
+# Names of work folders, and of the folders that they replace (.old).
 _WORK = re.compile(r'\..+\.[0-9a-f]{32}(\.old)?')
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a process has to do; made of what travels to other computers.
+    """The analysis of one bag by a process; can be sent to other computers.
 
     Attributes:
-        name: of the bag.
-        key: what the result depends on, as a digest.
+        name: name of the bag.
+        key: digest of everything that the result depends on.
         module: the Python module to run; it reads its task from standard input as JSON.
-        task: what to tell it; ``output`` is added, the folder to write to.
+        task: the task; ``output``, the folder to write to, is added.
         output: folder of this bag's results, absolute.
     """
 
@@ -54,11 +54,11 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How a job ended.
+    """Outcome of a job.
 
     Attributes:
-        name: of the bag.
-        error: why there is no result; None where there is one.
+        name: name of the bag.
+        error: why there is no result; None on success.
     """
 
     name: str
@@ -69,8 +69,8 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
     """Run a job to its end and put its results in place.
 
     Args:
-        job: what to do.
-        started: called with the process, for who may have to end it.
+        job: the job.
+        started: called with the process, so that the caller can kill it.
     """
     output = Path(job.output)
     work = output.with_name(f'.{output.name}.{uuid.uuid4().hex}')
@@ -88,10 +88,10 @@ def run_job(job: Job, started: Callable[[Process], None] = lambda _: None) -> Jo
 
 
 def sweep(folder: Path) -> None:
-    """Remove the work that processes which were killed have left below a folder.
+    """Remove left-over work folders of killed jobs below a folder.
 
     Args:
-        folder: where nobody is at work.
+        folder: folder in which no job is running.
     """
     for path in list(folder.rglob('.*')):
         if _WORK.fullmatch(path.name):
@@ -100,13 +100,13 @@ def sweep(folder: Path) -> None:
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Keep other campaigns of this machine away from a folder.
+    """Context that locks a folder against other campaigns on this machine.
 
     Args:
         folder: the folder, which exists.
 
     Raises:
-        BagError: another campaign is at work there.
+        BagError: another campaign has locked it.
     """
     place = os.open(folder, os.O_RDONLY)
     try:
@@ -116,7 +116,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         raise BagError(
             f"another campaign is at work in '{folder}': wait for it, or choose another --output"
         ) from error
-    except OSError:  # a file system without such locks
+    except OSError:  # the file system does not support locks
         pass
     try:
         yield
@@ -125,10 +125,10 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def finished(job: Job) -> JobResult | None:
-    """Return how a job ended before, None if it has to be run: it never was, or failed.
+    """Return the earlier successful result of a job; None if the job has to be run.
 
     Args:
-        job: what to do.
+        job: the job.
     """
     try:
         record = json.loads((Path(job.output) / 'job.json').read_text(encoding='utf-8'))
@@ -139,9 +139,9 @@ def finished(job: Job) -> JobResult | None:
 
 
 def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None:
-    """Run the process; return what it says is wrong, None if all is well."""
-    # Threads of a numeric library beside as many processes as there are cores only disturb, and
-    # sums must not depend on their number.
+    """Run the process; return its error message, None on success."""
+    # With one process per core, threads of a numeric library only disturb, and sums must not
+    # depend on their number.
     environment = {**os.environ, 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
     with subprocess.Popen(
         [sys.executable, '-m', job.module],
@@ -156,7 +156,7 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
         task = json.dumps({**job.task, 'output': str(work)}).encode() + b'\n'
         try:
             with contextlib.suppress(BrokenPipeError):
-                # Not closed: the process ends when this end of the pipe does, whatever ended it.
+                # The pipe is not closed: the process ends when it is, for whatever reason.
                 process.stdin.write(task)
             said = process.stderr.read().decode('utf-8', 'replace').splitlines()
         except BaseException:
@@ -168,13 +168,13 @@ def _run(job: Job, work: Path, started: Callable[[Process], None]) -> str | None
 
 
 def _put(work: Path, output: Path) -> None:
-    """Exchange a folder for another."""
+    """Replace the output folder by the work folder."""
     old = work.with_name(f'{work.name}.old')
     with contextlib.suppress(FileNotFoundError):
         output.rename(old)
     try:
         work.rename(output)
-    except OSError:  # another process was here between the two: what it has put is as good
+    except OSError:  # another process has put its equivalent results there in the meantime
         if not output.exists():
             raise
     shutil.rmtree(old, ignore_errors=True)

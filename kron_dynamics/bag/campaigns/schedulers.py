@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a campaign run side by side: on this machine, or on the workers of a Dask cluster."""
+"""Parallel execution of a campaign's jobs: on this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from kron_dynamics.bag.campaigns.jobs import Job, JobResult, Process, run_job
 from kron_dynamics.exceptions import BagError
 
-_PATIENCE = 30.0
+_PATIENCE = 30.0  # timeout of the connection to a scheduler, s
 
 
 def available_cores() -> int:
@@ -20,14 +20,14 @@ def available_cores() -> int:
 
 
 def run_locally(jobs: Sequence[Job], at_once: int) -> Iterator[JobResult]:
-    """Run jobs on this machine; yield each result when it is there.
+    """Run jobs on this machine; yield each result as soon as it is available.
 
     Args:
-        jobs: what to do.
-        at_once: how many processes.
+        jobs: the jobs.
+        at_once: number of parallel processes.
     """
     processes: list[Process] = []
-    pool = ThreadPoolExecutor(at_once)  # each waits for a process
+    pool = ThreadPoolExecutor(at_once)  # each thread waits for a process
     try:
         futures = [pool.submit(run_job, job, processes.append) for job in jobs]
         for future in as_completed(futures):
@@ -35,17 +35,17 @@ def run_locally(jobs: Sequence[Job], at_once: int) -> Iterator[JobResult]:
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
-            process.kill()  # does nothing to those that have ended
+            process.kill()  # no effect on processes that have ended
 
 
 def run_on_cluster(jobs: Sequence[Job], address: str) -> Iterator[JobResult]:
-    """Run jobs on a cluster; yield each result when it is there.
+    """Run jobs on a cluster; yield each result as soon as it is available.
 
-    A worker that is lost loses nothing: others do again what it was at.
+    If a worker is lost, its jobs are rerun on others.
 
     Args:
-        jobs: what to do; bags and results at the same places for all workers.
-        address: of the Dask scheduler, such as ``tcp://host:8786``.
+        jobs: the jobs; bags and results must have the same paths on all workers.
+        address: address of the Dask scheduler, such as ``tcp://host:8786``.
 
     Raises:
         BagError: the library ``distributed`` is missing, nobody answers, or there is no worker.

@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as time series: which run and robot they are of, clocks, gaps and losses."""
+"""Time series from messages: assignment to runs and robots, clocks, gaps and losses."""

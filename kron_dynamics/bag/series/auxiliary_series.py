@@ -25,7 +25,7 @@ class Companion:
         epochs: its series in each clock epoch of the joint states: one per joint for commanded
             efforts (N m or N); a single one of six columns for accelerations (linear m/s^2,
             then angular rad/s^2, base axes).
-        dropped: what was not used.
+        dropped: counts of data that were not used.
     """
 
     topic: str
@@ -39,11 +39,11 @@ def collect_commands(
     log: JointLog,
     joint_names: Sequence[str],
 ) -> Companion:
-    """Return the efforts in messages that accompany a joint log.
+    """Return the commanded efforts recorded along with a joint log.
 
     Args:
         topic: name of their topic.
-        states: what its messages say.
+        states: the messages of the topic.
         log: the joint states whose clock they follow.
         joint_names: the model's joints, in coordinate order.
     """
@@ -65,7 +65,7 @@ def collect_commands(
 
 
 def collect_accelerations(topic: str, messages: Accelerations, log: JointLog) -> Companion:
-    """Return the accelerations in messages that accompany a joint log.
+    """Return the accelerations recorded along with a joint log.
 
     Args:
         topic: name of their topic.
@@ -91,7 +91,7 @@ def collect_accelerations(topic: str, messages: Accelerations, log: JointLog) ->
 
 
 def _epochs(log_time: IntArray, log: JointLog) -> IntArray:
-    """Return in which clock epoch of the joint states each message was recorded."""
+    """Return the clock epoch of the joint states in which each message was recorded."""
     found = np.searchsorted(log.epoch_starts, log_time, side='right')
     return np.maximum(found - 1, 0)
 

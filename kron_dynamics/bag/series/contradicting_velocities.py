@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocities that tell another motion than the positions of a joint."""
+"""Detection of velocities that contradict the positions of a joint."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from kron_dynamics.bag.replaying.smoothing import usual_noise
 from kron_dynamics.bag.series.joint_log import GAP_PERIODS, JointLog
 from kron_dynamics.typing import FloatArray
 
-# Velocities are integrated over so many samples, and compared with what the position moved by.
+# Samples per block: velocities are integrated over it and compared with the position's change.
 BLOCK = 25
-# Where that moved by this share of what it moves at most, and they differ by this share and by so
-# many times the noise, they contradict each other.
+# A block is a contradiction if the joint moves by MOVING_SHARE of its large (USUAL) movements, and
+# the two differ by DIFFERING_SHARE of the movement and by NOISE_FACTOR times the noise.
 MOVING_SHARE, DIFFERING_SHARE, NOISE_FACTOR = 0.1, 0.5, 6.0
-# Velocities are not used that contradict the position in this share of the motion.
+# Velocities are not used if more than this share of the moving blocks are contradictions.
 UNUSED_SHARE = 0.1
-# What is left of a contradiction, in squares, where the velocity is in another unit only.
+# Velocities are proportional to the position's rate (another unit or sign) if the sum of squared
+# residuals is below this share.
 UNIT_SHARE = 0.01
-# What most of the numbers are below.
+# Quantile that stands for a large movement.
 USUAL = 0.95
-# Distances of samples, and the usual one, of signals that are sampled together.
+# Time differences of samples, and the usual period, by the stamps' key.
 Steps = dict[tuple[int, int, int], tuple[FloatArray, float]]
 
 
 def without_contradicting_velocities(
     log: JointLog, joint_names: Sequence[str], jumping: Collection[int], notes: list[str]
 ) -> JointLog:
-    """Return a log without velocities that tell another motion than the positions.
+    """Return a log without velocities that contradict the positions.
 
     Args:
-        log: of the joints.
+        log: log of the joints.
         joint_names: their names.
-        jumping: joints whose positions jump: it is not the velocity that is wrong.
-        notes: where it is told.
+        jumping: indices of joints whose positions jump: their velocities are not checked.
+        notes: list to which a note is appended.
     """
     found, unused = dict[str, list[str]](), set[int]()
     known: Steps = {}
@@ -48,13 +49,13 @@ def without_contradicting_velocities(
             unused.add(k)
     if not found:
         return log
-    told = '; '.join(f'of {", ".join(names)} {text}' for text, names in found.items())
-    notes.append(f'velocity {told}: not used')
+    phrases = '; '.join(f'of {", ".join(names)} {text}' for text, names in found.items())
+    notes.append(f'velocity {phrases}: not used')
     return log.without_velocities(unused)
 
 
 def _contradiction(log: JointLog, k: int, known: Steps) -> str | None:
-    """Return how the velocity of a joint contradicts its position; None if it does not."""
+    """Return a phrase about how a joint's velocity contradicts its position; None if not."""
     moved, integral, noise, time = np.concatenate(
         [np.empty((4, 0)), *_moved(log, k, known)], axis=1
     )
@@ -78,7 +79,7 @@ def _contradiction(log: JointLog, k: int, known: Steps) -> str | None:
 
 
 def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
-    """Return blocks of each segment: moved by position, by velocity, noise, time; shape (4, N)."""
+    """Yield rows of N blocks: position change, velocity integral, noise, time; shape (4, N)."""
     for part in log.segments:
         place, rate = part.position[k], part.velocity[k]
         if len(rate.time) <= BLOCK or len(place.time) < 2:
@@ -87,7 +88,7 @@ def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
         if key not in known:
             known[key] = np.diff(rate.time), rate.period
         steps, period = known[key]
-        # Each step alone: a sum over hours would round.
+        # Integrated block by block: a cumulative sum over hours would lose precision.
         areas = 0.5 * steps * (rate.value[1:] + rate.value[:-1])
         edges = np.arange(0, len(rate.time), BLOCK)
         times = rate.time[edges]
@@ -101,6 +102,6 @@ def _moved(log: JointLog, k: int, known: Steps) -> Iterator[FloatArray]:
         moved = np.diff(
             place.value[edges] if together else np.interp(times, place.time, place.value)
         )
-        # Of times without velocities nobody knows the integral.
+        # The integral over a gap in the velocities is unknown.
         whole = np.maximum.reduceat(steps, edges[:-1]) < GAP_PERIODS * period
         yield np.stack([moved, integral, np.full(len(moved), noise), times[:-1]])[:, whole]

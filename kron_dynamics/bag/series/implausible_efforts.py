@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded efforts that cannot be those of a drive, or are there for a time alone."""
+"""Checks of recorded efforts: always zero, beyond plausible limits, or recorded only partly."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from kron_dynamics.bag.series.joint_log import JointLog
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# Efforts so many times the limit of the description are none of a drive.
+# Efforts above this multiple of the limit in the description are reported as implausible.
 MOST_EFFORT = 10.0
-# Efforts beside fewer positions than this share are told.
+# Efforts are reported as incomplete if there are fewer than this share of the positions.
 MOST_OF_THE_TIME = 0.9
 
 
 def effort_notes(log: JointLog, model: RobotModel) -> list[str]:
-    """Return what is odd about the efforts of a log.
+    """Return notes about implausible efforts of a log.
 
     Args:
-        log: of the model's joints.
+        log: log of the model's joints.
         model: the robot.
     """
     return [*_zero(log, model), *_beyond_limits(log, model), *_of_a_part(log, model)]
 
 
 def _zero(log: JointLog, model: RobotModel) -> list[str]:
-    """Point out efforts that are always 0."""
+    """Return notes about efforts that are always 0."""
     found = []
     for k, joint in enumerate(model.joint_names):
         efforts = [part.effort[k].value for part in log.segments if len(part.effort[k].value)]
@@ -38,7 +38,7 @@ def _zero(log: JointLog, model: RobotModel) -> list[str]:
 
 
 def changes_from_zero(values: FloatArray) -> bool:
-    """Return whether there is a number that is not 0; mostly one of the first tells.
+    """Return whether any value is not 0; the first values, which mostly decide, are tried first.
 
     Args:
         values: shape (N,).
@@ -47,7 +47,7 @@ def changes_from_zero(values: FloatArray) -> bool:
 
 
 def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
-    """Point out efforts that no drive of the description has."""
+    """Return a note about efforts far above the limits of the description."""
     found = []
     for k, limit in enumerate(model.effort_limit.tolist()):
         values = [part.effort[k] for part in log.segments if len(part.effort[k].value)]
@@ -64,7 +64,7 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
         return []
     return [
         f'efforts far beyond the limits of the description: {"; ".join(found)}. Another unit '
-        '(--scale JOINT:effort=FACTOR), or samples that are wrong?'
+        '(--scale JOINT:effort=FACTOR), or wrong samples?'
     ]
 
 
@@ -73,13 +73,13 @@ def _magnitude(samples: Samples) -> float:
 
 
 def _of_a_part(log: JointLog, model: RobotModel) -> list[str]:
-    """Point out efforts that are there in a part of the recording alone."""
+    """Return a note about efforts that are recorded only in a part of the recording."""
     found = []
     for k, name in enumerate(model.joint_names):
         efforts = sum(len(part.effort[k].time) for part in log.segments)
         places = sum(len(part.position[k].time) for part in log.segments)
         if 0 < efforts < MOST_OF_THE_TIME * places:
-            found.append(f'{name} beside {100.0 * efforts / places:.0f} %')
+            found.append(f'{name} with {100.0 * efforts / places:.0f} %')
     if not found:
         return []
-    return [f'efforts are recorded beside a part of the positions only: {", ".join(found)}']
+    return [f'efforts are recorded with a part of the positions only: {", ".join(found)}']

@@ -1,10 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Turns recorded joint states into clean time series per joint, counting whatever is lost.
+"""Clean time series per joint from recorded joint states, with counts of all lost data.
 
-Joints are matched by name and kept apart until the model is evaluated, so messages may be
-partial, unordered or come from several publishers. Nothing is ever filled in: a sample that is
-missing or not a number is missing.
+Joints are matched by name and kept separate until the model is evaluated, so messages may be
+partial, unordered or from several publishers. Missing samples and NaN are never filled in.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 # A stamp this far behind the newest one is a restarted clock, not a late message.
 RESTART_STEP_NS = 500_000_000
-# Stamps above, in ns, are of a clock that counts from 1970, not from the start of a simulation.
+# Larger stamps, in ns, are wall-clock times (since 1970), not simulated time.
 WALL_CLOCK = 10**17
-# Silence of more than this many sample periods ends a segment.
+# A gap of more than this many sample periods ends a segment.
 GAP_PERIODS = 5.0
-# Larger numbers are no motion and no effort of a machine: bits were flipped.
+# Larger values are no motion and no effort of a machine: bits were flipped.
 LARGEST = 1e12
-_ROWS = 16_384  # of a table that are looked at together
-_HELD = 16  # such parts after which memory of what was read is given back
+_ROWS = 16_384  # rows of a table that are processed together
+_HELD = 16  # such parts after which the memory of file-backed tables is released
 QUANTITIES = ('position', 'velocity', 'effort')
 
 
@@ -38,9 +37,9 @@ class JointSegment:
     """A stretch of recording without gaps in the positions of any joint.
 
     Attributes:
-        epoch: how often the clock had been restarted before.
-        start: first time at which every joint is known, in s.
-        end: last such time, in s.
+        epoch: number of clock restarts before it.
+        start: first time at which the positions of all joints are known, in s.
+        end: last time at which they are known, in s.
         position: positions of each model joint, in rad or m.
         velocity: velocities of each model joint, in rad/s or m/s; may hold no samples.
         effort: efforts of each model joint, in N m or N; may hold no samples.
@@ -56,16 +55,16 @@ class JointSegment:
 
 @dataclass(frozen=True)
 class JointLog:
-    """Everything one JointState topic says about the model's joints.
+    """The time series of the model's joints from one source of joint states.
 
     Attributes:
         segments: stretches without gaps, in the order of recording.
-        dropped: what was not used.
-        message_count: decoded messages.
+        dropped: counts of data that were not used.
+        message_count: number of decoded messages.
         origin: stamp that is time 0, in ns.
-        epoch_starts: recording times at which each clock epoch begins, in ns.
-        epoch_stamps: stamps of the messages recorded then, in ns.
-        stamped: whether times come from the headers (else from the recorder).
+        epoch_starts: time of recording of the first message in each clock epoch, in ns.
+        epoch_stamps: stamps of these messages, in ns.
+        stamped: whether times are header stamps, not times of recording.
     """
 
     segments: tuple[JointSegment, ...]
@@ -77,7 +76,7 @@ class JointLog:
     stamped: bool
 
     def without_velocities(self, joints: Collection[int]) -> JointLog:
-        """Return the log without the velocities of some joints, by their places."""
+        """Return the log without the velocities of some joints, given by their indices."""
         nothing = Samples(np.empty(0), np.empty(0))
         segments = [
             replace(
@@ -102,10 +101,10 @@ def build_joint_log(
 
     Args:
         topic: name used in errors.
-        states: what its messages say.
+        states: the messages of the topic.
         joint_names: the model's joints, in coordinate order.
-        unlimited: those that turn without end; drivers may report them modulo one turn.
-        held: where joints stand still that are not recorded, rad or m.
+        unlimited: continuous joints, which drivers may report modulo one turn.
+        held: positions of joints that are not recorded and stand still, rad or m.
 
     Raises:
         BagError: a joint has no position in any message.
@@ -113,7 +112,7 @@ def build_joint_log(
     dropped = DroppedSamples()
     stamped, message_count = bool(states.stamp.any()), len(states)
     if len(states) and states.stamp.max() > WALL_CLOCK:
-        # A clock that counts from 1970 is never at 0: these messages have no time.
+        # A wall clock is never at 0: such messages have no stamp.
         states = states.taken(states.stamp != 0)
         dropped.unstamped = message_count - len(states)
     stamps = states.stamp if stamped else states.log_time
@@ -152,15 +151,15 @@ def build_joint_log(
 
 
 def _no_position(topic: str, states: JointStates, joint: str, dropped: DroppedSamples) -> str:
-    """Return why there is no position of a joint."""
+    """Return an error message: why there is no position of a joint."""
     useless = dropped.non_finite.get(f'{joint} position', 0)
     if useless:
         return f"topic '{topic}': all {useless} positions of joint '{joint}' are NaN or above 1e12"
     if dropped.malformed and joint in states.names:
         return (
-            f"topic '{topic}' has no position of joint '{joint}' that can be used: arrays of "
-            f'{dropped.malformed} of {len(states)} messages are not as long as their names, or '
-            'these name a joint twice'
+            f"topic '{topic}' has no usable position of joint '{joint}': in {dropped.malformed} "
+            f'of {len(states)} messages arrays are not as long as the names, or a joint is named '
+            'twice'
         )
     if not states.names:
         return f"topic '{topic}' names no joints"
@@ -173,7 +172,7 @@ def _no_position(topic: str, states: JointStates, joint: str, dropped: DroppedSa
 def _with_held(
     columns: dict[tuple[str, str], list[Piece]], held: Mapping[str, float]
 ) -> dict[tuple[str, str], list[Piece]]:
-    """Return columns with joints that stand still, known as often as the best known one."""
+    """Return columns with held joints added, in the messages of the most frequent joint."""
     known = [pieces for (_, quantity), pieces in columns.items() if quantity == 'position']
     most = max(known, key=lambda pieces: sum(len(index) for index, _ in pieces), default=[])
     for joint, value in held.items():
@@ -183,10 +182,10 @@ def _with_held(
 
 
 def clock_epochs(stamps: IntArray) -> IntArray:
-    """Return how often the clock had restarted before each message, shape (N,).
+    """Return the number of clock restarts before each message, shape (N,).
 
-    A stamp far behind the newest one is a restart unless the next stamp is back at the front:
-    then it is one late message.
+    A stamp far behind the newest one is a restart, unless the next stamp is not: then it is a
+    single late message.
 
     Args:
         stamps: stamps in ns, in the order of recording, shape (N,).
@@ -209,12 +208,12 @@ def clock_epochs(stamps: IntArray) -> IntArray:
 def columns_by_joint(
     states: JointStates, joint_names: Sequence[str], dropped: DroppedSamples
 ) -> dict[tuple[str, str], list[Piece]]:
-    """Return, by joint and quantity, the values in messages and the indices of those messages.
+    """Return the values by joint and quantity, with the indices of their messages.
 
     Args:
         states: the messages of a topic.
         joint_names: joints wanted.
-        dropped: where messages and samples that cannot be used are counted.
+        dropped: counts of unusable messages and samples, which are increased.
     """
     consistent = [table for table in states.tables if _is_consistent(table)]
     dropped.malformed += len(states) - sum(len(table.index) for table in consistent)
@@ -244,7 +243,7 @@ def columns_by_joint(
 
 
 def _finite_columns(table: FloatArray) -> BoolArray:
-    """Return which columns hold usable numbers alone; a long table is looked at in parts."""
+    """Return which columns have only usable values; a long table is checked in parts."""
     whole = np.ones(table.shape[1], dtype=bool)
     for first in range(0, len(table), _ROWS):
         part = np.abs(table[first : first + _ROWS]) <= LARGEST
@@ -257,7 +256,7 @@ def _finite_columns(table: FloatArray) -> BoolArray:
 
 
 def _is_consistent(table: JointTable) -> bool:
-    """Return whether messages name each joint once, and fill each array wholly or not at all."""
+    """Return whether joint names are unique and each array is empty or as long as the names."""
     count = len(table.names)
     widths = {getattr(table, quantity).shape[1] for quantity in QUANTITIES}
     return len(set(table.names)) == count and widths <= {0, count}
@@ -300,7 +299,7 @@ def _unbroken_intervals(time: FloatArray) -> list[tuple[float, float]]:
 def _intersect(
     left: list[tuple[float, float]], right: list[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the common parts, of more than no length, of two ordered lists of intervals."""
+    """Return the intersections of positive length of two ordered lists of intervals."""
     common = []
     i = j = 0
     while i < len(left) and j < len(right):

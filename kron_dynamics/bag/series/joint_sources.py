@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint states of a bag are a robot's: those of one topic, or of several together.
+"""Assignment of joint state topics to a robot: one topic, or several combined.
 
-A gripper often tells its joints on a topic of its own. Where no topic has all joints of the robot,
-those that have them together are taken as one, each joint from one topic.
+A gripper often publishes its joints on a separate topic. If no topic has all joints of the robot,
+topics that have them together are combined, each joint from one topic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kron_dynamics.bag.series.joint_log import RESTART_STEP_NS
 from kron_dynamics.exceptions import BagError
 from kron_dynamics.messages import listed
 
-# A topic so many times as slow as another makes the window longer than the other needs.
+# A topic slower than another by this factor is reported: it lengthens the window for all.
 SLOW_RATIO = 3.0
 
 
@@ -31,8 +31,8 @@ class JointSource(NamedTuple):
     Attributes:
         topic: the topic with most of its joints.
         others: topics with the other joints.
-        states: what they say together, in the order of recording.
-        notes: what a reader of the report should know.
+        states: the messages of all these topics, in the order of recording.
+        notes: notes for the report.
     """
 
     topic: str
@@ -52,14 +52,13 @@ def joint_sources(
 
     Args:
         contents: the bag.
-        robot: its name, for errors.
-        joints: that have to be there.
-        topics: to take; empty for all that have joints of the robot.
-        among: those that may be of this robot; None for all.
+        robot: the robot's name, for errors.
+        joints: joints that are required.
+        topics: topics to use; empty for all that have joints of the robot.
+        among: topics that may be of this robot; None for all.
 
     Raises:
-        BagError: there are no joint states, or no topics have all joints, or it is not clear which
-            have.
+        BagError: there are no joint states, or topics with all joints are missing or ambiguous.
     """
     if not contents.joint_states:
         raise BagError(f'no sensor_msgs/JointState messages in {contents.path}')
@@ -89,7 +88,7 @@ def _together(
     recorded: Mapping[str, Collection[str]],
     are_chosen: bool,
 ) -> JointSource:
-    """Return what several topics say together."""
+    """Return several topics combined."""
     counts = {joint: sum(joint in found for found in recorded.values()) for joint in joints}
     unclear = [joint for joint in joints if not counts[joint]]
     if not are_chosen:
@@ -99,13 +98,13 @@ def _together(
     main, *others = sorted(filter(recorded.get, recorded), key=lambda topic: -len(recorded[topic]))
     parts = {topic: contents.joint_states[topic] for topic in (main, *others)}
     named = '; '.join(f'{", ".join(sorted(recorded[topic]))} from {topic}' for topic in others)
-    notes = [f'several topics are taken together: {named}']
+    notes = [f'several topics are combined: {named}']
     periods = {topic: _period(states) for topic, states in parts.items()}
     slowest, fastest = max(periods, key=periods.__getitem__), min(periods.values())
     if periods[slowest] > SLOW_RATIO * fastest:
         notes.append(
             f'{slowest} has {1.0 / periods[slowest]:.3g} messages a second, others up to '
-            f'{1.0 / fastest:.3g}: the window is as long as the slowest needs. Where its joints '
+            f'{1.0 / fastest:.3g}: the window is as long as the slowest needs. If its joints '
             'stand still: --hold JOINT=POSITION'
         )
     return JointSource(main, tuple(others), _joined(parts), tuple(notes))
@@ -118,7 +117,7 @@ def _not_covered(
     recorded: Mapping[str, Collection[str]],
     unclear: Sequence[str],
 ) -> str:
-    """Return what is missing where, and what may be done about it."""
+    """Return an error message about joints missing in topics, with remedies."""
     listing = '; '.join(
         f'{topic} lacks {", ".join(sorted(set(joints) - set(found)))}, '
         f'{_besides(contents.joint_states[topic], joints)}'
@@ -142,7 +141,7 @@ def _not_covered(
 
 
 def _besides(states: JointStates, joints: Sequence[str]) -> str:
-    """Return what else a topic has positions of."""
+    """Return a phrase about a topic's positions of other joints."""
     others = sorted(states.joints_with('position') - set(joints))
     if others:
         return f'has {listed(repr(name) for name in others)} besides'
@@ -150,7 +149,7 @@ def _besides(states: JointStates, joints: Sequence[str]) -> str:
 
 
 def _joined(parts: Mapping[str, JointStates]) -> JointStates:
-    """Return the messages of several topics as if they were of one.
+    """Return the messages of several topics as those of one.
 
     Raises:
         BagError: their clocks differ.
@@ -164,10 +163,10 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
     if late and max(late.values()) - min(late.values()) > RESTART_STEP_NS:
         raise BagError(
             f'clocks of {" and ".join(late)} differ by '
-            f'{1e-9 * (max(late.values()) - min(late.values())):.3g} s: they cannot be taken '
-            'together; joints that stand still: --hold JOINT=POSITION'
+            f'{1e-9 * (max(late.values()) - min(late.values())):.3g} s: they cannot be '
+            'combined; joints that stand still: --hold JOINT=POSITION'
         )
-    # Times of recording are comparable where some topic has no stamps.
+    # If a topic has no stamps, only times of recording are comparable.
     whole = all(stamped.values())
     firsts = np.cumsum([0, *map(len, parts.values())])
     tables = [
@@ -184,6 +183,6 @@ def _joined(parts: Mapping[str, JointStates]) -> JointStates:
 
 
 def _period(states: JointStates) -> float:
-    """Return the usual distance of messages, s."""
+    """Return the usual period of messages, s."""
     times = np.unique(states.stamp if states.stamp.any() else states.log_time)
     return sample_period(np.asarray(times * np.float64(1e-9))) if len(times) > 1 else np.inf

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Positions that jump: whole turns are put back, other jumps pointed out."""
+"""Jumps of positions: whole turns are unwrapped, other jumps reported."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray, IntArray
 
-# A position jumps that is off from one sample to the next by more than what the joint moves at
-# twice its velocity limit and in so many seconds at that limit: as `position_jump` of the node.
+# A step over dt is a jump if it exceeds the velocity limit times (JUMP_FACTOR dt + JUMP_TIME), as
+# for the parameter `position_jump` of the node; JUMP_TIME in s.
 JUMP_FACTOR, JUMP_TIME = 2.0, 0.05
 _TURN = 2.0 * np.pi
-# How far off whole turns, rad, a jump is that counts as some.
+# Largest deviation from whole turns, rad, of a jump that is unwrapped.
 MOST_OFF_TURN = 0.5
 
 
 def without_turns(
     log: JointLog, model: RobotModel, notes: list[str]
 ) -> tuple[JointLog, frozenset[int]]:
-    """Return a log without jumps by whole turns, and which joints have other jumps.
+    """Return a log without jumps by whole turns, and the indices of joints with other jumps.
 
     Args:
-        log: of the model's joints.
+        log: log of the model's joints.
         model: the robot.
-        notes: where jumps are told.
+        notes: list to which notes about jumps are appended.
     """
     segments, left, turned, unclear = list(log.segments), dict[int, str](), [], []
     for k, name in enumerate(model.joint_names):
@@ -61,33 +61,33 @@ def without_turns(
         left[k] = f'{name} {len(sizes)} times, first by {size[0]:.3g} {unit} at {time:.2f} s'
     if turned:
         notes.append(
-            f'positions jump by whole turns: {", ".join(turned)}; they are taken to go on, as of '
-            'a joint that is told within one turn'
+            f'positions jump by whole turns: {", ".join(turned)}; they are unwrapped, as of a '
+            'joint that is reported modulo one turn'
         )
     if left:
         notes.append(
             f'positions jump as no motion does: {"; ".join(left.values())}. Two publishers of the '
-            'same joints, or samples that are wrong? What is recomputed there is wrong, too'
+            'same joints, or wrong samples? Recomputed values there are wrong, too'
         )
     if unclear:
         notes.append(
             f'positions change from sample to sample as noise does: {", ".join(unclear)}. Too few '
-            'samples for this motion? What needs velocities is wrong then, and phases with it'
+            'samples for this motion? Velocities are wrong then, and with them efforts and phases'
         )
     return replace(log, segments=tuple(segments)), frozenset(left)
 
 
 def _unclear(log: JointLog, k: int, name: str, speed: float) -> list[str]:
-    """Tell of noise that is as large as a jump: no encoder has it."""
+    """Return a phrase if a joint's noise is as large as a jump: no encoder has such noise."""
     places = [part.position[k] for part in log.segments]
     noise = max((usual_noise(each) for each in places), default=0.0)
     return [f'{name} by {noise:.3g}'] if noise > JUMP_TIME * speed > 0.0 else []
 
 
 def _most_speed(log: JointLog, k: int, limit: float) -> float:
-    """Return what a joint moves at most, rad/s or m/s: its limit, or more where velocities say so.
+    """Return a joint's largest speed, rad/s or m/s: its limit or the largest recorded velocity.
 
-    Without either it is 0: not known.
+    It is 0 if both are unknown.
     """
     rates = [part.velocity[k] for part in log.segments if len(part.velocity[k].time)]
     recorded = max((abs(bound) for rate in rates for bound in rate.extremes), default=0.0)
@@ -95,11 +95,11 @@ def _most_speed(log: JointLog, k: int, limit: float) -> float:
 
 
 def _jumps(samples: Samples, speed: float) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return before which steps a position jumps, by how much, and what it may move in each."""
+    """Return the indices of the steps that are jumps, their sizes, and the allowed sizes."""
     steps = np.diff(samples.value)
     index = np.empty(0, dtype=np.intp)
     if speed > 0.0:
-        # Mostly none is as large.
+        # A cheap preselection, which is mostly empty.
         index = np.flatnonzero(np.abs(steps) > speed * JUMP_TIME)
     most = speed * (JUMP_FACTOR * (samples.time[index + 1] - samples.time[index]) + JUMP_TIME)
     jumps = np.abs(steps[index]) > most

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which robot each joint state topic of a bag is of: the one described in its namespace."""
+"""Assignment of joint state topics to robots: by the description in the topic's namespace."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kron_dynamics.exceptions import BagError
 
 
 class RecordedRobot(NamedTuple):
-    """A robot as it was recorded.
+    """A robot described in a bag.
 
     Attributes:
         urdf: text of the description.
-        constraints: text of what closes its loops; None where nothing was recorded.
-        origin: topic that the description is from.
+        constraints: text of the loop-closure constraints; None if not recorded.
+        origin: topic of the description.
     """
 
     urdf: str
@@ -28,18 +28,18 @@ class RecordedRobot(NamedTuple):
 def recorded_robots(
     contents: BagContents, topic: str | None = None
 ) -> list[tuple[RecordedRobot, list[str]]]:
-    """Return the robots described in a bag, each with the joint state topics that are of it.
+    """Return the robots described in a bag, each with its joint state topics.
 
-    A joint state topic is of the robot that is described nearest above it: in its own namespace,
-    or in one that this is in. Where all descriptions are the same, they need not be above.
+    A joint state topic belongs to the robot whose description is nearest above it: in its own
+    namespace or the closest enclosing one. If all descriptions are equal, any is used.
 
     Args:
         contents: the bag.
-        topic: of the description to take for all joint states; None for that of each.
+        topic: topic of the description to use for all joint states; None for each one's own.
 
     Raises:
-        BagError: there is none, or one has changed, or several differ and none is above the joint
-            states.
+        BagError: there is no description, one has changed, or several differ and none is in a
+            namespace of the joint states.
     """
     known = contents.robot_descriptions
     if topic is not None:
@@ -75,11 +75,11 @@ def recorded_robots(
 def left_out(
     contents: BagContents, robots: Sequence[tuple[RecordedRobot, list[str]]]
 ) -> list[str]:
-    """Return the joint state topics that no described robot is above.
+    """Return the joint state topics that belong to no described robot.
 
     Args:
         contents: the bag.
-        robots: that it describes.
+        robots: robots of the bag with their topics.
     """
     taken = {topic for _, topics in robots for topic in topics}
     return [topic for topic in contents.joint_states if topic not in taken]

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds in a bag what belongs together: the robot, and each run of it.
+"""Assignment of a bag's topics to the runs of a robot.
 
-A run is one JointState topic with the positions of all the model's joints, or several that have
-them together. Commanded efforts and the tip's acceleration belong to it when they were recorded in
-its namespace.
+A run is one JointState topic with the positions of all the model's joints, or several topics that
+have them together. Commanded efforts and the tip's acceleration belong to it if they were recorded
+in its namespace.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 
+# Share of samples with equal times but different values above which a note is made.
 CONFLICT_SHARE = 0.1
-# How far beyond its limits, in their range, no joint goes that is recorded in the model's unit.
+# Positions further outside the limits than this share of their range are reported.
 BEYOND_LIMITS = 0.1
 
 
@@ -40,11 +41,11 @@ class Run:
     """One motion of the robot and what was recorded with it.
 
     Attributes:
-        topic: the JointState topic, of several that with most joints.
-        log: its joints' time series.
+        topic: the JointState topic; of several, the one with most joints.
+        log: the joints' time series.
         commands: commanded efforts of each joint, if recorded.
         acceleration: the tip's acceleration in base axes, if recorded.
-        notes: why something recorded is not used.
+        notes: reasons to doubt the recording, and recorded data that are not used.
     """
 
     topic: str
@@ -66,9 +67,9 @@ def find_runs(
     Args:
         contents: the bag.
         model: the robot; its joints are found by name.
-        topics: JointState topics to use; empty takes each that covers the model, else those that
-            do so together.
-        among: those that may be of this robot; None for all.
+        topics: JointState topics to use; empty takes each topic that covers the model, else the
+            topics that do so together.
+        among: topics that may be of this robot; None for all.
         hold: positions of joints that are not recorded and stand still, rad or m.
 
     Raises:
@@ -96,11 +97,11 @@ def _assemble(
     notes = list(source.notes)
     recorded = source.states.joints_with('position')
     if useless := [joint for joint in hold if joint in recorded]:
-        notes.append(f'{", ".join(useless)} is recorded: its motion counts, not what is held')
+        notes.append(f'{", ".join(useless)} is recorded: the held position is not used')
     held = {joint: value for joint, value in hold.items() if joint not in recorded}
     if held:
         named = ', '.join(f'{joint} at {value:g}' for joint, value in held.items())
-        notes.append(f'taken to stand still, as told: {named}')
+        notes.append(f'held at a given position, not recorded: {named}')
     log = build_joint_log(topic, source.states, model.joint_names, unlimited, held)
     log.dropped.undecodable = sum(
         contents.undecodable.get(each, 0) for each in (topic, *source.others)
@@ -110,7 +111,7 @@ def _assemble(
     log, found = log_at_source_times(log)
     notes += found
     log = without_contradicting_velocities(log, model.joint_names, jumping, notes)
-    if not source.others:  # else told by topic
+    if not source.others:  # else slow topics are reported already
         notes += _slow_joints(log, model.joint_names)
     commands = acceleration = None
     command_topic = _command_topic(contents, model, topic, notes)
@@ -129,13 +130,13 @@ def _assemble(
     if log.dropped.conflicts > CONFLICT_SHARE * samples:
         notes.append(
             'many samples have the time of another but a different value: two motions at the '
-            'same times? Was the clock reset while recording in simulated time?'
+            'same times? Was the simulated clock reset during the recording?'
         )
     return Run(topic, log, commands, acceleration, tuple(notes))
 
 
 def _slow_joints(log: JointLog, joint_names: Sequence[str]) -> list[str]:
-    """Point out joints that are told so seldom that the window is too long for the others."""
+    """Return a note about joints with so few samples that they lengthen the window for all."""
     if not log.segments:
         return []
     longest = max(log.segments, key=lambda part: part.end - part.start)
@@ -154,7 +155,7 @@ def _slow_joints(log: JointLog, joint_names: Sequence[str]) -> list[str]:
 
 
 def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
-    """Point out positions that are far outside what the description allows."""
+    """Return a note about positions far outside the limits of the description."""
     found, units = [], dict[str, None]()
     limits = zip(model.position_lower.tolist(), model.position_upper.tolist(), strict=True)
     for k, (lower, upper) in enumerate(limits):
@@ -175,14 +176,14 @@ def _beyond_limits(log: JointLog, model: RobotModel) -> list[str]:
         return []
     return [
         f'positions far outside the limits of the description: {"; ".join(found)}. In '
-        f'{" or ".join(units)}, or from another zero?'
+        f'{" or ".join(units)}, or with another zero?'
     ]
 
 
 def _without_empty_velocities(
     log: JointLog, joint_names: Sequence[str], notes: list[str]
 ) -> JointLog:
-    """Leave out velocities that are zero all the time though the positions change."""
+    """Return the log without velocities that are always zero although the positions change."""
     empty = [
         k
         for k in range(len(joint_names))
@@ -208,9 +209,9 @@ def _namespace(topic: str) -> str:
 def _beside(
     topics: Iterable[str], topic: str, contents: BagContents, model: RobotModel
 ) -> list[str]:
-    """Return the topics in the namespace of a JointState topic, not of one nested in it.
+    """Return the topics in the namespace of a JointState topic, without nested robots' topics.
 
-    Topics with only modal coordinates are not other robots: they are of this one's links.
+    Topics with only modal coordinates are not other robots: they describe this robot's links.
     """
     own = _namespace(topic)
     nested = {
@@ -227,7 +228,7 @@ def _beside(
 def _command_topic(
     contents: BagContents, model: RobotModel, topic: str, notes: list[str]
 ) -> str | None:
-    """Return the JointState topic beside the run's that holds efforts without positions."""
+    """Return the JointState topic in the run's namespace that has efforts without positions."""
     found = [
         other
         for other in _beside(contents.joint_states, topic, contents, model)
@@ -248,14 +249,14 @@ def _acceleration_topic(
     if frames != {model.root_link}:
         named = ', '.join(f"'{frame}'" for frame in sorted(frames))
         notes.append(
-            f"{chosen} is not used: its axes are those of {named}, expected '{model.root_link}'"
+            f"{chosen} is not used: its frame_id is {named}, expected '{model.root_link}'"
         )
         return None
     return chosen
 
 
 def _only(found: Sequence[str], usual_name: str, meaning: str, notes: list[str]) -> str | None:
-    """Return the only topic found, else the only one with the usual name, else none."""
+    """Return the only topic found, else the only one with the usual name, else None."""
     usual = [topic for topic in found if topic.rsplit('/', 1)[-1] == usual_name]
     for candidates in (found, usual):
         if len(candidates) == 1:

@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""When states were measured, by their own motion: a check of stamps, and the clock of the source.
+"""Reconstruction of the source's clock from the motion itself, as a check of stamps.
 
 A recorder that polls a controller stamps each state late by up to the controller's period, and
-misses or repeats some. Positions and velocities tell better how much time passed between two
-states: ``dt = sum w v dq / sum w v^2``, v the mean of both velocities, over all joints. Where
-these times are whole multiples of one period, far more nearly than the stamps, that is the clock
-of the source.
+misses or repeats some. The time between two states is determined more accurately by positions and
+velocities: ``dt = sum w v dq / sum w v^2`` over all joints, with v the mean of both velocities. If
+these times are much closer to multiples of one period than the stamps are to them, that period is
+the clock of the source.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ import numpy as np
 from kron_dynamics.bag.replaying.smoothing import NORMAL_MAD
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
-# Steps from which the clock is found: spread over the recording.
+# Number of steps, spread over the recording, from which the period is estimated.
 STEPS_LOOKED_AT = 16_384
-# The usual step is at most this many periods of the source, a single one so many of these steps.
+# Most periods of the source in the usual step, and most usual steps in a single one.
 MOST_PERIODS, MOST_STEPS_MISSED = 10, 5
-# Of elapsed times so many are within this share of whole periods, ...
+# A period is accepted if the share MOST_STEPS of the elapsed times is within WHOLE_SHARE periods
+# of whole multiples, ...
 MOST_STEPS, WHOLE_SHARE = 0.9, 0.15
-# ... and so many times nearer to these than the stamps, which are off by a microsecond or more.
+# ... and if they deviate from the multiples this many times less than from the stamps; stamps
+# that deviate by less than LEAST_OFF s are kept.
 NEARER = 3.0
 LEAST_OFF = 1e-6
-# A step tells its periods where its time is known to this share of one, and is as near to a whole.
+# A step's number of periods is reliable if the standard deviation of its time is below TELLING
+# periods, and its time is within WHOLE periods of a whole number.
 TELLING, WHOLE = 0.1, 0.3
-# Steps in a row that tell: fewer do not place themselves among the stamps.
+# Fewer consecutive reliable steps are not aligned with their stamps.
 LEAST_IN_A_ROW = 20
-# Most of the fast half of the steps have to be in such rows.
+# Least share of the faster half of the steps that has to be in such sequences.
 LEAST_SHARE = 0.8
 
 
@@ -41,9 +44,9 @@ class SourceClock:
     """The times of states by the clock of their source.
 
     Attributes:
-        rows: states that are no repeats, of those looked at, shape (K,).
-        time: of each of them in s, shape (K,).
-        period: of the clock, s.
+        rows: indices of the given states that are no repeats, shape (K,).
+        time: their times in s, shape (K,).
+        period: period of the clock, s.
     """
 
     rows: IntArray
@@ -57,15 +60,16 @@ def source_clock(
     velocity: Sequence[FloatArray],
     rows: IntArray,
 ) -> SourceClock | None:
-    """Return the times of states by their source's clock; None where the stamps are as good.
+    """Return the times of states by their source's clock; None if the stamps are as accurate.
 
-    Where the machine rests nothing is told, and stamps stay, moved by as much as their neighbours.
+    The motion of a machine at rest does not determine times: there, stamps are shifted by as much
+    as their neighbours.
 
     Args:
-        stamps: of all states in s, shape (M,).
-        position: of joints, shape (M,) each.
-        velocity: of the same joints, shape (M,) each.
-        rows: states that are looked at, increasing, shape (N,).
+        stamps: stamps of all states in s, shape (M,).
+        position: positions of the joints, shape (M,) each.
+        velocity: velocities of the same joints, shape (M,) each.
+        rows: indices of the states to use, increasing, shape (N,).
     """
     count = len(rows) - 1
     if count < 2 * LEAST_IN_A_ROW:
@@ -89,14 +93,14 @@ def source_clock(
     )
     telling &= periods <= MOST_PERIODS * MOST_STEPS_MISSED
     fast = weight >= np.median(weight)
-    # The same state once more, with another effort.
+    # Zero periods: the same state repeated with another effort.
     new = ~telling | (periods > 0.0)
     rows = np.concatenate([rows[:1], rows[1:][new]])
     return _placed(stamps, rows, periods[new], telling[new], fast[new])
 
 
 class _Motion:
-    """Times between states, by the motion of the joints."""
+    """Estimates the times between states from the motion of the joints."""
 
     def __init__(
         self,
@@ -110,11 +114,11 @@ class _Motion:
         self._weights = np.ones(len(position))
 
     def stamped(self, steps: IntArray) -> FloatArray:
-        """Return what the stamps say, shape (K,)."""
+        """Return the times of steps by the stamps, s, shape (K,)."""
         return np.asarray(self._stamps[self._rows[steps + 1]] - self._stamps[self._rows[steps]])
 
     def weigh(self, steps: IntArray) -> None:
-        """Weigh each joint by what elapsed times leave of its steps."""
+        """Set each joint's weight by the variance of its residuals dq - v dt, iteratively."""
         dt = self.stamped(steps)
         for _ in range(3):
             left, share = np.full((2, len(self._weights)), np.inf)
@@ -123,13 +127,13 @@ class _Motion:
                 if step.any():
                     resolved = 1e-4 * float(np.sqrt(np.mean(step**2)))
                     left[k] = max(_spread(step - speed * dt), resolved)
-            # The larger a joint's share in the times, the less these leave of its steps.
+            # A joint with a large share in the times has too small residuals: reduce its weight.
             share /= max(share.sum(), 1e-300)
             self._weights = (1.0 - np.minimum(share, 0.9)) / left**2
             dt, _ = self.elapsed(steps)
 
     def elapsed(self, steps: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return times in s, and their weights, shape (K,) each."""
+        """Return the estimated times of steps in s, and their weights, shape (K,) each."""
         times, weight = np.zeros((2, len(steps)))
         for factor, (step, speed) in zip(self._weights, self._each(steps), strict=True):
             times += factor * speed * step
@@ -137,7 +141,7 @@ class _Motion:
         return times / np.where(weight > 0.0, weight, 1.0), weight
 
     def _each(self, steps: IntArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Return the steps of each joint and its mean speeds."""
+        """Return position differences and mean velocities of each joint, shape (K,) each."""
         before, after = self._rows[steps], self._rows[steps + 1]
         return [
             (q[after] - q[before], 0.5 * (qd[after] + qd[before]))
@@ -151,7 +155,7 @@ def _spread(values: FloatArray) -> float:
 
 
 def _period(dt: FloatArray, stamped: FloatArray) -> float | None:
-    """Return the period whose multiples elapsed times are; None where stamps are as good."""
+    """Return the period whose multiples the times are; None if stamps are as accurate."""
     bound = _spread(dt - stamped) / NEARER
     if bound < LEAST_OFF / NEARER:
         return None
@@ -176,7 +180,10 @@ def _period(dt: FloatArray, stamped: FloatArray) -> float | None:
 def _placed(
     stamps: FloatArray, states: IntArray, periods: FloatArray, telling: BoolArray, fast: BoolArray
 ) -> SourceClock | None:
-    """Return rows of steps that tell their periods, each in the middle of its stamps."""
+    """Return the clock from sequences of reliable steps, each aligned with its mean stamp.
+
+    None if there are too few such steps.
+    """
     stamps = stamps[states]
     edges = np.flatnonzero(np.diff(np.concatenate([[False], telling, [False]])))
     rows = [

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""States at the times of their source, where a recorder polled it or published them again.
+"""Joint states at the times of their source, where a recorder polled or republished them.
 
-A `joint_state_publisher`, or a recorder, that works at its own rate repeats a state whenever its
-source was slower, misses some where it was faster, and stamps each late by up to the source's
-period. Differences of such velocities over such times are wrong by as much.
+A `joint_state_publisher`, or a recorder, with a rate of its own repeats states if its source is
+slower, misses some if the source is faster, and stamps each state late by up to the source's
+period. Velocity differences over such stamps have errors of that size.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from kron_dynamics.bag.series.joint_log import JointLog, JointSegment
 from kron_dynamics.bag.series.source_clock import source_clock
 from kron_dynamics.typing import FloatArray, IntArray
 
-# Fewer repeated states are chance.
+# Fewer repeated states count as coincidence.
 LEAST_REPEATS = 3
 
 
 @dataclass(frozen=True)
 class AtSource:
-    """A stretch at the times of its source.
+    """A segment at the times of its source.
 
     Attributes:
-        segment: the stretch.
-        repeats: states that were left out.
-        period: of the source, s; NaN where its clock was not found and stamps were left.
-        moved: root mean square of how far times are from the stamps, s.
+        segment: the segment.
+        repeats: number of repeated states that were left out.
+        period: period of the source, s; NaN if its clock was not found and stamps were kept.
+        moved: RMS difference between times and stamps, s.
     """
 
     segment: JointSegment
@@ -41,10 +41,10 @@ class AtSource:
 
 
 def log_at_source_times(log: JointLog) -> tuple[JointLog, list[str]]:
-    """Return a log at the times of what it was recorded from, and what was found about them.
+    """Return a log at the times of its source, and notes about the changes.
 
     Args:
-        log: of the joints of one robot.
+        log: log of one robot's joints.
     """
     found = [source_times(segment) for segment in log.segments]
     segments = [
@@ -55,29 +55,29 @@ def log_at_source_times(log: JointLog) -> tuple[JointLog, list[str]]:
     repeats = sum(moved.repeats for moved in found if moved is not None)
     notes = []
     if repeats:
-        notes.append(f'{repeats} states are those before once more: not used')
+        notes.append(f'{repeats} states repeat the one before: not used')
     if timed:
         off = max(moved.moved for moved in timed)
         period = float(np.median([moved.period for moved in timed]))
         notes.append(
-            f'stamps are off by {1e3 * off:.3g} ms (root mean square), say positions and '
-            f'velocities: states are put at the times of a source with a period of '
+            f'stamps are off by {1e3 * off:.3g} ms (root mean square) according to positions and '
+            f'velocities: states are moved to the times of a source with a period of '
             f'{1e3 * period:.4g} ms in {len(timed)} of {len(found)} stretches'
         )
     elif repeats:
-        notes.append('states stay where they are stamped: no even source fits them')
+        notes.append('states keep their stamps: no source with a constant period fits them')
     return replace(log, segments=tuple(segments)), notes
 
 
 def source_times(segment: JointSegment) -> AtSource | None:
-    """Return a stretch without repeated states, at the times of their source.
+    """Return a segment without repeated states, at the times of their source.
 
-    None without repeats where the stamps are as good as any clock. A state is a repeat where no
-    recorded number of any joint differs from the state before, and a velocity in it is not zero:
-    what moves does not stay where it is.
+    None if there are no repeats and the stamps are as accurate as any clock found. A state is a
+    repeat if no recorded value of any joint differs from the state before although some velocity
+    is not zero: a moving joint does not keep its position.
 
     Args:
-        segment: of joints that are recorded together, with velocities.
+        segment: segment of joints that are recorded together, with velocities.
     """
     time = segment.position[0].time
     quantities = (*segment.position, *segment.velocity, *segment.effort)
@@ -124,14 +124,14 @@ def source_times(segment: JointSegment) -> AtSource | None:
 
 
 def _taken(samples: Samples, rows: IntArray) -> FloatArray:
-    """Return some of the values, of a long recording in a file."""
+    """Return some of the values; those of a long recording are stored in a file."""
     table = Spool(float, 1)
     table.append(samples.value[rows][:, None])
     return np.asarray(table.table()[:, 0])
 
 
 def _repeated(segment: JointSegment, recorded: list[Samples]) -> IntArray:
-    """Return which states are those before once more."""
+    """Return the indices of states that repeat the one before, shape (K,)."""
     first = recorded[0].value
     rows = 1 + np.flatnonzero(first[1:] == first[:-1])
     for samples in recorded[1:]:

@@ -125,10 +125,7 @@ def test_efforts_of_no_drive_and_of_a_part_of_the_time_are_told(run_of, arm_moti
         'efforts far beyond the limits of the description: lift -1e+09 at 1.00 s, limit 300'
         in notes
     )
-    assert (
-        'efforts are recorded beside a part of the positions only: turn beside 25 %.'
-        in notes + '.'
-    )
+    assert 'efforts are recorded with a part of the positions only: turn with 25 %.' in notes + '.'
 
 
 def test_units_are_advised_by_the_kind_of_joint(run_of, arm_motion):

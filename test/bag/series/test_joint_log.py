@@ -181,8 +181,8 @@ def test_velocity_only_is_no_position():
     [
         (('a', 'b'), (1.0, np.nan), "all 5 positions of joint 'b' are NaN or above 1e12"),
         (('a', 'b'), (1.0, 1e300), "all 5 positions of joint 'b' are NaN or above 1e12"),
-        (('a', 'b'), (1.0,), 'arrays of 5 of 5 messages are not as long as their names'),
-        (('a', 'b', 'b'), (1.0, 2.0, 3.0), 'or these name a joint twice'),
+        (('a', 'b'), (1.0,), 'in 5 of 5 messages arrays are not as long as the names'),
+        (('a', 'b', 'b'), (1.0, 2.0, 3.0), 'or a joint is named twice'),
         ((), (), "'/js' names no joints"),
     ],
 )

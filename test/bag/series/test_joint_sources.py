@@ -110,7 +110,7 @@ def test_a_joint_that_is_held_is_as_one_that_was_recorded_standing(make_bag, arm
         assert one.ratio < 1e-3
         assert one.recomputed_rms == pytest.approx(other.recomputed_rms, rel=1e-6)
     assert found.joints[2].source == 'none'
-    assert found.replay.run.notes == ('taken to stand still, as told: reach at 0.4',)
+    assert found.replay.run.notes == ('held at a given position, not recorded: reach at 0.4',)
     assert not found.replay.run.log.dropped.non_finite
 
 
@@ -119,7 +119,7 @@ def test_what_is_held_though_recorded_or_unknown_is_told(make_bag, arm_urdf, arm
         bag.text('/robot_description', arm_urdf)
         bag.motion('/joint_states', arm_motion(3.0))
     (run,) = find_runs(read_bag(bag.path), arm.model, hold={'lift': 1.0})
-    assert run.notes == ('lift is recorded: its motion counts, not what is held',)
+    assert run.notes == ('lift is recorded: the held position is not used',)
     assert len(np.unique(run.log.segments[0].position[1].value)) > 100
     for call in (
         lambda: find_runs(read_bag(bag.path), arm.model, hold={'elbow': 1.0}),

@@ -96,7 +96,7 @@ def test_acceleration_in_other_axes_is_not_used_and_the_reason_is_given(make_bag
         bag.acceleration('/tip_acceleration', 1.0, range(6), frame_id='tool')
     (run,) = find_runs(read_bag(bag.path), arm.model)
     assert run.acceleration is None
-    assert "axes are those of 'tool', expected 'base'" in run.notes[0]
+    assert "its frame_id is 'tool', expected 'base'" in run.notes[0]
 
 
 def test_several_accelerations_are_not_guessed_between(make_bag, arm):
