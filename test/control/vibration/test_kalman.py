@@ -131,14 +131,14 @@ def test_covariance_is_that_of_many_machines(plant):
 
 
 def test_an_undamped_mode_that_no_joint_touches_is_named():
-    with pytest.raises(ModelError, match=r"'boom/v1' at 4 rad/s cannot be moved"):
+    with pytest.raises(ModelError, match=r"'boom/v1' at 4 rad/s is not controllable"):
         SampledPlant(two_masses(0.0, 0.0), PERIOD, STATE_SCALE, EFFORT_SCALE)
 
 
 def test_a_mode_that_moves_but_does_not_show_is_named():
     # The hub pushes the mode through D, and nothing comes back.
     one_way = model(np.eye(2), [[1.0, 0.0], [0.5, 0.0]], [[1.0, 0.0], [0.0, 16.0]])
-    with pytest.raises(ModelError, match=r"'boom/v1' at 4 rad/s does not show"):
+    with pytest.raises(ModelError, match=r"'boom/v1' at 4 rad/s is not observable"):
         SampledPlant(one_way, PERIOD, STATE_SCALE, EFFORT_SCALE)
 
 
