@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/frame_kinematics: motion of a point of a link, as any link sees it."""
+"""The service ~/frame_kinematics: motion of a point of a link relative to any link."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def frame_kinematics(present: ConfiguredRobot, largest: int, request: Any, respo
     """Answer a request of ~/frame_kinematics.
 
     Args:
-        present: what the node is about.
-        largest: how many numbers a request or an answer may hold.
-        request: a FrameKinematics request.
-        response: its answer, to be filled in.
+        present: robot that the node is configured for.
+        largest: largest count of numbers in a request or an answer.
+        request: FrameKinematics request.
+        response: answer, to be filled in.
 
     Raises:
         KronDynamicsError: the request is refused.
@@ -34,7 +34,7 @@ def frame_kinematics(present: ConfiguredRobot, largest: int, request: Any, respo
     known: list[FloatArray] = []
     for order, name in enumerate(('velocity', 'acceleration', 'jerk')):
         rate = batch.optional(name, getattr(request, name))
-        # One without those before it answers nothing, but it is checked all the same.
+        # A rate without the lower ones is not used, but it is checked all the same.
         if rate is not None and len(known) == order:
             known.append(rate)
     batch.expect(7 + 6 * n + 6 * n * n + 6 * len(known))
@@ -59,22 +59,22 @@ def frame_kinematics(present: ConfiguredRobot, largest: int, request: Any, respo
 def seen_from(
     robot: Robot, link: str, reference: str, axes: str, point: Sequence[float]
 ) -> RobotFrame | RelativeFrame:
-    """Return the frame that a request is about; what it leaves empty is the base's, or the origin.
+    """Return the frame of a request.
 
     Args:
-        robot: of the node.
-        link: the request's frame, or the node's.
-        reference: link that the observer is on, or empty.
-        axes: link whose axes are wanted, or empty.
-        point: of the link, m, or empty.
+        robot: the node's robot.
+        link: link that the frame is fixed to.
+        reference: link of the observer; empty for the root link.
+        axes: link whose axes are used; empty for those of the observer.
+        point: point of the link, m; empty for its origin.
 
     Raises:
         UnknownFrameError: the robot has no such link.
-        ShapeError: the point has not three components.
-        NonFiniteError: the point holds a NaN or an infinity.
+        ShapeError: the point does not have three components.
+        NonFiniteError: the point contains a NaN or an infinity.
     """
     frame, root = robot.frame(link), robot.model.root_link
-    # The kernels of frames seen from the base are those that the node has already.
+    # The kernels of frames relative to the base are compiled already.
     if (reference or root) == root and (axes or root) == root and not len(point):
         return frame
     return frame.relative_to(

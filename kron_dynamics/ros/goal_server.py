@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An action server whose goals end in the cycle of the states, not in a callback that waits."""
+"""An action server whose goals are ended by the control cycle, not by a blocking callback."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rclpy.lifecycle import LifecycleNode
 
 
 class GoalServer:
-    """Serves an action: every goal is taken, and ended with a result by `finish`."""
+    """Action server that accepts every goal; `finish` ends it with a result."""
 
     def __init__(
         self, node: LifecycleNode, action: Any, name: str, on_goal: Callable[[Any], None]
     ) -> None:
-        """Serve an action.
+        """Start the action server.
 
         Args:
-            node: serves it.
-            action: its type.
-            name: its name.
+            node: node that serves the action.
+            action: type of the action.
+            name: name of the action.
             on_goal: called with the handle of every goal.
         """
         self._server = _Server(
@@ -39,17 +39,18 @@ class GoalServer:
     def finish(self, handle: Any, result: Any) -> None:
         """Send the result of a goal that has ended.
 
-        At once, not by a task of the executor: that may have stopped when the node ends.
+        It is sent synchronously, not by an executor task: the executor may have stopped already
+        when the node ends.
         """
         execution = self._server._execute_goal(lambda _: result, handle)
-        with contextlib.suppress(StopIteration):  # it has nothing to wait for
+        with contextlib.suppress(StopIteration):  # the coroutine awaits nothing
             execution.send(None)
 
 
 class _Server(ActionServer):
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Execute nothing by itself: a goal that is followed has no result yet.
+        """Do nothing: the result of a goal is sent by `GoalServer.finish`.
 
-        A callback that waits for the end of the motion would need a thread, or keep a
-        single-threaded executor busy all the time.
+        An execute callback that waits for the end of the motion would need a thread, or block a
+        single-threaded executor.
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What goals of FollowJointTrajectory are judged by, from the parameters of the node."""
+"""Tolerances and settings of FollowJointTrajectory goals, from the parameters of the node."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kron_dynamics.ros.parameters import ParameterSet
 
 @dataclass(frozen=True, slots=True)
 class GoalSettings:
-    """What goals are judged by.
+    """Settings of goals.
 
     Attributes:
-        tolerances: where a goal says nothing.
+        tolerances: default tolerances, for goals that specify none.
         partial: whether a goal may be for some of the joints.
-        feedback_period: s of the states' clock.
+        feedback_period: time between feedback messages on the states' clock, s.
     """
 
     tolerances: GoalTolerances
@@ -30,10 +30,10 @@ class GoalSettings:
 
 
 def goal_settings(parameters: ParameterSet, joints: Sequence[str]) -> GoalSettings:
-    """Return the settings that the parameters give; a tolerance of 0 is none.
+    """Return the settings from the parameters; a tolerance of 0 means no limit.
 
     Args:
-        parameters: of dynamics_node.
+        parameters: parameters of dynamics_node.
         joints: names of the n joints.
     """
 

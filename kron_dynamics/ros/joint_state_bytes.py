@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized joint states to arrays: rclpy takes longer to make a message of them than the law.
+"""Fast reading of serialized joint states.
 
-Any message whose places are not known yet is read by rclpy, once, and its places are remembered.
+Deserializing a message by rclpy takes longer than the control law. rclpy reads only messages of
+unknown layout; their byte offsets are then cached for the following ones.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from sensor_msgs.msg import JointState
 from kron_dynamics.joint_state_layout import STAMP, JointStateLayout, joint_state_layout
 
 _SECONDS = struct.Struct('<iI')
-# Publishers remembered by the sizes of what they send; one that never repeats itself must not
-# fill memory.
+# Number of cached layouts, keyed by message size. The limit keeps a publisher whose messages
+# always have another size from filling memory.
 _REMEMBERED = 32
 
 
 class JointSample(NamedTuple):
-    """A joint state as it was sent.
+    """Content of a joint state message.
 
     Attributes:
-        names: of the m joints.
-        position: m numbers, rad or m; none where it was left out, as the next two.
-        velocity: m numbers, rad/s or m/s.
-        effort: m numbers, N m or N.
-        stamp: of the header.
+        names: names of the m joints.
+        position: m numbers, rad or m; empty if the message has none.
+        velocity: m numbers, rad/s or m/s; empty if the message has none.
+        effort: m numbers, N m or N; empty if the message has none.
+        stamp: stamp of the header.
     """
 
     names: tuple[str, ...]
@@ -41,10 +42,10 @@ class JointSample(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A layout, with what takes its numbers.
+    """A cached layout with the unpackers of its numbers.
 
     Attributes:
-        layout: where they stand.
+        layout: byte offsets in the message.
         numbers: format and offset of position, velocity and effort.
     """
 
@@ -56,14 +57,14 @@ class JointStateReader:
     """Reads serialized sensor_msgs/JointState messages."""
 
     def __init__(self) -> None:
-        """Make a reader that knows no publisher yet."""
+        """Make a reader with an empty cache."""
         self._layouts: dict[int, _Known] = {}
 
     def read(self, data: bytes) -> JointSample:
-        """Return what a message says.
+        """Return the content of a message.
 
         Raises:
-            Exception: rclpy cannot make a message of the bytes.
+            Exception: rclpy cannot deserialize the bytes.
         """
         known = self._layouts.get(len(data))
         if known is None or any(data[where] != what for where, what in known.layout.same):

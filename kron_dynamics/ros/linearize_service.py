@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/linearize: linear models about a batch of motions."""
+"""The service ~/linearize: linear models about a batch of operating points."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ def linearize(present: ConfiguredRobot, largest: int, request: Any, response: An
     """Answer a request of ~/linearize.
 
     Args:
-        present: what the node is about.
-        largest: how many numbers a request or an answer may hold.
-        request: a Linearize request.
-        response: its answer, to be filled in.
+        present: robot that the node is configured for.
+        largest: largest count of numbers in a request or an answer.
+        request: Linearize request.
+        response: answer, to be filled in.
 
     Raises:
         KronDynamicsError: the request is refused.
     """
     robot, joints = present.flexible, present.robot.n
-    # Give all modal coordinates or none: without them the links do not vibrate.
+    # Requests have all modal coordinates or none. Without them the links are in quasi-static
+    # deflection.
     bent = not set(present.mode_names).isdisjoint(request.joint_names)
     given = robot.joint_names if bent else present.robot.joint_names
     batch = Batch(given, request.joint_names, largest)
@@ -67,11 +68,11 @@ def linearize(present: ConfiguredRobot, largest: int, request: Any, response: An
 
 
 def _oscillations(robot: Robot, terms: Linearization) -> tuple[FloatArray, FloatArray]:
-    """|p|, ascending, and -Re(p)/|p| of the pairs of complex poles, shape (N, n); NaN for none.
+    """Return |p|, ascending, and -Re(p)/|p| of the complex pole pairs, shape (N, n), NaN-padded.
 
     Raises:
-        InvalidInertiaError: a mass matrix has no inverse.
-        NonFiniteError: the poles are beyond the range of float64.
+        InvalidInertiaError: a mass matrix is singular.
+        NonFiniteError: the state matrix is beyond the range of float64.
     """
     _require_mass(robot, terms.mass_matrix)
     A = state_matrix(terms.mass_matrix, terms.damping_matrix, terms.stiffness_matrix)
@@ -88,7 +89,7 @@ def _oscillations(robot: Robot, terms: Linearization) -> tuple[FloatArray, Float
 
 
 def _require_mass(robot: Robot, masses: FloatArray) -> None:
-    """Refuse mass matrices, shape (N, n, n), without an inverse that means anything."""
+    """Check that mass matrices, shape (N, n, n), are not numerically singular."""
     scale = np.sqrt(np.abs(np.diagonal(masses, axis1=1, axis2=2)))
     with_unit_diagonal = masses / (scale[:, :, None] * scale[:, None, :])
     if np.isfinite(with_unit_diagonal).all():

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`~/linearized_model`: linear models of small deviations, by a timer of dynamics_node."""
+"""`~/linearized_model`: linear models of small deviations, published by a timer."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 
 _WARN_PERIOD = 5.0
-# Imaginary part over the fastest pole of what swings: rounding may turn a double real pole into a
-# pair this far apart.
+# Smallest imaginary part of an oscillating pole, relative to the fastest pole: rounding may split
+# a double real pole into a complex pair with imaginary parts of this size.
 OSCILLATES = float(np.sqrt(np.finfo(float).eps))
 
 
 class OperatingPoint(NamedTuple):
-    """A motion of the joints, and the efforts it was seen with; arrays of shape (n_j,).
+    """Motion and efforts of the joints; arrays of shape (n_j,).
 
     Attributes:
         q: positions, rad or m.
         qd: velocities.
         qdd: accelerations.
-        effort: N m or N; NaN where it is not known.
+        effort: measured or commanded efforts, N m or N; NaN if unknown.
     """
 
     q: FloatArray
@@ -47,7 +47,7 @@ class OperatingPoint(NamedTuple):
 
 
 class LinearizedOutput:
-    """Publishes the linear model about the present motion, at a rate of its own."""
+    """Publishes the linear model about the current motion, at its own rate."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class LinearizedOutput:
         """Make the publisher and its timer for a linearized_model_rate above 0.
 
         Args:
-            node: publishes under its own name.
+            node: node that publishes.
             flexible: the robot, with its flexible links if it has any.
-            parameters: of dynamics_node.
-            clock: a steady one: the timer's.
-            group: of publisher and timer.
+            parameters: parameters of dynamics_node.
+            clock: steady clock for the timer.
+            group: callback group of publisher and timer.
         """
         self._node = node
         self._robot = flexible
@@ -79,12 +79,12 @@ class LinearizedOutput:
             callback_group=group,
             event_callbacks=WITHOUT_EVENTS,
         )
-        # Never in the callback of a state, where it would delay the command.
+        # Not in the callback of a joint state, where it would delay the command.
         period = 1.0 / parameters.value('linearized_model_rate')
         self._timer = node.create_timer(period, self._publish, group, clock)
 
     def destroy(self) -> None:
-        """Take topic and timer back."""
+        """Destroy publisher and timer."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_publisher(self._publisher)
 
@@ -95,12 +95,12 @@ class LinearizedOutput:
         command: Command | None,
         qdd: FloatArray | None,
     ) -> None:
-        """Take a state for the next model.
+        """Store a state as the operating point of the next model.
 
         Args:
-            stamp: of the state.
+            stamp: stamp of the state.
             state: fresh positions and velocities; efforts as far as they are measured.
-            command: what answers the state, or None.
+            command: command that answers the state, or None.
             qdd: accelerations of the joints, shape (n_j,), or None for none.
         """
         motion = state.q, state.qd, np.zeros_like(state.q) if qdd is None else qdd
@@ -112,7 +112,7 @@ class LinearizedOutput:
         self._latest = stamp, OperatingPoint(*motion, effort)
 
     def _publish(self) -> None:
-        """Publish the model of the last state, once."""
+        """Publish the model about the last state, at most once per state."""
         if self._latest is None:
             return
         (stamp, point), self._latest = self._latest, None
@@ -131,7 +131,7 @@ class LinearizedOutput:
         self._publisher.publish(message)
 
     def _linearized(self, point: OperatingPoint) -> tuple[LinearizedModel, FloatArray]:
-        """Linear model, links bent but at rest, and what its motion leaves over of the efforts."""
+        """Return the model with links in quasi-static deflection, and the residual efforts."""
         joints = slice(len(point.q))
         motion = np.zeros((3, self._robot.n))
         motion[0] = quasi_static_equilibrium(self._robot, *point[:3])
@@ -146,8 +146,8 @@ def model_message(model: LinearizedModel, residual: FloatArray) -> LinearizedMod
     """Return a linear model with its oscillations as a message, without its header.
 
     Args:
-        model: about the operating point.
-        residual: efforts that its motion leaves over, shape (n,), N m or N; NaN if not known.
+        model: linear model about the operating point.
+        residual: efforts not balanced by its motion, shape (n,), N m or N; NaN if unknown.
 
     Raises:
         NonFiniteError: the model is not finite.
@@ -160,7 +160,7 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
     """Return |p|, ascending, rad/s, and -Re(p)/|p| of the pairs of complex poles, shape (k,) each.
 
     Raises:
-        NonFiniteError: the motion is out of all proportion.
+        NonFiniteError: the model is not finite.
         ModelError: the mass matrix is singular.
     """
     poles = _oscillating(model).poles
@@ -169,31 +169,31 @@ def oscillations(model: LinearizedModel) -> tuple[FloatArray, FloatArray]:
 
 
 def _oscillating(model: LinearizedModel) -> Modes:
-    """One mode of each pair that swings, slow before fast."""
+    """Return one mode of each oscillating pair, by increasing frequency."""
     poles, shapes = model.modes()
     kept = poles.imag > OSCILLATES * np.abs(poles).max(initial=0.0)
     return Modes(poles[kept], shapes[:, kept])
 
 
 def mode_values(model: LinearizedModel, joint_count: int) -> dict[str, str]:
-    """Return frequencies and damping ratios of the links with the joints held, as texts.
+    """Return frequencies and damping ratios of the links with held joints, as texts.
 
-    A mode goes by the modal coordinate that has the largest part in it, and each coordinate gives
-    its name to one mode.
+    A mode is named after the modal coordinate with the largest share in it; each coordinate names
+    one mode only.
 
     Args:
-        model: of all coordinates, the joints' first.
-        joint_count: how many are joints'.
+        model: linear model in all coordinates, joints first.
+        joint_count: number of joints.
 
     Raises:
-        NonFiniteError: the motion is out of all proportion.
+        NonFiniteError: the model is not finite.
         ModelError: the mass matrix is singular.
     """
     held = model.part(range(joint_count, model.n))
     if held.n == 0:
         return {}
     poles, shapes = _oscillating(held)
-    # Of the kinetic energy: coordinates of different links do not compare in m.
+    # Weighted by kinetic energy: modal coordinates of different links are not comparable in m.
     shares = np.abs(shapes) * np.sqrt(np.diag(held.mass))[:, None]
     values = {}
     for pole, share in zip(poles, shares.T, strict=True):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Running a node as a process: start, spin, stop, exit code."""
+"""Runs a node as a process: start, spin, stop, exit code."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from kron_dynamics.ros.unknown_parameters import note_arguments
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
-# How long a thread that computes something may keep the executor's from running, s. Python's own
-# 5 ms, several times in a cycle, would be gaps in the commands.
+# Thread switch interval of the interpreter, s. Python's default of 5 ms, several times in a
+# cycle, would let background threads delay the commands.
 _SWITCH_INTERVAL = 0.0005
-# How long a signal may wait for an idle executor, s.
+# Longest time until an idle executor handles a signal, s.
 _SIGNAL_LATENCY = 0.1
 
 
@@ -34,43 +34,44 @@ def run_node(
     arguments: list[str] | None,
     stop: Callable[[AnyNode], None] = lambda _: None,
 ) -> int:
-    """Return the exit code of a process that runs one node until it is told to stop.
-
-    0 after SIGINT or SIGTERM; 1 after an error that the user can mend, told in one line.
+    """Run one node until SIGINT or SIGTERM and return the exit code of the process.
 
     Args:
         make: makes the node.
-        arguments: of the command line; None for those of the process.
-        stop: called before the node goes, while its topics still work.
+        arguments: command-line arguments; None for those of the process.
+        stop: called before the node is destroyed, while its topics still work.
+
+    Returns:
+        0 after a signal; 1 after an error that the user can fix, logged in one line.
     """
     # rclpy's own handler would invalidate every publisher at once, and the last safe command
     # could not be sent.
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # a parameter file or argument that cannot be read
+    except RuntimeError as error:  # a parameter file or argument cannot be parsed
         return _fatal(error)
     sys.setswitchinterval(_SWITCH_INTERVAL)
     keep_freed_memory()
     note_arguments(arguments)
     note_modules()
-    told_to_stop = listen()
+    stop_requested = listen()
     node = None
     try:
         node = make()
-        # What there is now stays: the collector need not look at it in a control cycle.
+        # Exclude the objects that exist now, which are permanent, from garbage collection.
         gc.freeze()
         gc.enable()
         spinner = SingleThreadedExecutor()
         spinner.add_node(node)
         try:
-            while not told_to_stop.is_set():
+            while not stop_requested.is_set():
                 spinner.spin_once(timeout_sec=_SIGNAL_LATENCY)
         finally:
-            # However it ends: a machine is not left with the last command there happened to be.
+            # In any case send a last safe command instead of leaving an arbitrary one.
             spinner.shutdown()
             stop(node)
     except KeyboardInterrupt:
-        pass  # told to stop while kernels were compiled
+        pass  # a signal arrived while kernels were compiled
     except KronDynamicsError as error:
         return _fatal(error)
     finally:
@@ -81,6 +82,6 @@ def run_node(
 
 
 def _fatal(error: Exception) -> int:
-    """Say in one line why the process ends, and return its exit code."""
+    """Log in one line why the process ends, and return the exit code."""
     rclpy.logging.get_logger('kron_dynamics').fatal(' '.join(str(error).split()))
     return 1

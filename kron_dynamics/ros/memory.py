@@ -1,22 +1,23 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a node's process keeps its memory."""
+"""Memory allocator settings of a node's process."""
 
 from __future__ import annotations
 
 import ctypes
 
-# Parameters of glibc's mallopt, and up to which sizes memory is kept; it takes no larger block.
+# Parameters of glibc's mallopt, and their values in bytes: kept free memory in total, and largest
+# block that is kept (the largest that mallopt accepts).
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT, _KEPT_BLOCK = 64 << 20, 32 << 20
 
 
 def keep_freed_memory() -> bool:
-    """Have arrays of services use memory again that earlier ones have left; whether that is so.
+    """Make the allocator keep freed memory; return whether that succeeded.
 
-    glibc otherwise gives it back, and getting it anew, page by page, takes longer than to compute
-    what is written there: in the thread that sends the commands, too, where answers are written.
-    With another C library nothing changes.
+    By default glibc returns large freed blocks to the system. The page faults of new blocks take
+    longer than computing the arrays of a service, and delay also the thread that sends the
+    commands, which serializes answers. With another C library nothing changes.
     """
     mallopt = getattr(ctypes.CDLL(None), 'mallopt', None)
     if mallopt is None:

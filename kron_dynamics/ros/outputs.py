@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What dynamics_node publishes: commands, and all that it tells of the machine's motion."""
+"""Publishers of dynamics_node: commands, and estimates of the machine's motion."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.ros.serialized_numbers import SerializedNumbers
 from kron_dynamics.typing import FloatArray
 
-_DELIVERY = Duration(seconds=0.5)
+_DELIVERY = Duration(seconds=0.5)  # longest wait for acknowledgements in `flush`
 
 
 class CommandOutput:
-    """Efforts, bare for controllers and stamped with names for everybody else."""
+    """Publishes efforts: as plain array for controllers, and with stamp and names for others."""
 
     def __init__(self, node: LifecycleNode) -> None:
-        """Make the publishers, which are silent while the node is not active."""
+        """Make the lifecycle publishers, which are silent while the node is not active."""
         self._bare = node.create_lifecycle_publisher(Float64MultiArray, '~/commands', 1)
         self._named = node.create_lifecycle_publisher(
             JointState, '~/command_state', 1, event_callbacks=WITHOUT_EVENTS
         )
-        # Serialised when they are published, so that they serve for all commands.
+        # Reused for all commands: messages are serialised when they are published.
         self._efforts, self._state = SerializedNumbers(), JointState()
         self._names: Sequence[str] = ()
 
     def publish(self, stamp: Time, names: Sequence[str], effort: FloatArray) -> None:
-        """Send efforts, shape (n,), N m or N; the stamp is that of the state they answer."""
+        """Send efforts, shape (n,), N m or N, with the stamp of the state that they answer."""
         self._bare.publish(self._efforts.message(effort))
         if self._named.get_subscription_count() == 0:
             return
@@ -57,13 +57,13 @@ class CommandOutput:
         self._named.publish(self._state)
 
     def flush(self) -> None:
-        """Wait, not for long, until everybody who listens has got what was sent."""
+        """Wait, at most 0.5 s per topic, until all subscribers have received the commands."""
         for publisher in (self._bare, self._named):
             publisher.wait_for_all_acked(_DELIVERY)
 
 
 class StateOutputs:
-    """The motion of a configured robot: tip, external efforts, deflection, linear model."""
+    """Publishes tip motion, external efforts, deflection and linear model of a robot."""
 
     def __init__(
         self,
@@ -75,23 +75,23 @@ class StateOutputs:
         """Compile all kernels, then make the publishers.
 
         Args:
-            node: publishes under its own name.
+            node: node that publishes.
             configured: the machine and its tip.
-            parameters: of dynamics_node.
-            clock: a steady one, for what has a rate of its own.
+            parameters: parameters of dynamics_node.
+            clock: steady clock for publishers with their own rate.
 
         Raises:
-            UnknownFrameError: the parameter tip_frame names no link.
-            KernelBuildError: there is a compiler and it failed.
+            UnknownFrameError: the parameter tip_frame is not a link.
+            KernelBuildError: the compiler failed.
         """
         robot = configured.robot
         self._estimator = AccelerationEstimator(
             robot, parameters.value('acceleration_source'), parameters.value('filter_cutoff')
         )
-        # It may fail, and publishers would stay.
+        # Before the publishers, which would remain if compiling failed.
         linearized = parameters.value('linearized_model_rate') > 0.0
         configured.prepare(linearized)
-        # Groups keep a little of all that was ever in them: this one goes with the publishers.
+        # Callback groups never free their entries completely: this one goes with its publishers.
         group = MutuallyExclusiveCallbackGroup()
         self.external = ExternalEffortOutput(node, configured, parameters, group)
         self._tip = TipOutput(node, robot, configured.tip_frame, group)
@@ -104,7 +104,7 @@ class StateOutputs:
             )
 
     def destroy(self) -> None:
-        """Take the topics back."""
+        """Destroy the publishers."""
         for output in (self._tip, self.external, self._deflection, self._linearized):
             if output is not None:
                 output.destroy()
@@ -112,13 +112,13 @@ class StateOutputs:
     def publish(
         self, stamp: Time, time: float, state: AssembledState, command: Command | None
     ) -> None:
-        """Publish the motion in a state; the linear model follows in its own time.
+        """Publish the motion in a state; the linear model follows at its own rate.
 
         Args:
-            stamp: of the state.
+            stamp: stamp of the state.
             time: the same in s.
             state: fresh positions and velocities.
-            command: what answers the state, or None.
+            command: command that answers the state, or None.
         """
         qdd = self._estimator.estimate(
             time, state.q, state.qd, state.effort, None if command is None else command.qdd_ref
@@ -131,12 +131,12 @@ class StateOutputs:
             self._linearized.update(stamp, state, command, qdd)
 
     def values(self) -> dict[str, str]:
-        """Return what the last linear model tells of the links, as texts."""
+        """Return frequencies and damping ratios of the last linear model, as texts."""
         return {} if self._linearized is None else self._linearized.values
 
 
 class TipOutput:
-    """Twist and acceleration of one link, in base axes."""
+    """Publishes twist and acceleration of one link, in base axes."""
 
     def __init__(self, node: LifecycleNode, robot: Robot, link: str, group: CallbackGroup) -> None:
         """Make the publishers for a link of a robot."""
@@ -152,24 +152,24 @@ class TipOutput:
             callback_group=group,
             event_callbacks=WITHOUT_EVENTS,
         )
-        # Serialised when they are published, so that they serve for all states.
+        # Reused for all states: messages are serialised when they are published.
         self._twist_message = TwistStamped()
         self._acceleration_message = AccelStamped()
         for message in (self._twist_message, self._acceleration_message):
             message.header.frame_id = robot.model.root_link
 
     def destroy(self) -> None:
-        """Take the topics back."""
+        """Destroy the publishers."""
         self._node.destroy_publisher(self._twist)
         self._node.destroy_publisher(self._acceleration)
 
     def publish(self, stamp: Time, state: AssembledState, qdd: FloatArray | None) -> None:
-        """Publish the tip's motion in a state, as far as somebody listens.
+        """Publish the tip's motion in a state on the topics that have subscribers.
 
         Args:
-            stamp: of the state.
+            stamp: stamp of the state.
             state: fresh positions and velocities.
-            qdd: accelerations of the joints, shape (n,), or None if there are none to tell.
+            qdd: accelerations of the joints, shape (n,), or None if unknown.
         """
         if self._twist.get_subscription_count():
             twist = self._twist_message

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a node: declared with type, description and range, read with checks."""
+"""Parameters of a node: declaration with type, description and range, and checked access."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.ros.declarations import NO_LIMIT, Parameter
 from kron_dynamics.typing import FloatArray
 
-# Of every node; by it the clock would change under a machine that moves.
+# Parameter of every ROS node. Changing it would switch the clock while the machine moves.
 _SIM_TIME = 'use_sim_time'
 
 
@@ -31,14 +31,14 @@ class ParameterSet:
     """The parameters of a node: declared, checked whenever they are set, read by name."""
 
     def __init__(self, node: Node) -> None:
-        """Watch over a node's parameters."""
+        """Register the check of changes at a node."""
         self._node = node
         self._known: dict[str, Parameter] = {}
         self._locked: str | None = None
         node.add_on_set_parameters_callback(self._on_set)
 
     def declare(self, parameters: Iterable[Parameter]) -> None:
-        """Declare parameters; those declared already are left as they are.
+        """Declare parameters; skip those that are declared already.
 
         Raises:
             ParameterError: a value given at start has the wrong type or is out of range.
@@ -60,7 +60,7 @@ class ParameterSet:
                 raise ParameterError(' '.join(str(error).split())) from None
 
     def lock(self, reason: str | None) -> None:
-        """Refuse every change for a reason, or allow changes again with None."""
+        """Refuse all changes with a reason, or allow changes again with None."""
         self._locked = reason
 
     def _on_set(self, changes: Sequence[RosParameter]) -> SetParametersResult:
@@ -77,7 +77,7 @@ class ParameterSet:
 
     @property
     def logger(self) -> RcutilsLogger:
-        """The node's."""
+        """The node's logger."""
         return self._node.get_logger()
 
     def value(self, name: str) -> Any:
@@ -85,18 +85,18 @@ class ParameterSet:
         return self._node.get_parameter(name).value
 
     def per_joint(self, pattern: str, joints: Sequence[str]) -> FloatArray:
-        """Return one number a joint, shape (n,); inf for `NO_LIMIT`.
+        """Return the values of a parameter per joint, shape (n,); inf for `NO_LIMIT`.
 
         Args:
-            pattern: parameter name with `{joint}` in it.
-            joints: the joints in order.
+            pattern: parameter name with the placeholder `{joint}`.
+            joints: names of the joints, in order.
         """
         values = np.array([self.value(pattern.format(joint=joint)) for joint in joints], float)
         return np.where(values >= NO_LIMIT, np.inf, values)
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
-    """What ROS tools show of a parameter."""
+    """Return the ROS descriptor of a parameter."""
     descriptor = ParameterDescriptor(
         description=parameter.description, read_only=parameter.read_only
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`~/set_payload`: what the machine carries, changed while it moves and without a jump."""
+"""`~/set_payload`: changes the payload while the machine moves, without a jump of the efforts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from kron_dynamics.ros.description import ALLOWED, allowed_warnings
 from kron_dynamics.ros.parameters import ParameterSet
 from kron_dynamics.ros.worker import Worker
 
-# Time between two steps of a change, s, and how many of them one may make up for: where the
-# executor was busy, the effort must not leap either.
+# Time between the steps of a change, s, and the largest number of steps made at once after a
+# delay of the executor, so that efforts do not jump then either.
 _STEP, _LONGEST_STEPS = 0.005, 2.0
 
 Present: TypeAlias = tuple[
@@ -38,15 +38,15 @@ Present: TypeAlias = tuple[
 
 
 def carrying_robot(parameters: ParameterSet, robot: Robot, tip_frame: str) -> CarryingRobot:
-    """Return a robot that carries what the parameters say.
+    """Return the robot with the payload of the parameters.
 
     Args:
-        parameters: of dynamics_node.
+        parameters: parameters of dynamics_node.
         robot: the machine.
-        tip_frame: what carries payloads where the parameters name no other link.
+        tip_frame: link that carries the payload if the parameters do not name one.
 
     Raises:
-        KronDynamicsError: the payload cannot be used; the message names the parameters.
+        KronDynamicsError: the payload is unusable; the message names the parameters.
     """
     named = parameters.value('payload.link')
     link = named or tip_frame
@@ -70,9 +70,9 @@ def carrying_robot(parameters: ParameterSet, robot: Robot, tip_frame: str) -> Ca
 class PayloadService:
     """Answers `~/set_payload` once the payload is in effect.
 
-    Another thread looks at the payload, and has kernels compiled where the link needs others.
-    Then the payload comes into effect in many small steps, on the executor's thread as commands
-    are, or at once where no commands are sent.
+    A worker thread checks the payload, and compiles kernels if the link needs new ones. Then the
+    payload is blended in by small steps on the executor's thread, which also sends the commands;
+    or at once if no commands are sent.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class PayloadService:
         """Offer the service.
 
         Args:
-            node: offers it under its own name.
-            parameters: of dynamics_node.
-            clock: a steady one.
-            present: what the node is about now, each part None where there is none: its machine,
-                its controller while it is active, its joint states.
+            node: node that offers the service.
+            parameters: parameters of dynamics_node.
+            clock: steady clock.
+            present: returns the node's configured robot, its controller while it is active, and
+                its joint state assembler; None for each that does not exist.
         """
         self._node = node
         self._parameters = parameters
@@ -102,12 +102,12 @@ class PayloadService:
         self._busy = False
         self._timer = node.create_timer(_STEP, self._advance, clock=clock)
         self._timer.cancel()
-        # Not the group of the joint states: a request under way must not hold them up.
+        # Not the callback group of the joint states: a pending request must not delay them.
         group = ReentrantCallbackGroup()
         node.create_service(SetPayload, '~/set_payload', self._answer, callback_group=group)
 
     def values(self) -> dict[str, str]:
-        """Return what the machine carries, as texts for the diagnostics."""
+        """Return the payloads of the machine, as texts for the diagnostics."""
         configured = self._present()[0]
         if configured is None:
             return {}
@@ -121,7 +121,7 @@ class PayloadService:
         return values
 
     def finish(self) -> None:
-        """Put a change that is under way into effect at once: no more commands are to follow."""
+        """Complete a pending change at once, because no more commands follow."""
         if self._change is not None:
             self._advance_to(1.0)
 
@@ -156,7 +156,7 @@ class PayloadService:
     def _prepared(
         self, request: SetPayload.Request
     ) -> tuple[ConfiguredRobot, PayloadChange, GravityHold | None]:
-        """Look at a request and compile what it needs; runs in a thread of its own."""
+        """Check a request and compile the kernels that it needs; runs in the worker thread."""
         configured, controller, assembler = self._present()
         if configured is None:
             raise ModelError('the node is not configured')
@@ -168,12 +168,12 @@ class PayloadService:
                 link, payload, strict=True, allow=allowed_warnings(self._parameters)
             )
         except KronDynamicsError as error:
-            told = str(error)
-            if link not in told:
-                told = f"payload of link '{link}': {told}"
+            text = str(error)
+            if link not in text:
+                text = f"payload of link '{link}': {text}"
             if error.__cause__ is not None:
-                told = f'{told}; the parameter {ALLOWED} lets it pass'
-            raise type(error)(told) from None
+                text = f'{text}; the parameter {ALLOWED} can allow it'
+            raise type(error)(text) from None
         if controller is not None and assembler is not None:
             q = assembler.state(time.monotonic()).q
             if np.isfinite(q).all():
@@ -191,7 +191,7 @@ class PayloadService:
         self._timer.reset()
 
     def _advance(self) -> None:
-        """Take the next step; a timer's callback."""
+        """Make the next step of a change; timer callback."""
         change, now = self._change, time.monotonic()
         if change is None:
             self._timer.cancel()
@@ -220,7 +220,7 @@ class PayloadService:
 def _payload(
     mass: float, center_of_mass: Sequence[float], inertia: Sequence[float]
 ) -> RigidPayload:
-    """A payload of six moments; without mass there is none, whatever else is given."""
+    """Return a payload from its six moments of inertia; no payload if the mass is 0."""
     if len(inertia) != 6:
         raise ShapeError(
             f'inertia has {len(inertia)} numbers, expected ixx, ixy, ixz, iyy, iyz, izz'

@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How publishers are made that are there beside the commands."""
+"""Options of publishers other than that of the commands."""
 
 from __future__ import annotations
 
 from rclpy.event_handler import PublisherEventCallbacks
 
-# The executor asks each event handler in each cycle, before it hands over the joint state: two of
-# every publisher, for subscribers of another type or quality of service. These are told so by
-# their own side; of who should take the commands, this one hears it too.
+# Disables the event handlers of a publisher for subscribers with incompatible types or QoS. The
+# executor polls both in each cycle before it delivers the joint state. Incompatible subscribers
+# still log it on their side; only the publisher of the commands keeps the handlers.
 WITHOUT_EVENTS = PublisherEventCallbacks(use_default_callbacks=False)

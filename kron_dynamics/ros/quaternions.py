@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rotations as the quaternions of geometry_msgs."""
+"""Conversion of rotation matrices to quaternions in the order of geometry_msgs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kron_dynamics.typing import FloatArray
 
 
 def quaternions(R: FloatArray) -> FloatArray:
-    """Return unit quaternions (x, y, z, w) of N rotations, their largest components positive.
+    """Return the unit quaternions (x, y, z, w) of N rotations, largest components positive.
 
     Args:
         R: rotation matrices, shape (N, 3, 3).
@@ -19,10 +19,10 @@ def quaternions(R: FloatArray) -> FloatArray:
         shape (N, 4).
     """
     count = len(R)
-    # Elements as contiguous rows over the batch: r[i, j] has the shape (N,).
+    # The batch is the last, contiguous axis: r[i, j] has the shape (N,).
     r = np.ascontiguousarray(R.transpose(1, 2, 0))
     trace = r[0, 0] + r[1, 1] + r[2, 2]
-    # Four times the outer product of each quaternion with itself.
+    # Four times the outer product of each quaternion with itself, shape (4, 4, N).
     outer = np.empty((4, 4, count))
     outer[:3, :3] = r + r.swapaxes(0, 1)
     outer[3, 3] = 1.0 + trace
@@ -30,7 +30,7 @@ def quaternions(R: FloatArray) -> FloatArray:
         i, j = (k + 1) % 3, (k + 2) % 3
         outer[k, k] += 1.0 - trace
         outer[3, k] = outer[k, 3] = r[j, i] - r[i, j]
-    # The row of the largest component has no cancellation.
+    # Normalize the row of the largest component, which has no cancellation.
     rows: FloatArray = outer[0].copy()
     greatest = outer[0, 0].copy()
     for k in range(1, 4):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""References that come to a node: checked and shaped so that commands do not wait for it."""
+"""Checks and shapes references that a node receives, without delaying the commands."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from kron_dynamics.robot import Robot
 from kron_dynamics.ros.reference_points import ReferencePoints, reference_points
 from kron_dynamics.typing import IndexArray
 
-# Time given at first, s of the states' clock: to shaping, and to checking, with so much a point.
-# Where it is too short, for a long motion or a clock that runs fast, twice as much.
+# Lead times, s on the states' clock: the start of a reference is delayed by the time allotted to
+# shaping, to checking and to each of its points. If a job takes longer, as for a long motion or a
+# fast clock, the lead is doubled up to the longest one.
 _SHAPING, _CHECKING, _A_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
-# So many points are checked in about a millisecond: at once.
+# Up to this number of points, checked in about a millisecond, no background job is needed.
 _FEW_POINTS = 50
 _NEWER = 'a newer reference replaced it'
 
 
 class Sender(Protocol):
-    """Who asked for a reference, to be told what becomes of it."""
+    """Sender of a reference, which is notified of its fate."""
 
     def accepted(self, reference: Reference, joints: IndexArray | None) -> None:
-        """It is followed from its start on, for some joints or all."""
+        """Handle that the reference is followed from its start on, for some joints or all."""
 
     def refused(self, error: KronDynamicsError) -> None:
-        """It is not followed."""
+        """Handle that the reference is not followed."""
 
     def replaced(self, reason: str) -> None:
-        """It is not followed any more."""
+        """Handle that the reference is not followed any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Points, or a way to them, or neither: a stop."""
+    """Requested reference: points, a function that returns them, or None for a stop."""
 
     sender: Sender
     points: Callable[[], ReferencePoints] | ReferencePoints | None
@@ -51,31 +52,31 @@ class _Request:
     at_once: bool
 
 
-# A request, what is being done for it, and the plan it is about.
+# A request, its running job, and the plan that the job finishes (None while points are read).
 _Job = tuple[_Request, 'Future[Any]', PlannedReference | None]
 
 
 class ReferenceInput:
-    """Takes references for a controller. For one thread, which asks for what is ready."""
+    """Receives references for a controller. Not thread-safe: one thread polls it."""
 
     def __init__(self, logger: RcutilsLogger, background: Executor) -> None:
-        """Make an input that has got nothing yet; long work is done in the background."""
+        """Make an empty input, which submits long work to the background executor."""
         self._logger = logger
         self._background = background
         self.clear()
 
     def clear(self) -> None:
-        """Forget all references, as for another controller."""
+        """Discard all references, for a new controller."""
         self._refusal: str | None = None
         self._waiting: _Request | None = None
         self._under_way: _Job | None = None
         self._followed: Sender | None = None
 
     def drop(self, reason: str) -> None:
-        """Refuse what has not been followed yet, and end what is: it must not move the machine.
+        """Refuse pending references and end the current one, so that none moves the machine.
 
         Args:
-            reason: what happened, for the log and the senders.
+            reason: reason for the log and the senders.
         """
         dropped = [] if self._under_way is None else [self._under_way[0]]
         dropped += [] if self._waiting is None else [self._waiting]
@@ -85,20 +86,20 @@ class ReferenceInput:
         self.replaced(reason)
 
     def replaced(self, reason: str) -> None:
-        """Tell who asked for the present reference that something else is followed now."""
+        """Notify the sender of the current reference that it is not followed any more."""
         sender, self._followed = self._followed, None
         if sender is not None:
             sender.replaced(reason)
 
     def withdraw(self, sender: Sender) -> None:
-        """Forget what a sender asked for and is not followed yet."""
+        """Discard the pending references of a sender."""
         if self._waiting is not None and self._waiting.sender is sender:
             self._waiting = None
         if self._under_way is not None and self._under_way[0].sender is sender:
             self._under_way = None
 
     def values(self) -> dict[str, str]:
-        """Return what was wrong with the last reference, if it was refused, as texts."""
+        """Return why the last reference was refused, if it was, as texts."""
         return {} if self._refusal is None else {'last refused reference': self._refusal}
 
     def receive(
@@ -111,14 +112,14 @@ class ReferenceInput:
         sender: Sender | None = None,
         partial: bool = False,
     ) -> None:
-        """Take a reference, or tell why it is refused.
+        """Receive a reference message; its sender is notified if it is refused.
 
         Args:
             message: the reference.
-            controller: is to follow it, or None.
+            controller: controller that is to follow it, or None.
             robot: the machine, or None.
-            time: on the states' clock, s: the start where the message has none.
-            sender: who asked for it; None for a topic.
+            time: current time on the states' clock, s: the start if the message has none.
+            sender: sender of the reference; None for a topic.
             partial: whether it may be for some of the joints.
         """
         names = () if robot is None else robot.joint_names
@@ -138,14 +139,14 @@ class ReferenceInput:
         time: float,
         sender: Sender,
     ) -> None:
-        """Take a reference, or tell its sender why it is refused.
+        """Receive a reference; its sender is notified if it is refused.
 
         Args:
-            points: returns them, in any thread.
-            count: about how many there are.
-            controller: is to follow it, or None.
-            time: on the states' clock, s: the start where the points have none.
-            sender: who asked for it.
+            points: function that returns the points, called in any thread.
+            count: approximate number of points.
+            controller: controller that is to follow it, or None.
+            time: current time on the states' clock, s: the start if the points have none.
+            sender: sender of the reference.
         """
         at_once, lead = count <= _FEW_POINTS, _CHECKING + _A_POINT * count
         if controller is not None and controller.references.shaping is not None:
@@ -160,7 +161,7 @@ class ReferenceInput:
         self._take(request, controller)
 
     def stop(self, controller: TrackingController, sender: Sender) -> None:
-        """Stop the machine on its path as soon as it can, instead of all that was asked for."""
+        """Stop the machine on its path as soon as possible; pending references are refused."""
         for request in (self._waiting, self._under_way and self._under_way[0]):
             if request is not None:
                 self._refuse(request, TrajectoryError('the machine was told to stop'))
@@ -181,7 +182,7 @@ class ReferenceInput:
         self.proceed(controller)
 
     def proceed(self, controller: TrackingController) -> None:
-        """Follow what is ready, and begin with what waits."""
+        """Follow the reference whose job is done, and start the job of a waiting one."""
         while True:
             if self._under_way is not None:
                 if not self._under_way[1].done():
@@ -223,7 +224,7 @@ class ReferenceInput:
     ) -> _Request:
         start = points.stamp
         if start is None:
-            # Reading took time, which must not count as a start in the past.
+            # Reading took time, so the start must not be in the past.
             stamp = controller.references.stamp
             start = request.start if stamp is None else max(request.start, stamp)
         return replace(request, points=points, start=start)
@@ -245,7 +246,7 @@ class ReferenceInput:
         self._under_way = request, self._done(planned.finish, request), planned
 
     def _done(self, work: Callable[[], Any], request: _Request) -> Future[Any]:
-        """The future of some work, done already where it is short."""
+        """Return the future of some work, which is already finished for short work."""
         if not request.at_once:
             return self._background.submit(work)
         future: Future[Any] = Future()
@@ -271,7 +272,7 @@ class ReferenceInput:
             raise TrajectoryError(
                 f'it took longer than {request.lead:g} s to check it, expected less'
             )
-        # That the last plan came to nothing must not count as a start in the past.
+        # The failed plan took time, so the start must not be in the past.
         stamp = references.stamp
         start = planned.start if stamp is None else max(planned.start, stamp)
         self._plan(controller, replace(request, start=start, lead=lead))
@@ -291,19 +292,19 @@ class ReferenceInput:
 
 
 class TopicSender:
-    """A topic: nobody to answer, so what becomes of a reference goes to the log."""
+    """Sender of references from a topic: their fate is logged."""
 
     def __init__(self, logger: RcutilsLogger) -> None:
-        """Tell everything to a logger."""
+        """Make a sender that writes to a logger."""
         self._logger = logger
 
     def accepted(self, reference: Reference, joints: IndexArray | None) -> None:
-        """Log it."""
+        """Log the accepted reference."""
         self._logger.info(f'following a reference of {reference.followed.duration:.3g} s')
 
     def refused(self, error: KronDynamicsError) -> None:
-        """Log why."""
+        """Log the reason."""
         self._logger.warning(f'reference refused: {error}')
 
     def replaced(self, reason: str) -> None:
-        """Nothing to do: what replaces it is logged."""
+        """Do nothing: the replacing reference is logged."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to give dynamics_node a reference: topic, streamed points, action."""
+"""The reference interfaces of dynamics_node: topic, streamed points, action."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from kron_dynamics.ros.trajectory_goals import TrajectoryGoals
 
 _WARN_PERIOD = 5.0
-# About how many bytes a point has in a message: counts and time, and two numbers a joint.
+# Approximate size of a point in a message, bytes: counts and time, and two numbers per joint.
 _POINT_BYTES, _JOINT_BYTES = 28, 16
 
 
 def reference_bounds(parameters: ParameterSet, joints: Sequence[str]) -> ReferenceBounds:
-    """Return the bounds of references that the parameters give."""
+    """Return the bounds of references from the parameters."""
     return ReferenceBounds(
         start_delay=parameters.value('reference_start_delay'),
         duration=parameters.value('reference_duration'),
@@ -38,7 +38,7 @@ def reference_bounds(parameters: ParameterSet, joints: Sequence[str]) -> Referen
 
 
 class ReferenceInterface:
-    """Takes references for the controller of a node, in the thread of its executor."""
+    """Receives references for the controller of a node, in the thread of its executor."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class ReferenceInterface:
         background: Executor,
         present: Callable[[], tuple[TrackingController | None, float]],
     ) -> None:
-        """Subscribe, and serve the action where control_msgs is installed.
+        """Subscribe, and serve the action if control_msgs is installed.
 
         Args:
-            node: gives its name to topics and action.
-            parameters: of dynamics_node.
-            background: for what takes longer than a cycle.
+            node: node that subscribes and serves the action.
+            parameters: parameters of dynamics_node.
+            background: executor for work longer than a control cycle.
             present: returns the controller, None while the node is not active, and the time of
                 the states, s.
         """
@@ -61,7 +61,7 @@ class ReferenceInterface:
         self._input = ReferenceInput(self._logger, background)
         self._stream: ReferenceStream | None = None
         self._goals: TrajectoryGoals | None = None
-        # As bytes: rclpy would make objects of 20,000 points while no command is sent.
+        # Raw bytes: while rclpy makes objects of 20,000 points, no command could be sent.
         node.create_subscription(JointTrajectory, '~/reference', self._on_bytes, 1, raw=True)
         node.create_subscription(JointTrajectoryPoint, '~/reference_point', self._on_point, 1)
         self._server = self._action_server(node)
@@ -84,7 +84,7 @@ class ReferenceInterface:
         return server
 
     def start(self, controller: TrackingController) -> None:
-        """Take references for a controller from now on."""
+        """Receive references for a new controller from now on."""
         self._input.clear()
         self._stream = ReferenceStream(
             controller.references,
@@ -98,20 +98,20 @@ class ReferenceInterface:
             self._goals.settings = goal_settings(self._parameters, joints)
 
     def drop(self, reason: str) -> None:
-        """End all that was asked for: it must not move the machine later.
+        """End all references, so that none moves the machine later.
 
         Args:
-            reason: what happened, for the log and the clients.
+            reason: reason for the log and the clients.
         """
         self._input.drop(reason)
 
     def proceed(self, controller: TrackingController, state: AssembledState, time: float) -> None:
-        """Follow what is ready, and see how far what is followed has come.
+        """Follow references that are ready, and monitor stream and goals; called for each state.
 
         Args:
-            controller: of the machine.
-            state: measured, of this time.
-            time: of the state, s.
+            controller: controller of the machine.
+            state: measured state.
+            time: time of the state, s.
         """
         self._input.proceed(controller)
         if controller.latch.faulted:
@@ -124,7 +124,7 @@ class ReferenceInterface:
             self._goals.watch(controller, state.q, state.qd, time)
 
     def values(self) -> dict[str, str]:
-        """Return what is followed and waits, and what became of the last ones, as texts."""
+        """Return the current and the waiting reference, and statistics, as texts."""
         values = self._input.values()
         controller, time = self._present()
         if controller is None or self._stream is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectory messages and their bytes to arrays in the robot's joint order."""
+"""Converts trajectory messages, also serialized ones, to arrays in the robot's joint order."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _FIELDS = ('positions', 'velocities', 'accelerations')
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferencePoints:
-    """A JointTrajectory for a robot; None where the points leave a rate empty.
+    """The points of a JointTrajectory, in the robot's joint order.
 
     Attributes:
-        times: after the start, shape (K,), s.
-        positions: shape (K, n), rad or m, in the robot's joint order, or (K, m).
-        velocities: the same shape, or None.
-        accelerations: the same shape, or None.
-        stamp: start in s; None means at once.
-        joints: which joints the m columns are of, shape (m,); None for all n.
+        times: times after the start, shape (K,), s.
+        positions: shape (K, n), or (K, m) for some joints, rad or m.
+        velocities: same shape, or None if the points have none.
+        accelerations: same shape, or None if the points have none.
+        stamp: start, s; None means at once.
+        joints: indices of the joints of the m columns, shape (m,); None for all n.
     """
 
     times: FloatArray
@@ -60,12 +60,12 @@ def reference_points(
 
     Args:
         message: the trajectory.
-        joint_names: of the robot.
+        joint_names: names of the robot's joints.
         partial: whether it may be for some of the joints.
 
     Raises:
-        JointNamesError: a name is unknown or repeated, or one is missing that must not be.
-        TrajectoryError: no points, no positions, or points of different or wrong lengths.
+        JointNamesError: a name is unknown or repeated, or a required one is missing.
+        TrajectoryError: there are no points or positions, or lengths are different or wrong.
     """
     rows = [_rows(message, field) for field in _FIELDS]
     durations = [point.time_from_start for point in message.points]
@@ -109,7 +109,7 @@ def _points(
 def _order(
     names: Sequence[str], joint_names: Sequence[str], partial: bool
 ) -> tuple[IndexArray, IndexArray | None]:
-    """Columns in the robot's order, and which joints they are of; None for all."""
+    """Return the columns in the robot's order, and the indices of their joints; None for all."""
     if not partial:
         return reorder(names, joint_names), None
     if not names:
@@ -123,7 +123,7 @@ def _order(
 
 
 def _rows(message: JointTrajectory, field: str) -> FloatArray | None:
-    """One field of all points, shape (K, m); None where all leave it empty."""
+    """Return one field of all points, shape (K, m); None if all points leave it empty."""
     rows = [getattr(point, field) for point in message.points]
     if not any(map(len, rows)):
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service ~/retime_trajectory: the quickest motion along a path within all limits."""
+"""The service ~/retime_trajectory: the time-optimal motion along a path within all limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kron_dynamics.typing import FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.control import RetimedTrajectory
 
-# They take a second of one core; other requests wait meanwhile.
+# Largest number of points: it takes a second of one core, and other requests wait meanwhile.
 _MOST_POINTS = 1000
 
 
@@ -32,16 +32,16 @@ def retime_path(
     """Answer a request of ~/retime_trajectory.
 
     Args:
-        parameters: of dynamics_node, those of the joints included.
-        present: what the node is about.
-        largest: how many numbers a request or an answer may hold.
-        request: a RetimeTrajectory request.
-        response: its answer, to be filled in.
+        parameters: parameters of dynamics_node, those of the joints included.
+        present: robot that the node is configured for.
+        largest: largest count of numbers in a request or an answer.
+        request: RetimeTrajectory request.
+        response: answer, to be filled in.
 
     Raises:
         KronDynamicsError: the request is refused.
     """
-    from kron_dynamics.control import retime  # a node starts sooner without it
+    from kron_dynamics.control import retime  # imported late, for a faster start of the node
 
     robot = present.robot
     held = held_positions(request)
@@ -79,7 +79,7 @@ def retime_path(
 def _path(
     robot: Robot, request: Any, names: tuple[str, ...], places: Any, held: dict[str, float]
 ) -> Trajectory | FloatArray:
-    """Waypoints, or the trajectory that the points of the request make."""
+    """Return the waypoints, or the trajectory through the points of a request with times."""
     n, timed = len(names), len(request.time_from_start) > 0
     count = len(request.time_from_start) if timed else len(request.position) // n
 
@@ -111,7 +111,7 @@ def _path(
 
 
 def _scale(request: Any, quantity: str) -> float:
-    """A share of limits; all where it is 0."""
+    """Return the requested share of a limit; 1 if the request has 0."""
     scale: float = getattr(request, f'{quantity}_scale')
     if not 0.0 <= scale <= 1.0:
         raise ParameterError(
@@ -121,7 +121,7 @@ def _scale(request: Any, quantity: str) -> float:
 
 
 def _acceleration_limit(request: Any, n: int, places: Any, held: int) -> FloatArray | None:
-    """Of all joints in the robot's order, those that are held without one."""
+    """Return the limits of all joints in the robot's order, inf for held ones; None for none."""
     given = request.acceleration_limit
     if not given:
         return None
@@ -132,7 +132,7 @@ def _acceleration_limit(request: Any, n: int, places: Any, held: int) -> FloatAr
 
 
 def _times(found: RetimedTrajectory, period: float, n: int, largest: int) -> FloatArray:
-    """When the points of the answer are, s."""
+    """Return the times of the answer's points, s."""
     if not 0.0 <= period < np.inf:
         raise ParameterError(f'sample_period is {period:g} s, expected 0 or more')
     own = found.trajectory.polynomials[0]

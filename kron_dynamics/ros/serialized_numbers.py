@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers to a serialized message: only they change from one command to the next."""
+"""Fast serialization of Float64MultiArray commands, which differ only in their numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from kron_dynamics.typing import FloatArray
 
 
 class SerializedNumbers:
-    """Float64MultiArray messages of as many numbers each, as bytes that publishers take.
+    """Serializes Float64MultiArray messages of equal length.
 
-    What stands before the numbers is what the middleware has written once. Where it does not write
-    them at the end, 8 bytes each, messages are made as usual.
+    The bytes before the numbers are taken from one message that the middleware serialized. If
+    the numbers are not the last bytes, 8 each, messages are made as usual.
     """
 
     def __init__(self) -> None:
-        """Know no number of numbers yet."""
+        """Start without cached bytes."""
         self._count, self._before = 0, b''
 
     def message(self, numbers: FloatArray) -> bytes | Float64MultiArray:
@@ -33,9 +33,10 @@ class SerializedNumbers:
 
 
 def _before(count: int) -> bytes:
-    """What stands before numbers in a serialized message; empty where they do not end it.
+    """Return the bytes before `count` numbers in a serialized message.
 
-    Some of it may be padding, in which a middleware leaves whatever was there.
+    They may contain padding with arbitrary content. Empty if the numbers are not the last bytes
+    of the message, or such a message is not deserialized to the same numbers.
     """
     numbers = np.arange(1.5, 1.5 + count)
     data = bytes(serialize_message(Float64MultiArray(data=numbers.tolist())))

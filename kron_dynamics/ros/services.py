@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The node's services: batches of states in, batches of model quantities out."""
+"""The model services of dynamics_node, which compute model quantities for batches of states."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ Compute = Callable[[ConfiguredRobot, int, Any, Any], None]
 def provide_services(
     node: Node, parameters: ParameterSet, configured: Callable[[], ConfiguredRobot | None]
 ) -> None:
-    """Offer the services that planners ask, from ~/inverse_dynamics to ~/retime_trajectory.
+    """Offer the services for planners, from ~/inverse_dynamics to ~/retime_trajectory.
 
-    Requests are worked on in a thread of their own: a large batch, or a kernel that has to be
-    compiled first, does not delay the commands, which the executor's thread computes.
+    Requests are computed in a worker thread, so that large batches and the compilation of kernels
+    do not delay the commands, which the executor's thread computes.
 
     Args:
-        node: offers them under its own name.
-        parameters: of dynamics_node.
-        configured: what the node is about, or None as long as it is not configured.
+        node: node that offers the services.
+        parameters: parameters of dynamics_node.
+        configured: returns the robot that the node is configured for, or None.
     """
     worker = Worker(node, 'services')
 
@@ -60,14 +60,14 @@ def provide_services(
                 response.message = 'the node is not configured'
                 return response
             try:
-                # What overflows is refused by name: NumPy need not say it, too.
+                # Overflow is reported by an error that names the quantity, not by NumPy.
                 with np.errstate(all='ignore'):
                     compute(present, parameters.value('max_batch_size'), request, response)
                 response.success = True
                 return response
             except KronDynamicsError as error:
                 return type(response)(success=False, message=str(error))
-            except Exception as error:  # the machine must not be left without commands for it
+            except Exception as error:  # a failing service must not end the node's commands
                 node.get_logger().error(f'a service failed unexpectedly: {error!r}')
                 return type(response)(success=False, message=f'unexpected error: {error!r}')
 
@@ -82,7 +82,7 @@ def provide_services(
         'retime_trajectory': (RetimeTrajectory, partial(retime_path, parameters)),
     }
     for name, (kind, compute) in every.items():
-        # Not the group of the joint states: a request under way must not hold them up.
+        # Not the callback group of the joint states: a pending request must not delay them.
         group = ReentrantCallbackGroup()
         node.create_service(kind, f'~/{name}', answering(compute), callback_group=group)
 
@@ -114,7 +114,7 @@ def _forward_dynamics(present: ConfiguredRobot, largest: int, request: Any, resp
 
 
 def _require_mass(robot: Robot, q: FloatArray, acceleration: FloatArray) -> None:
-    """Refuse states without an answer whose mass matrix is singular."""
+    """Check that no state without a finite acceleration has a singular mass matrix."""
     for state in np.flatnonzero(~np.isfinite(acceleration).all(axis=1)):
         M = robot.mass_matrix(q[state])
         if not np.isfinite(M).all():
@@ -153,4 +153,4 @@ SERVICES: dict[str, tuple[Any, Compute]] = {
     'frame_kinematics': (FrameKinematics, frame_kinematics),
     'linearize': (Linearize, linearize),
 }
-"""Type of each service of the model alone, and what answers it."""
+"""Type and implementation of each service that needs the model only, by name."""

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""simulator_node: a machine made from its URDF, behind the topics of a real one.
+"""simulator_node: simulates a machine from its URDF, with the topics of a real one.
 
-Topics: ~/commands in, joint_states out; with publish_clock /clock out; with lockstep
-~/command_state in. With flexible links, ~/modal_states out: the true bending that no sensor of
-the machine tells, to judge by.
+Subscribes to ~/commands and, in lockstep, to ~/command_state; publishes joint_states and, with
+publish_clock, /clock. With flexible links it publishes ~/modal_states: the true deflections,
+which no sensor of the machine measures, for evaluation.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ from kron_dynamics.ros.unknown_parameters import refuse_unknown_parameters
 from kron_dynamics.simulation import JointSensors, Measurement, Plant
 from kron_dynamics.simulation.passive_joints import passive_joints, with_passive_joints
 
-# A process that was stopped for a while goes on from where it was: at most this many periods are
-# made up for at once, the rest of the wall time is lost to the simulation.
+# Largest number of periods simulated at once after a delay of the process; simulated time does
+# not catch up the remaining wall time.
 _CATCH_UP = 5
-# s of wall time between two words that the simulation cannot keep up.
+# Wall time between log messages that the simulation cannot keep up, s.
 _BEHIND_INTERVAL = 5.0
 
 
 class SimulatorNode(Node):
-    """Takes efforts on ~/commands, gives joint_states and, if asked, /clock.
+    """Receives efforts on ~/commands and publishes joint_states and, optionally, /clock.
 
-    Where loops are closed, commands are of the drives, and joint_states of the drives and then of
-    the joints that they move, whose effort is 0: RViz and robot_state_publisher want them all.
-    Where links are flexible, commands and joint_states are of the joints alone. ~/modal_states
-    (sensor_msgs/JointState) has the modal coordinates beside every joint state, with its stamp
-    and without sensor errors: names such as boom/w1, position in m, velocity in m/s, no effort.
+    With closed loops, commands are for the driven joints. joint_states contains the driven joints
+    and then the passive ones, with effort 0, because RViz and robot_state_publisher need all.
+    With flexible links, commands and joint_states are for the joints only. ~/modal_states
+    (sensor_msgs/JointState) has the modal coordinates for every joint state, with its stamp and
+    without sensor errors: names such as boom/w1, position in m, velocity in m/s, no effort.
     """
 
     def __init__(self) -> None:
-        """Declare parameters and start as soon as there is a description.
+        """Declare the parameters and start as soon as there is a description.
 
         Raises:
-            KronDynamicsError: a parameter or the description given by parameter is unusable.
+            KronDynamicsError: a parameter, or the description in the parameters, is unusable.
         """
         super().__init__('simulator_node')
         self._settings = ParameterSet(self)
@@ -68,8 +68,8 @@ class SimulatorNode(Node):
         self._with_clock: bool = self._settings.value('publish_clock')
         if self._factor != 1.0 and not self._with_clock:
             raise ParameterError(
-                f'real_time_factor is {self._factor:g} but publish_clock is false: stamps of '
-                f'another pace than the clock of the other nodes would mislead them'
+                f'real_time_factor is {self._factor:g} but publish_clock is false: stamps would '
+                f'run at another pace than the clock of the other nodes'
             )
         if self._settings.value('use_sim_time'):
             raise ParameterError('use_sim_time is set: the simulator is the source of time')
@@ -119,7 +119,7 @@ class SimulatorNode(Node):
         self._command = np.zeros(count)
         self._command_time = -np.inf
         self._set_brakes(True)
-        # Integration by the kernels, compiled before time starts to run.
+        # Compile the kernels of the integration before simulated time starts.
         robot.prepare()
         self._plant.advance(self._command, 0.0, self._step)
         self._states = self.create_publisher(JointState, 'joint_states', 10)
@@ -135,7 +135,7 @@ class SimulatorNode(Node):
             self._answers = self.create_subscription(
                 JointState, '~/command_state', self._on_answer, 1
             )
-        # Simulated time: periods done. It starts at one period, as a stamp of 0 means "none".
+        # Simulated time in periods. The first stamp is one period, because 0 means "no stamp".
         self._periods = 0
         self._origin = 0.0 if self._with_clock else self.get_clock().now().nanoseconds * 1e-9
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -146,12 +146,12 @@ class SimulatorNode(Node):
             f'{1.0 / self._period:g} Hz, step {self._step:g} s, '
             f'real time factor {self._factor:g}'
         )
-        # The first line of a log takes a while: time starts after it.
+        # Writing the first log message takes a while, so time starts after it.
         self._epoch = self._silent_until = self._wall_time()
         self.create_timer(self._period / self._factor, self._tick, clock=self._steady)
 
     def _wall_time(self) -> float:
-        """Steady time in s, of the clock that the timer goes by."""
+        """Return the time of the timer's steady clock, s."""
         return self._steady.now().nanoseconds * 1e-9
 
     def _on_command(self, message: Float64MultiArray) -> None:
@@ -166,7 +166,7 @@ class SimulatorNode(Node):
         if self._lockstep and self._answered is None and not self._answers.get_publisher_count():
             self.get_logger().warning(
                 f'not in lockstep: nobody publishes on {self._answers.topic_name}, expected the '
-                'command_state of who commands; connect it by a remapping',
+                'command_state of the controller; connect it by a remapping',
                 throttle_duration_sec=30.0,
             )
         self._command = command
@@ -174,22 +174,22 @@ class SimulatorNode(Node):
         self._set_brakes(False)
 
     def _on_answer(self, message: JointState) -> None:
-        """In lockstep: note which state has been answered, and go on if it is time."""
+        """In lockstep: store which state has been answered, and continue if a period is due."""
         self._answered = seconds(message.header.stamp)
         self._tick()
 
     def _waits(self) -> bool:
-        """Whether lockstep holds time still: the last state has not been answered yet."""
+        """Return whether lockstep stops time, because the last state has no answer yet."""
         if self._answered is None or self._answered >= self._now() - 0.5 * self._period:
             return False
         if self._wall_time() - self._published_at < self._command_timeout:
             return True
-        # Whoever answered has gone or is silent: time runs freely until the next answer.
+        # The controller has gone or is silent: time runs freely until its next answer.
         self._answered = None
         return False
 
     def _now(self) -> float:
-        """Time of the simulation as stamps tell it, s."""
+        """Return simulated time as used for stamps, s."""
         return self._origin + self._periods * self._period
 
     def _set_brakes(self, engaged: bool) -> None:
@@ -198,12 +198,12 @@ class SimulatorNode(Node):
         self._plant.brakes_set = engaged and not coast
 
     def _tick(self) -> None:
-        """Bring the plant up to the wall clock, then publish."""
+        """Advance the plant to the wall clock, then publish."""
         plant = self._plant
         assert plant is not None
         if self._lockstep and self._waits():
             return
-        # To the nearest period: a tick that comes a little early still is that period's tick.
+        # Round to the nearest period: a slightly early tick counts for its period.
         due = round((self._wall_time() - self._epoch) * self._factor / self._period)
         behind = due - self._periods
         most = 1 if self._lockstep else _CATCH_UP
@@ -217,13 +217,13 @@ class SimulatorNode(Node):
                 self._set_brakes(True)
             plant.advance(self._command, self._period, self._step)
             self._periods += 1
-            # Every period, published or not: the noise of a moment depends on the seed alone.
+            # Measured every period, published or not, so that noise depends on the seed only.
             sample = self._sensors.measure(plant)
         if behind > 0:
             self._publish(plant, sample)
 
     def _say_behind(self) -> None:
-        """Say so at times; a throttled logger looks for its caller's line each time: 0.4 ms."""
+        """Log it at intervals; rclpy's throttling would look up the caller each time (0.4 ms)."""
         now = self._wall_time()
         if now >= self._silent_until:
             self._silent_until = now + _BEHIND_INTERVAL
@@ -247,7 +247,7 @@ class SimulatorNode(Node):
 
 
 def _starts(model: RobotModel, count: int) -> list[float]:
-    """Where joints are without a parameter: at 0, or where they cannot be, in the middle."""
+    """Return the default start positions: 0, or the middle of a range without 0."""
     starts = []
     limits = model.position_lower.tolist(), model.position_upper.tolist()
     for lower, upper in zip(*limits, strict=True):

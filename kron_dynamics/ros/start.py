@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry points of the nodes' processes, which imports nothing before it can be interrupted."""
+"""Entry points of the node processes; imports little before signals can be handled."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def simulator_node() -> int:
 
 
 def _start(name: str) -> int:
-    # Nothing has to be left in order yet; `run_node` has handlers of its own.
+    # Nothing needs to be cleaned up yet; `run_node` installs its own handlers later.
     numbers = (signal.SIGINT, signal.SIGTERM)
     for number in numbers:
         signal.signal(number, lambda *_: os._exit(0))
-    # Who starts the process may hold them back while Python itself cannot answer them yet.
+    # The parent may have blocked the signals while Python could not handle them yet.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
-    # Modules make many objects, which stay: looking for garbage among them is in vain.
+    # Imports create many permanent objects; scanning them for garbage costs time only.
     gc.disable()
     try:
         module = importlib.import_module(f'kron_dynamics.ros.{name}')
@@ -38,8 +38,8 @@ def _start(name: str) -> int:
         print(f'{name}: {error.name} is missing: source ROS 2 and this workspace', file=sys.stderr)
         return 1
     code = int(module.main())
-    # All is in order: a second signal, as `ros2 launch` sends one beside the terminal's, would
-    # kill the process while Python ends, which takes away the handlers first.
+    # Python removes the handlers first when it shuts down. Ignore a second signal, which
+    # `ros2 launch` sends in addition to the terminal's: it would kill the process then.
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)
     return code

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint states a node believes, and what it says of those that it does not."""
+"""Plausibility checks of joint states in dynamics_node, and their diagnostics."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ _WARN_PERIOD = 5.0
 
 
 class Received(NamedTuple):
-    """What came of a message.
+    """Result of receiving a joint state message.
 
     Attributes:
-        state: to be answered; None where there is none yet, or none that is believed.
-        stamp: as it was sent.
-        time: the same in s, or the time of its arrival where it has none; None where all was
-            dropped.
-        problem: what is wrong with the states or the machine; None if nothing is.
+        state: state to be answered; None if it is incomplete or not plausible.
+        stamp: stamp of the message.
+        time: the stamp in s, or the arrival time if it is 0; None if the message was dropped.
+        problem: fault of the states or the machine, as text; None if there is none.
     """
 
     state: AssembledState | None
@@ -47,18 +46,18 @@ class Received(NamedTuple):
 
 
 class StateSupervision:
-    """Takes and judges the joint states of a node; knows since when none was believed."""
+    """Receives the joint states of a node and checks their plausibility and age."""
 
     def __init__(
         self, node: Node, settings: ParameterSet, robot: Robot, assembler: JointStateAssembler
     ) -> None:
-        """Make it for a robot.
+        """Make the supervision of a robot's joint states.
 
         Args:
-            node: whose log and topics it is about.
-            settings: of dynamics_node, joints included.
+            node: node whose log and topics are used.
+            settings: parameters of dynamics_node, those of the joints included.
             robot: the machine.
-            assembler: of its states.
+            assembler: assembler of its joint states.
         """
         self._assembler = assembler
         self._robot = robot
@@ -75,7 +74,7 @@ class StateSupervision:
         self._not_believed = 0
 
     def take_up_settings(self) -> None:
-        """Judge by the parameters as they are now, and forget the states seen so far."""
+        """Apply the current parameters, and discard the history of states."""
         self._gate = self._gate_of_settings()
 
     def _gate_of_settings(self) -> StateGate:
@@ -91,19 +90,19 @@ class StateSupervision:
         )
 
     def receive(self, data: bytes, info: Mapping[str, Any], now: float) -> Received:
-        """Take a message; tells the log of what is dropped or not believed.
+        """Receive a message; dropped and implausible ones are logged.
 
         Args:
-            data: a serialized sensor_msgs/JointState.
-            info: what the middleware says of it; older ones do not say who sent it.
+            data: serialized sensor_msgs/JointState.
+            info: message info of the middleware; older ones do not identify the publisher.
             now: steady time, s.
         """
         source = info.get('publisher_gid')
         names, position, velocity, effort, stamp = self._reader.read(data)
         self._sources.note(names, position, None if source is None else source['data'])
-        told = seconds(stamp)
+        stamped = seconds(stamp)
         outcome = self._assembler.update(
-            names, position, velocity, effort, stamp=told or None, now=now
+            names, position, velocity, effort, stamp=stamped or None, now=now
         )
         if outcome is SampleOutcome.REJECTED:
             self._dropped = now
@@ -116,7 +115,7 @@ class StateSupervision:
         if outcome is SampleOutcome.RESTARTED:
             self._gate.reset()
             problem = 'stamps of joint_states stepped back'
-        time = told or self._node.get_clock().now().nanoseconds * 1e-9
+        time = stamped or self._node.get_clock().now().nanoseconds * 1e-9
         state = self._assembler.state(now)
         if not state.ready:
             return Received(None, stamp, time, problem)
@@ -141,9 +140,9 @@ class StateSupervision:
         return verdict
 
     def problem(self, now: float) -> str | None:
-        """Return why states cannot be gone by; None if they can.
+        """Return why the states cannot be used, or None.
 
-        They are not fresh, none has been believed for too long, or there are two sources.
+        They are not fresh, implausible for longer than the timeout, or from two publishers.
         """
         if (stale := self._assembler.state(now).problem()) is not None:
             if now - self._dropped > self._timeout:
@@ -156,10 +155,10 @@ class StateSupervision:
         return None if joint is None else self._two_sources(joint)
 
     def obstacle(self, now: float) -> str | None:
-        """Return why no motion may begin where the machine is measured; None if it may.
+        """Return why motion must not start from the measured state, or None.
 
-        Beside what `problem` tells: the very last state is not believed, so that nobody knows
-        where to hold, or it would be a fault at once.
+        Reasons are those of `problem`, an implausible last state, which leaves the position to
+        hold unknown, or a last state that would be a fault at once.
         """
         if (problem := self.problem(now)) is not None:
             return problem
@@ -169,12 +168,12 @@ class StateSupervision:
         return self._gate_of_settings().violation(state.q, state.qd)
 
     def position(self, now: float) -> FloatArray:
-        """Return where the machine is measured, shape (n,), rad or m; NaN where nobody knows."""
+        """Return the measured position, shape (n,), rad or m; NaN if the last is implausible."""
         q = self._assembler.state(now).q
         return q if self._doubt is None else np.full_like(q, np.nan)
 
     def values(self) -> dict[str, str]:
-        """Return what diagnostics tell, as texts; empty where there is nothing to tell."""
+        """Return the count of implausible states for diagnostics, as texts; empty for none."""
         if not self._not_believed:
             return {}
         return {'joint states not believed': f'{self._not_believed}, last: {self._last_doubt}'}

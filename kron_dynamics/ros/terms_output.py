@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of dynamics_node compensate, for whoever records or adds to them."""
+"""Publishes the model terms that commands of dynamics_node contain, for recordings and drives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 
 
 class TermsOutput:
-    """Names of the model's terms in the commands; late subscribers get them too."""
+    """Latched publisher of the names of the model terms in the commands."""
 
     def __init__(self, node: Node) -> None:
         """Make the publisher."""
@@ -25,5 +25,5 @@ class TermsOutput:
         )
 
     def publish(self, terms: Collection[str]) -> None:
-        """Tell the terms, some of `control.terms.TERMS`; none are an empty text."""
+        """Publish the terms, some of `control.terms.TERMS`; an empty text for none."""
         self._publisher.publish(String(data=', '.join(in_order(terms))))

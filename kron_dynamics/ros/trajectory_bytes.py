@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A serialized JointTrajectory to arrays without a Python object for every point.
+"""Parses a serialized JointTrajectory into arrays without a Python object for every point.
 
-rclpy makes five objects of each point while no other thread may run: 20,000 points stop commands
-for a tenth of a second. Subscribed to as bytes, the points are strides in one buffer. The format
-is that of trajectory_msgs in XCDR1, as every RMW writes it.
+rclpy makes five objects per point while it holds the GIL: 20,000 points block commands for a
+tenth of a second. In the serialized message the points are read with strides from one buffer. The
+format is trajectory_msgs in XCDR1, as every RMW writes it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from kron_dynamics.typing import FloatArray
 
 _FIELDS = 4  # positions, velocities, accelerations, effort
-_HEADER = 4  # bytes before the content: representation and options
-_MOST_NAMES = 4096
+_HEADER = 4  # bytes of the encapsulation header: representation and options
+_MOST_NAMES = 4096  # a larger count of joints is taken as a parse error
 
 
 class IrregularPointsError(Exception):
-    """The bytes are not points of one length each: the message has to be looked at in full."""
+    """The points have different lengths, or the format is unknown: rclpy must deserialize them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,10 +30,10 @@ class RawTrajectory:
     """The content of a JointTrajectory.
 
     Attributes:
-        stamp: of the header, s.
-        joint_names: of the columns.
-        times: of the points after the start, shape (K,), s.
-        rows: positions, velocities and accelerations, shape (K, m) each; None where left empty.
+        stamp: stamp of the header, s.
+        joint_names: names of the columns' joints.
+        times: times of the points after the start, shape (K,), s.
+        rows: positions, velocities and accelerations, shape (K, m) each; None if empty.
     """
 
     stamp: float
@@ -43,10 +43,10 @@ class RawTrajectory:
 
 
 def raw_trajectory(data: bytes) -> RawTrajectory:
-    """Return what a serialized trajectory_msgs/JointTrajectory says.
+    """Return the content of a serialized trajectory_msgs/JointTrajectory.
 
     Raises:
-        IrregularPointsError: the points have different lengths, or it is another format.
+        IrregularPointsError: the points have different lengths, or the format is unknown.
     """
     try:
         return _parsed(data)
@@ -93,13 +93,13 @@ def _parsed(data: bytes) -> RawTrajectory:
 def _columns(
     body: memoryview, at: int, points: int, order: str
 ) -> tuple[FloatArray, tuple[FloatArray | None, FloatArray | None, FloatArray | None]]:
-    """Times and rows of points that begin at an offset, all like the first."""
+    """Return times and rows of points that begin at an offset and have equal lengths."""
     whole = len(body) // 4 * 4
     words = np.frombuffer(body[:whole], dtype=order + 'u4')
     floats = np.frombuffer(body[: whole // 8 * 8], dtype=order + 'f8')
     sizes, _ = _lengths(words, at)
-    # Numbers of 8 bytes are aligned: points that begin between two of them have other gaps.
-    # From the second point on their lengths take turns, or are all the same.
+    # 8-byte numbers are aligned, so padding depends on whether a point starts at a multiple of 8.
+    # From the second point on, point sizes therefore alternate or are equal.
     offsets, first_length = _offsets(sizes, at)
     _, even = _offsets(sizes, at + first_length)
     _, odd_length = _offsets(sizes, at + first_length + even)
@@ -108,7 +108,7 @@ def _columns(
     starts = np.concatenate(([at], starts))
     odd = ((starts - at) % 8 != 0).astype(np.intp)
     layouts = np.array([offsets, _offsets(sizes, at + 4)[0]])  # (2, fields + 1), from the start
-    places = starts[:, np.newaxis] + layouts[odd]  # (K, fields + 1): where each count stands
+    places = starts[:, np.newaxis] + layouts[odd]  # (K, fields + 1): offsets of the counts
     if places[-1, -1] + 8 > whole:
         raise IrregularPointsError('the points end early')
     if (words[places[:, :_FIELDS] // 4] != sizes).any():
@@ -128,7 +128,7 @@ def _columns(
 
 
 def _lengths(words: FloatArray, at: int) -> tuple[list[int], int]:
-    """Lengths of the sequences of the point at an offset, and where it ends."""
+    """Return the sequence lengths of the point at an offset, and the offset of its end."""
     sizes = []
     for _ in range(_FIELDS):
         sizes.append(int(words[at // 4]))
@@ -141,7 +141,7 @@ def _lengths(words: FloatArray, at: int) -> tuple[list[int], int]:
 
 
 def _offsets(sizes: list[int], at: int) -> tuple[list[int], int]:
-    """Where the counts and the duration of a point at an offset stand from there; its length."""
+    """Return a point's offsets of counts and duration relative to its start, and its size."""
     offsets, begin = [], at
     for size in sizes:
         offsets.append(at - begin)

@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Goals of FollowJointTrajectory: accepted or refused, watched, cancelled, ended with a reason.
+"""Goals of FollowJointTrajectory: checked, monitored, cancelled, ended with a reason.
 
-The types of messages come from outside: this module works without control_msgs.
+Message types are passed in, so this module does not import control_msgs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CANCELLED = 'the goal was cancelled: the machine stopped on its path and holds'
 
 
 class _Goal:
-    """One goal: the sender of its reference."""
+    """One goal, which is the `Sender` of its reference."""
 
     def __init__(self, goals: TrajectoryGoals, handle: Any, controller: TrackingController):
         robot = controller.references.robot
@@ -76,12 +76,12 @@ class _Goal:
         if not self.cancelling:
             self.goals.abort(self, GoalOutcome(GoalCode.INVALID_GOAL, reason))
             return
-        # Whatever moves the machine now, the cancelled goal does not.
+        # The stop of a cancelled goal was replaced: the goal does not move the machine any more.
         self.goals.end(self, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, reason))
 
 
 class TrajectoryGoals:
-    """All goals that have not ended. For one thread, that of the states."""
+    """All goals that have not ended. Not thread-safe: used by the thread of the states."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class TrajectoryGoals:
         logger: RcutilsLogger,
         finish: Callable[[Any, Any], None],
     ) -> None:
-        """Take goals.
+        """Start without goals.
 
         Args:
-            action: has the types `Result` and `Feedback`.
-            references: takes what goals ask for.
-            logger: for what clients do not hear.
+            action: action type with `Result` and `Feedback`.
+            references: input for the references of goals.
+            logger: logger.
             finish: called with handle and result of a goal that has ended, to send the result.
         """
         self._action, self._references, self.logger = action, references, logger
@@ -104,12 +104,12 @@ class TrajectoryGoals:
         self.settings: GoalSettings | None = None
 
     def take(self, handle: Any, controller: TrackingController | None, time: float) -> None:
-        """Take a goal that the client knows as accepted; a refusal ends it with the reason.
+        """Receive a goal that the action server has accepted; a refusal aborts it with the reason.
 
         Args:
-            handle: of rclpy's action server.
-            controller: is to follow it, or None.
-            time: on the states' clock, s.
+            handle: goal handle of rclpy's action server.
+            controller: controller that is to follow it, or None.
+            time: current time on the states' clock, s.
         """
         handle.execute()
         if controller is None or self.settings is None:
@@ -141,13 +141,13 @@ class TrajectoryGoals:
     def watch(
         self, controller: TrackingController, q: FloatArray, qd: FloatArray, time: float
     ) -> None:
-        """End goals that have arrived, failed or been cancelled; tell of the others.
+        """End goals that have succeeded, failed or been cancelled; send feedback of the others.
 
         Args:
-            controller: follows them.
+            controller: controller that follows them.
             q: measured positions, shape (n,), rad or m.
             qd: measured velocities, shape (n,).
-            time: of the state, s.
+            time: time of the state, s.
         """
         for goal in list(self._goals):
             if goal.handle.is_cancel_requested and not goal.cancelling:
@@ -156,7 +156,7 @@ class TrajectoryGoals:
                 self._watch(goal, goal.monitor, controller, (q, qd), time)
 
     def progress(self, time: float) -> str | None:
-        """Return how far the goal that is followed has come, in words; None without one."""
+        """Return the progress of the goal that is followed, as text; None if there is none."""
         for goal in self._goals:
             if goal.monitor is not None:
                 what = 'being cancelled' if goal.cancelling else 'goal'
@@ -192,7 +192,7 @@ class TrajectoryGoals:
 
     def _cancel(self, goal: _Goal, controller: TrackingController) -> None:
         goal.cancelling = True
-        if goal.monitor is None:  # it has not moved anything
+        if goal.monitor is None:  # the goal is not followed yet
             self._references.withdraw(goal)
             text = 'the goal was cancelled before it was followed'
             self.end(goal, 'canceled', GoalOutcome(GoalCode.SUCCESSFUL, text))
@@ -207,12 +207,12 @@ class TrajectoryGoals:
         self.end(goal, 'abort', outcome)
 
     def end(self, goal: _Goal, how: str, outcome: GoalOutcome) -> None:
-        """End a goal; those that have ended stay as they are.
+        """End a goal, unless it has ended already.
 
         Args:
             goal: the goal.
             how: 'succeed', 'abort' or 'canceled'.
-            outcome: for the result.
+            outcome: outcome for the result message.
         """
         if goal in self._goals:
             self._goals.remove(goal)
@@ -256,11 +256,11 @@ def _all_tolerances(request: Any) -> list[Any]:
 
 
 def _tolerances(request: Any, defaults: GoalTolerances, names: tuple[str, ...]) -> GoalTolerances:
-    """The tolerances of a goal.
+    """Return the tolerances of a goal.
 
     Raises:
-        JointNamesError: one is for an unknown joint.
-        TrajectoryError: one is out of range, or the goal is for joints of another kind.
+        JointNamesError: a tolerance is for an unknown joint.
+        TrajectoryError: a tolerance is out of range, or the goal has multi-DOF joints.
     """
     others = ('component_path_tolerance', 'component_goal_tolerance')
     multi = getattr(request, 'multi_dof_trajectory', None)

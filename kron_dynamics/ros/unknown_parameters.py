@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that were given to a node and that it does not have: most are misspelt.
+"""Refuses parameters that were given to a node but are not declared; most are misspelt.
 
-ROS drops them in silence. A file may be for several nodes: what stands under a pattern that any
-node matches, such as /**, may be for another one.
+ROS ignores them silently. A file may be for several nodes, so a parameter under a pattern that
+matches any node, such as /**, may be for another node.
 """
 
 from __future__ import annotations
@@ -19,36 +19,37 @@ from kron_dynamics.exceptions import ParameterError
 
 _FILE_OPTION = '--params-file'
 _PARAMETERS = 'ros__parameters'
-# What launch makes of parameters in a launch file is for the node alone, whatever its pattern.
+# Prefix of the files that launch writes for parameters in a launch file. They are for one node,
+# whatever their pattern.
 _OF_LAUNCH = 'launch_params_'
-# Likeness of two names, 0 to 1, from which on one may be meant by the other; and, where names of
-# other nodes are about, can hardly be anything else. Within a group the rest of the name counts.
+# Smallest similarity of two names, 0 to 1, for a suggestion; and to regard a parameter as
+# misspelt although it may be for another node. Within a group, names are compared without it.
 _ALIKE, _MISSPELT = 0.75, 0.85
-# Names of others that a message tells, and unknown ones.
+# Largest numbers of suggested names and of unknown names in a message.
 _EXAMPLES, _MOST = 4, 5
-# These belong to topics, which may come later.
+# Prefix of parameters of topics, which may be declared later.
 _OF_TOPICS = 'qos_overrides.'
 
-# Arguments of this process where they are not those of its command line.
+# Arguments that replace those of the process's command line; at most one element.
 _arguments: list[Sequence[str]] = []
 
 
 def note_arguments(arguments: Sequence[str] | None) -> None:
-    """Take the arguments that ROS was started with; None for those of the process."""
+    """Store the arguments that ROS was started with; None for those of the process."""
     _arguments[:] = [] if arguments is None else [arguments]
 
 
 def refuse_unknown_parameters(node: Node) -> None:
-    """Refuse what was given to a node as a parameter, by file or argument, and is none of it.
+    """Check that all parameters given by file or argument are declared by the node.
 
-    What a file gives under a pattern that any node matches is refused only where it is nearly the
-    name of a parameter that was not given; otherwise it may be another node's.
+    A parameter that a file gives under a pattern for any node may be another node's. It is
+    refused only if its name is very similar to that of a declared parameter that was not given.
 
     Args:
-        node: with all of its parameters declared.
+        node: node with all of its parameters declared.
 
     Raises:
-        ParameterError: names them, with the nearest names.
+        ParameterError: parameters are unknown; the message has similar names.
     """
     given = node._parameter_overrides
     known = node.get_parameters_by_prefix('')
@@ -72,12 +73,12 @@ def refuse_unknown_parameters(node: Node) -> None:
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, float]:
-    """Return the name that is most like a name, and how like, 0 to 1.
+    """Return the most similar known name, and the similarity, 0 to 1.
 
-    Names of a group that is known, such as gains, are compared without it, and only with others of
-    the group: another joint is not alike because its group has a long name.
+    A name of a known group, such as gains, is compared only with names of this group and without
+    the group: a long group name must not make other joints similar.
     """
-    from difflib import SequenceMatcher  # seldom needed, and the node is to start soon
+    from difflib import SequenceMatcher  # rarely needed; imported late for a faster start
 
     group = _group(name)
     of_group = [other for other in known if group and _group(other) == group]
@@ -91,7 +92,7 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, float]:
 
 
 def _group(name: str) -> str:
-    """The group of a parameter with its dot; empty for one of the node."""
+    """Return the group of a parameter with its dot; empty for a parameter without group."""
     return name[: name.index('.') + 1] if '.' in name else ''
 
 
@@ -102,11 +103,11 @@ def parameter_files(arguments: Sequence[str]) -> list[Path]:
 
 
 def given_to_anyone(node: str, files: Iterable[Path]) -> set[str]:
-    """Return the parameters that files give under patterns for any node, and not to one by name.
+    """Return the parameters that files give only under patterns for any node.
 
     Args:
-        node: its name.
-        files: YAML; what cannot be read gives nothing.
+        node: name of the node.
+        files: YAML files; unreadable ones are skipped.
     """
     anyone: set[str] = set()
     own: set[str] = set()
@@ -121,7 +122,7 @@ def given_to_anyone(node: str, files: Iterable[Path]) -> set[str]:
 
 
 def _content(file: Path) -> Any:
-    import yaml  # seldom needed, and the node is to start soon
+    import yaml  # rarely needed; imported late for a faster start
 
     try:
         return yaml.safe_load(file.read_text(encoding='utf-8'))
@@ -130,7 +131,7 @@ def _content(file: Path) -> Any:
 
 
 def _patterns(content: Any, above: str) -> Iterator[tuple[str, set[str]]]:
-    """Patterns of node names, and the names of the parameters under each."""
+    """Yield patterns of node names, and the names of the parameters under each."""
     if not isinstance(content, Mapping):
         return
     for key, value in content.items():

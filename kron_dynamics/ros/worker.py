@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Work that would delay commands, done beside the executor's thread for a callback that waits."""
+"""A worker thread for work of callbacks that would delay the commands."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ R = TypeVar('R')
 
 
 class Worker:
-    """One thread: what it is given is done in its order, one after the other."""
+    """One thread that runs jobs one after the other, in the order of submission."""
 
     def __init__(self, node: Node, name: str) -> None:
-        """Make a worker; its thread starts with the first work.
+        """Make a worker; its thread starts with the first job.
 
         Args:
-            node: whose callbacks wait for it.
-            name: of the thread.
+            node: node whose callbacks await the jobs.
+            name: name of the thread.
         """
         self._node = node
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return what a function returns, or raise what it raises, once the thread has run it."""
+        """Run a function in the worker thread; return its result or raise its exception."""
         finished: Future[None] = Future(executor=self._node.executor)
         job = self._pool.submit(function, *args, **kwargs)
-        job.add_done_callback(lambda _: self._tell(finished))
+        job.add_done_callback(lambda _: self._notify(finished))
         await finished
         return job.result()
 
-    def _tell(self, finished: Future[None]) -> None:
-        """Tell the executor that the work is done; it may be asleep."""
+    def _notify(self, finished: Future[None]) -> None:
+        """Complete the future, and wake the executor, which may be waiting."""
         finished.set_result(None)
         if self._node.executor is not None:
             self._node.executor.wake()
