@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains from a bandwidth and a rate of the joint states, and what is stable there."""
+"""Tuning: gains from a bandwidth and a joint-state rate, with their stability limits."""

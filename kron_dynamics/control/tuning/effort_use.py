@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What gains ask of the efforts over the range of a robot, and the tolerances that follow."""
+"""Efforts that the gains require over the range of a robot, and tolerances derived from them."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 
 # Poses for tolerances.
 _POSES = 100
-# N m/rad and the like: no such stiffness counts.
+# Lower bound of stiffnesses, N m/rad or N/m, that avoids division by zero.
 _NOTHING = 1e-100
 
 
 def tolerances_over_range(
     robot: Robot, kp: FloatArray, limit: FloatArray
 ) -> tuple[TrackingTolerances, FloatArray]:
-    """Return tolerances for every pose, and how far off its goal friction may stop a joint.
+    """Return tolerances valid in every pose, and the largest position errors due to friction.
 
-    An error is a fault that asks for half of the effort where the inertia is largest, but not
-    within three times what friction leaves where it is smallest.
+    A position error is a fault if it requires half of the effort limit in the pose with the
+    largest inertia, but never below three times the error at which friction stops a joint in the
+    pose with the smallest inertia.
 
     Args:
-        robot: with stiff links.
+        robot: robot with rigid links.
         kp: position gains, shape (n,), 1/s^2.
-        limit: of the efforts, shape (n,), N m or N.
+        limit: effort limits, shape (n,), N m or N.
 
     Returns:
-        The tolerances, and three times what friction leaves, shape (n,), rad or m.
+        The tolerances, and three times the error due to friction, shape (n,), rad or m.
     """
     poses = poses_within_limits(robot, _POSES)
     each = [tracking_tolerances(robot, q, kp, limit, with_model=True) for q in poses]
-    # Without any effort friction alone is left.
+    # With an effort limit of 0 the tolerance is the friction term alone.
     friction = np.max(
         [
             tracking_tolerances(robot, q, kp, np.zeros_like(limit), with_model=True).position
@@ -66,18 +67,18 @@ def tolerances_over_range(
 def saturating_steps(
     machine: LinearMachine, robot: Robot, kp: FloatArray, limit: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return the least step of each joint, shape (n,), that asks for all of an effort limit.
+    """Return the smallest position step of each joint, shape (n,), that saturates an effort.
 
-    And the share of the poses in which the weight alone does.
+    Second value: the share of the poses in which gravity alone exceeds an effort limit.
 
     Args:
         machine: poses and inertia.
-        robot: with stiff links.
+        robot: robot with rigid links.
         kp: position gains, shape (n,), 1/s^2.
-        limit: of the efforts, shape (n,), N m or N.
+        limit: effort limits, shape (n,), N m or N.
 
     Raises:
-        ParameterError: the weight exceeds an effort limit in every pose; names the joint.
+        ParameterError: gravity exceeds an effort limit in every pose; names the joint.
     """
     weight = robot.gravity_vector(machine.q)
     room = limit - np.abs(weight)
@@ -85,8 +86,8 @@ def saturating_steps(
     if not held.any():
         joint = robot.joint_names[int((room < 0.0).mean(axis=0).argmax())]
         raise ParameterError(
-            f"joint '{joint}' cannot carry its weight in any pose looked at: its effort limit is "
-            f'{limit[robot.joint_names.index(joint)]:g}'
+            f"joint '{joint}' cannot carry its weight in any of {len(held)} poses: its effort "
+            f'limit is {limit[robot.joint_names.index(joint)]:g}'
         )
     asked = np.abs(machine.inertia[held]) * kp  # of joint i for a step of joint j
     steps = (room[held][:, :, np.newaxis] / np.maximum(asked, _NOTHING)).min(axis=1)
@@ -94,9 +95,9 @@ def saturating_steps(
 
 
 def independent_joints(machine: LinearMachine) -> tuple[ModelErrors, float]:
-    """Return what the law pd takes for the inertia, and the largest eigenvalue of M^-1 diag(M).
+    """Return the law pd as a model with diagonal inertia, and the top eigenvalue of M^-1 diag(M).
 
-    In each pose with the diagonal of M there: as if the law had been tuned in it.
+    In each pose, the diagonal is that of M in the same pose.
 
     Args:
         machine: poses and inertia, shape (N, n_j, n_j), kg m^2, kg m or kg.

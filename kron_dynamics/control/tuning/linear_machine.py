@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot at rest in poses over its range, to the first order, and what its model may be off."""
+"""A robot linearized about rest in poses over its range, and models of it with errors."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from kron_dynamics.typing import FloatArray, IndexArray
 if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
-# Poses that are looked at.
+# Number of poses.
 _POSES = 300
-# Errors of the inertia for each pose that are drawn where joints have different gains.
+# Random inertia errors drawn for each pose if joints have different gains.
 _ERRORS = 4
 # Step of the central differences of the mass matrix, rad or m.
 _DIFFERENCE = 1e-5
 
 
 class LinearMachine(NamedTuple):
-    """N poses of a machine at rest: ``M qdd + D qd + K q = u``, weight carried.
+    """N linearizations about rest: ``M qdd + D qd + K q = u``, with gravity compensated.
 
     Attributes:
         q: poses of the n_j joints, shape (N, n_j), rad or m.
-        M: mass matrix, shape (N, n, n), modal coordinates of flexible links included.
-        D: damping of the links, shape (N, n, n). That of the joints is left out: it helps.
-        K: stiffness of the links, and change of the weight, shape (N, n, n).
-        inertia: mass matrix of the joints with stiff links, shape (N, n_j, n_j).
-        weight: derivative of the weight g of stiff links, shape (N, n_j, n_j).
-        fall: derivative of M(q) a at the accelerations a = M^-1 g of a fall, shape (N, n_j, n_j).
+        M: mass matrix, shape (N, n, n), including modal coordinates of flexible links.
+        D: damping of the links, shape (N, n, n). Joint damping is omitted: it only stabilizes.
+        K: stiffness of the links plus derivative of the gravity vector, shape (N, n, n).
+        inertia: mass matrix of the joints with rigid links, shape (N, n_j, n_j).
+        weight: derivative dg/dq of the gravity vector with rigid links, shape (N, n_j, n_j).
+        fall: derivative of M(q) a by q for constant a = M^-1 g (free fall), shape (N, n_j, n_j).
     """
 
     q: FloatArray
@@ -46,14 +46,14 @@ class LinearMachine(NamedTuple):
 
 
 def linear_machine(robot: Robot, flexible: Robot | None = None) -> LinearMachine:
-    """Return a robot at rest in poses drawn from its position limits.
+    """Return a robot linearized about rest in random poses within its position limits.
 
     Args:
-        robot: with stiff links.
-        flexible: the same with links that bend, or None.
+        robot: robot with rigid links.
+        flexible: the same with flexible links, or None.
 
     Raises:
-        ParameterError: a joint moves no mass.
+        ParameterError: the mass matrix is singular: a joint moves no mass.
     """
     q = poses_within_limits(robot, _POSES)
     M, G = robot.mass_matrix(q), gravity_derivative(robot, q)
@@ -75,7 +75,7 @@ def linear_machine(robot: Robot, flexible: Robot | None = None) -> LinearMachine
 
 
 def _fall_derivative(robot: Robot, q: FloatArray, M: FloatArray) -> FloatArray:
-    """The derivative of M(q) a for a that stays, shape (N, n, n)."""
+    """Derivative of M(q) a by q for constant a = M^-1 g, shape (N, n, n)."""
     a = np.linalg.solve(M, robot.gravity_vector(q)[..., np.newaxis])
     columns = [
         (robot.mass_matrix(q + e) - robot.mass_matrix(q - e)) @ a / (2.0 * _DIFFERENCE)
@@ -85,10 +85,10 @@ def _fall_derivative(robot: Robot, q: FloatArray, M: FloatArray) -> FloatArray:
 
 
 def lowest_mode(machine: LinearMachine) -> float:
-    """Return the lowest frequency of the links with the joints held, rad/s; inf without any.
+    """Return the lowest frequency of the links with clamped joints, rad/s; inf for rigid links.
 
     Raises:
-        ParameterError: links give way under their weight.
+        ParameterError: the links are unstable under their weight.
     """
     modal = slice(machine.q.shape[1], None)
     M, K = machine.M[:, modal, modal], machine.K[:, modal, modal]
@@ -97,17 +97,19 @@ def lowest_mode(machine: LinearMachine) -> float:
     inverse = np.linalg.inv(np.linalg.cholesky(M))
     lowest = float(np.linalg.eigvalsh(inverse @ K @ np.swapaxes(inverse, 1, 2)).min())
     if lowest <= 0.0:
-        raise ParameterError('the flexible links give way under their weight: they vibrate not')
+        raise ParameterError(
+            'the flexible links give way under their weight, expected stiffer ones'
+        )
     return float(np.sqrt(lowest))
 
 
 class ModelErrors(NamedTuple):
-    """C cases of a model that is off its machine.
+    """C cases of a model with errors.
 
     Attributes:
-        pose: which pose each case is about, shape (C,).
+        pose: index of the pose of each case, shape (C,).
         inertia: mass matrix of the model, shape (C, n_j, n_j).
-        weight: derivative of the efforts that carry it, shape (C, n_j, n_j).
+        weight: derivative of the model's gravity efforts, shape (C, n_j, n_j).
     """
 
     pose: IndexArray
@@ -116,20 +118,20 @@ class ModelErrors(NamedTuple):
 
 
 def model_errors(machine: LinearMachine, error: float, *, coupled: bool) -> ModelErrors:
-    """Return models whose inertia M_hat is off by up to a share: eig(M^-1 M_hat) in 1 -+ error.
+    """Return models with inertia M_hat of relative error up to eig(M^-1 M_hat) = 1 -+ error.
 
-    All inertias and masses too large, and too small, by that. With equal gains nothing else is
-    worse: M^-1 M_hat then divides the loop into one for each of its eigenvalues. With different
-    gains it does not, and M_hat = L (1 + S) L' is drawn, too, with S symmetric, eigenvalues
-    -+ error and M = L L': whatever inertias of single links are off by is a mean of such.
+    All inertias and masses are scaled by 1 + error and by 1 - error. With equal gains no other
+    model is worse, because the loop decouples into one for each eigenvalue of M^-1 M_hat. With
+    different gains it does not, and random M_hat = L (1 + S) L' are added, with S symmetric,
+    eigenvalues -+ error and M = L L'. Inertia errors of single links are averages of such errors.
 
-    A model that takes the machine to be (1 + e) times as heavy carries it by position gains, too:
-    at rest kp times the error is -e / (1 + e) M^-1 g. In other poses M_hat makes other efforts of
-    it.
+    If the model is (1 + e) times too heavy, the position gains hold the excess gravity effort: at
+    rest kp times the error is -e / (1 + e) M^-1 g. M_hat converts this acceleration to efforts
+    that depend on the pose (`LinearMachine.fall`).
 
     Args:
-        machine: with N poses.
-        error: share, 0 to below 1; 0 for the exact model alone.
+        machine: N linearizations.
+        error: relative error, 0 to below 1; 0 for the exact model only.
         coupled: whether joints have different gains.
     """
     count, n = machine.q.shape

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far gains may be raised, states be slower and efforts be later until a loop is unstable."""
+"""Stability limits of sampled loops in gain, joint-state rate and delay."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from kron_dynamics.control.tuning.sampled_loop import (
 )
 from kron_dynamics.typing import FloatArray, IndexArray
 
-# Cases that a search goes by: what is nearest to instability.
+# Number of cases nearest to instability that a search evaluates.
 _HARDEST = 12
-# Of a search: how far it goes from where it starts, its first steps, and its halvings.
+# Search range as a factor from the start, factor of its steps, and number of bisections.
 _FARTHEST, _STEP, _HALVINGS = 1000.0, 1.3, 14
-# Of a bound: how far inside of what a search has found it is told, relative.
+# Relative margin by which reported bounds are inside the bounds found.
 _INSIDE = 1e-3
 
 
 class SampledLoops:
-    """Computed torque on a machine in many poses, with models that are off in many ways.
+    """Sampled computed-torque loops of a machine in many poses, with many models with errors.
 
-    The law is ``u = M_hat (kp e + kd ed) + g_hat(q)`` of states that are sampled; with natural
-    frequencies w, kp = w^2 and kd = 2 z w.
+    The law is ``u = M_hat (kp e + kd ed) + g_hat(q)`` of sampled states; with natural frequencies
+    w, kp = w^2 and kd = 2 z w.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class SampledLoops:
         period: float,
         delay: float,
     ) -> None:
-        """Take machine and law.
+        """Make the loops.
 
         Args:
-            machine: N poses.
+            machine: linearizations in N poses.
             errors: C cases of the model.
             frequency: natural frequencies w, shape (n_j,), rad/s.
             damping_ratio: z.
-            period: between states, s.
-            delay: from a state until its efforts act, s.
+            period: time between states, s.
+            delay: time from a state until its efforts act, s.
         """
         self._machine, self._errors = machine, errors
         self._w, self._z = frequency, damping_ratio
@@ -59,15 +59,15 @@ class SampledLoops:
         self._hard = self._worst(self.growth())
 
     def growth(self, factor: float = 1.0) -> FloatArray:
-        """Return the largest factor of each case from state to state, shape (C,).
+        """Return the spectral radius of each case, shape (C,); stable below 1.
 
         Args:
-            factor: times the natural frequencies of all joints.
+            factor: factor on the natural frequencies of all joints.
         """
         return self._growth(self._everything, factor)
 
     def stable(self, factor: float = 1.0) -> bool:
-        """Return whether all cases are stable with frequencies times a factor."""
+        """Return whether all cases are stable with the natural frequencies times a factor."""
         if (self._growth(self._hard, factor) >= 1.0).any():
             return False
         found = self.growth(factor)
@@ -77,10 +77,10 @@ class SampledLoops:
         return False
 
     def stable_range(self) -> tuple[float, float] | None:
-        """Return between which factors of the frequencies all cases are stable; None for none.
+        """Return the range of factors on the frequencies in which all cases are stable, or None.
 
-        0 for the lower one where nothing asks for a strong loop. A model that is off does: what
-        it leaves of the weight must not bring the machine down.
+        The lower bound is 0 if there is no lower limit. Model errors cause one: the uncompensated
+        part of gravity needs position gains.
         """
 
         def unstable(factor: float) -> bool:
@@ -99,10 +99,10 @@ class SampledLoops:
                 return lower, upper
 
     def least_rate(self, factor: float = 1.0) -> float:
-        """Return the least rate of the states, Hz, with the same periods of delay; inf for none.
+        """Return the lowest stable rate of the states, Hz, with constant delay / period, or inf.
 
         Args:
-            factor: times the natural frequencies.
+            factor: factor on the natural frequencies.
         """
 
         def unstable(slower: float) -> bool:
@@ -120,7 +120,7 @@ class SampledLoops:
         )
 
     def longest_delay(self) -> float:
-        """Return the longest delay with which the loops are stable as they are, s."""
+        """Return the longest delay with which the loops are stable, s."""
         longest = 20.0 * self._period
 
         def unstable(longer: float) -> bool:
@@ -134,7 +134,7 @@ class SampledLoops:
         return self._delay + (_edge(unstable, 1.0, _STEP) - 1.0) * self._period
 
     def fastest_joint(self, factor: float = 1.0) -> int:
-        """Return which joint has most of the motion that grows most."""
+        """Return the joint with the most kinetic energy in the least stable mode."""
         cases = self._everything[[int(self.growth(factor).argmax())]]
         plant = self._plant.of(self._errors.pose[cases])
         values, vectors = np.linalg.eig(closed_loop(plant, *self._gains(cases, factor))[0])
@@ -166,7 +166,7 @@ class SampledLoops:
 
 
 def _first(holds: Callable[[float], bool], step: float) -> float | None:
-    """The first of step, step^2, ... for which something holds."""
+    """The first of step, step^2, ... for which a predicate holds; None within the range."""
     x = step
     while 1.0 / _FARTHEST < x < _FARTHEST:
         if holds(x):
@@ -176,9 +176,9 @@ def _first(holds: Callable[[float], bool], step: float) -> float | None:
 
 
 def _edge(unstable: Callable[[float], bool], start: float, step: float) -> float:
-    """How far from start all is stable, going up with a step above 1, else down.
+    """Edge of the stable range from start, upwards with a step above 1, else downwards.
 
-    The farthest there is, or 0, where nothing is unstable.
+    Without instability within the search range: its end upwards, 0 downwards.
     """
     beyond = _first(lambda x: unstable(start * x), step)
     if beyond is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A parameter file of ROS 2 with a comment at each number."""
+"""ROS 2 parameter files with a comment at each number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kron_dynamics.exceptions import ParameterError
 
 _WIDTH = 98
 _INDENT = 4 * ' '
-# What YAML takes for a key as it stands, and never for a number or a truth value.
+# Keys that YAML accepts without quotes, except words that it reads as booleans or null.
 _PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 _WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')
 
@@ -24,13 +24,13 @@ def parameter_file(
     declared: Iterable[str],
     joints: Sequence[str],
 ) -> str:
-    """Return the text of a parameter file for dynamics_node in any namespace, YAML.
+    """Return the YAML text of a parameter file for dynamics_node in any namespace.
 
     Args:
-        header: paragraphs of the comment at its top.
-        parameters: by name.
-        declared: names of the parameters that the node has, with `JOINT` for each joint, in the
-            order in which they are to stand.
+        header: paragraphs of the comment at the top.
+        parameters: parameters by name.
+        declared: names of the node's parameters, with `JOINT` for the joint name, in the order of
+            the file.
         joints: names of the joints, in the order of the values.
 
     Raises:
@@ -58,7 +58,7 @@ def _plain(parameter: TunedParameter) -> list[str]:
 
 
 def _of_joints(group: str, members: Sequence[TunedParameter], joints: Sequence[str]) -> list[str]:
-    # A point in a name parts groups; ROS loses count of them where it stands in a group's key.
+    # ROS separates groups by points and mishandles a point in a group's key: write full names.
     in_full = any('.' in joint for joint in joints)
     lines = [] if in_full else [f'{_INDENT}{group}:']
     for k, joint in enumerate(joints):
@@ -97,10 +97,10 @@ def _comment(text: str, indent: str) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Return a number with four digits as ROS 2 reads it: with a point, or it is an integer.
+    """Return a number with four digits and a decimal point, without which ROS 2 reads an integer.
 
     Args:
-        value: in any unit.
+        value: number in any unit.
     """
     rounded = float(f'{value:.4g}')
     text = repr(rounded)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tuning finds, as parameters of dynamics_node: each value with unit and reason."""
+"""Tuning results as parameters of dynamics_node, each value with unit and reason."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ JOINT = '<joint>'
 
 @dataclass(frozen=True, slots=True)
 class TunedParameter:
-    """A parameter, or that of every joint.
+    """A parameter with one value, or with one value for each joint.
 
     Attributes:
-        name: of the parameter; with `JOINT` in place of the joint's.
-        values: one, or one for each joint.
+        name: name of the parameter, with `JOINT` in place of the joint's name.
+        values: one value, or one for each joint.
         notes: unit and reason of each value.
-        reason: of all of them; empty where another parameter of the group has it.
+        reason: reason of all values; empty if another parameter of the group has it.
     """
 
     name: str
@@ -38,17 +38,17 @@ def tuned_parameters(tuning: Tuning) -> dict[str, TunedParameter]:
     """Return the parameters of dynamics_node that follow from bandwidth and rate, by name.
 
     Args:
-        tuning: of a robot; values are in rad or m, N m or N, and s, as of the parameters.
+        tuning: tuning of a robot; the parameters have the same units: rad or m, N m or N, and s.
     """
     found = [*_of_the_node(tuning), *_of_the_joints(tuning)]
     return {parameter.name: parameter for parameter in found}
 
 
 def stability_report(tuning: Tuning) -> list[str]:
-    """Return what is stable, what is not and why, as paragraphs.
+    """Return a report on the stability limits and their causes, as paragraphs.
 
     Args:
-        tuning: of a robot, in Hz and s.
+        tuning: tuning of a robot.
     """
     f, low, high = tuning.bandwidth, tuning.stable_from, tuning.stable_to
     under = conditions(tuning.rate, tuning.delay, tuning.model_error)
@@ -57,22 +57,24 @@ def stability_report(tuning: Tuning) -> list[str]:
         exact = f'; with an exact model above {_bandwidths(tuning, tuning.exact_to)}'
     lag = 1e3 * (tuning.delay + 0.5 / tuning.rate)
     text = [
-        f'Stable with {under}: seen in {tuning.poses} poses over the position limits, about rest. '
-        f'Friction and damping of the joints, which help, are left out; so are the drives.',
+        f'Stable with {under}: computed in {tuning.poses} poses over the position limits, about '
+        f'rest. Friction and damping of the joints, which only stabilize, and the dynamics of the '
+        f'drives are left out.',
         f'Unstable above {_bandwidths(tuning, high)}{exact}: efforts act {lag:.3g} ms after their '
         f'state on average, the delay and half a period, which uses up the phase margin.',
     ]
     if tuning.lowest_mode < np.inf:
         single = tuning.single_to
         text.append(
-            f'With stiff links it would be {single:.3g} Hz for each joint alone. With the joints '
-            f'held the links vibrate from {tuning.lowest_mode:.3g} Hz on, {_ratio(tuning)} times '
-            f'the largest bandwidth; a joint moves against less than the stiff inertia at first.'
+            f'With rigid links the limit would be {single:.3g} Hz for each joint alone. With the '
+            f'joints clamped the lowest frequency of the links is {tuning.lowest_mode:.3g} Hz, '
+            f'{_ratio(tuning)} times the largest bandwidth; above it joints have less than the '
+            f'rigid inertia.'
         )
     if (low > 0.1 * f).any():
         text.append(
-            f'Unstable below {_bandwidths(tuning, low)}: what sampling, delay and the model leave '
-            f'of the weight is more than the position gain can hold.'
+            f'Unstable below {_bandwidths(tuning, low)}: the weight that sampling, delay and '
+            f'model errors leave uncompensated is more than the position gain can hold.'
         )
     text.append(
         f'These gains need joint states at {tuning.least_rate:.3g} Hz at least, with the delay in '
@@ -84,12 +86,12 @@ def stability_report(tuning: Tuning) -> list[str]:
 
 def _of_the_node(tuning: Tuning) -> list[TunedParameter]:
     period = 1.0 / tuning.rate
-    pd = 'What the gains are made for: pd has no model, neither of weight nor of coupling.'
+    pd = 'The gains are for this law: pd has no model, neither of gravity nor of coupling.'
     if tuning.pd_unstable > 0.0:
         pd = (
-            f'What the gains are made for. With pd, which has no model, they are unstable in '
-            f'{100.0 * tuning.pd_unstable:.3g} % of the poses: it takes each joint by itself, and '
-            f'the eigenvalues of M^-1 diag(M) reach {tuning.pd_inertia_ratio:.3g}.'
+            f'The gains are for this law. With pd, which has no model, they are unstable in '
+            f'{100.0 * tuning.pd_unstable:.3g} % of the poses: it neglects the coupling of the '
+            f'joints, and the eigenvalues of M^-1 diag(M) reach {tuning.pd_inertia_ratio:.3g}.'
         )
     hold = tuning.hold
     w = np.sqrt(tuning.kp)
@@ -101,28 +103,29 @@ def _of_the_node(tuning: Tuning) -> list[TunedParameter]:
             period,
             's',
             f'Joint states at {tuning.rate:g} Hz; fault_action hold_gravity and vibration_damping '
-            f'count on it.',
+            f'depend on it.',
         ),
         _one(
             'effort_lead',
             tuning.effort_lead,
             's',
-            'How far ahead the efforts of the reference are. They are held for a state_period: '
-            'half of it, and the delay until they act where --delay gives it.',
+            'Lead time of the efforts of the reference, because efforts are held for a '
+            'state_period: half of it, plus the delay until they act if --delay gives it.',
         ),
         _one(
             'state_timeout',
             tuning.state_timeout,
             's, wall time',
-            f'{tuning.state_timeout * tuning.rate:.3g} joint states that do not come. The last '
-            f'effort stays that long; at 50 ms at least, as computers are busy at times.',
+            f'The time of {tuning.state_timeout * tuning.rate:.3g} missing joint states, but at '
+            f'least 50 ms, because computers are busy at times. The last effort is held that '
+            f'long.',
         ),
         _one(
             'following_error_time',
             tuning.tolerances.time,
             's',
-            f'A time constant of the slowest joint, {slowest:.3g} s, and 0.1 s at least: what the '
-            f'loop mends by itself is no fault.',
+            f'A time constant of the slowest joint, {slowest:.3g} s, and 0.1 s at least: errors '
+            f'that the loop corrects by itself are no fault.',
         ),
         _one(
             'goal_time',
@@ -134,7 +137,7 @@ def _of_the_node(tuning: Tuning) -> list[TunedParameter]:
             'hold_damping',
             tuning.hold_damping,
             '1/s',
-            f'How quickly fault_action hold_gravity takes speed out. Stable from '
+            f'Rate at which fault_action hold_gravity reduces the speed. Stable from '
             f'{hold.lowest:.3g} to {hold.highest:.3g} 1/s at this state_period; this is the '
             f'geometric mean.',
         ),
@@ -160,8 +163,8 @@ def _of_the_joints(tuning: Tuning) -> list[TunedParameter]:
             ),
             'With an exact model the error e of each joint obeys edd + kd ed + kp e = 0. '
             'kp = (2 pi f)^2 with the bandwidth f, kd = 2 z 2 pi f with the damping ratio z. The '
-            'step is the smallest one, over the poses, for which the gains ask for more effort '
-            'than there is beside the weight.',
+            'step is the smallest one, over the poses, for which the gains require more effort '
+            'than gravity leaves.',
         ),
         TunedParameter('gains.<joint>.kd', tuple(tuning.kd.tolist()), (f'1/s, {damped}',) * n),
         *_supervision(tuning, position, effort),
@@ -176,42 +179,44 @@ def _supervision(tuning: Tuning, position: list[str], effort: list[str]) -> list
             'reference_start_tolerance.<joint>',
             tuning.start_tolerance,
             position,
-            'A tenth of the step that takes all of an effort limit, half of following_error at '
-            'most, and not less than three times what friction leaves.',
+            'A tenth of the step that takes all of an effort limit, at most half of '
+            'following_error, and at least three times the error at which friction stops a joint.',
         ),
         _each(
             'effort_limit.<joint>',
             tuning.effort_limit,
             effort,
-            'Of the URDF, or given. To stay below what trips the drives: effort_limit_scale.',
+            'From the URDF, or given. effort_limit_scale keeps commands below the level that '
+            'trips the drives.',
         ),
         _each(
             'effort_rate_limit.<joint>',
             tuning.effort_rate_limit,
             [f'{unit}/s' for unit in effort],
-            'All of the effort limit in a tenth of the time constant 1 / sqrt(kp): no step leaves '
-            'at once, and feedback is not held up.',
+            'The effort limit in a tenth of the time constant 1 / sqrt(kp): steps become ramps, '
+            'and feedback is not delayed.',
         ),
         _each(
             'following_error.<joint>',
             tolerances.position,
             position,
-            'A fault: an error that asks for half of the effort limit where the inertia is '
-            'largest, or that is more than three time constants at the velocity limit; and not '
-            'less than three times what friction leaves.',
+            'Larger errors are faults. The error that requires half of the effort limit where the '
+            'inertia is largest, at most the motion in three time constants at the velocity '
+            'limit, and at least three times the error at which friction stops a joint.',
         ),
         _each(
             'following_error_velocity.<joint>',
             tolerances.velocity,
             [f'{unit}/s' for unit in position],
-            'A fault: sqrt(kp) times following_error, and half of the velocity limit at least.',
+            'Larger errors are faults. sqrt(kp) times following_error, and at least half of the '
+            'velocity limit.',
         ),
         _each(
             'goal_tolerance.<joint>',
             tolerances.goal,
             position,
-            'A fault after goal_time: half of following_error, and not less than three times what '
-            'friction leaves.',
+            'Larger errors after goal_time are faults. Half of following_error, and at least '
+            'three times the error at which friction stops a joint.',
         ),
     ]
 
@@ -225,7 +230,7 @@ def _each(name: str, values: FloatArray, units: list[str], reason: str) -> Tuned
 
 
 def _bandwidths(tuning: Tuning, values: FloatArray) -> str:
-    """A bandwidth, or those of the joints with their names."""
+    """One bandwidth for all joints, or one per joint with its name, as text."""
     shown = [f'{value:.3g} Hz' for value in values]
     if (tuning.bandwidth == tuning.bandwidth[0]).all():
         return shown[0]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a loop is unstable or nearly so, in words."""
+"""Messages on loops that are unstable or nearly unstable."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from kron_dynamics.control.tuning.result import Tuning
 from kron_dynamics.typing import BoolArray
 
-# Share of the bounds within which a bandwidth has room for what the analysis does not know.
+# Bandwidths up to this share of the stability bound leave enough margin for unmodelled effects.
 ROOM = 0.5
-# Of the lowest frequency of the links, up to which they are as good as stiff.
+# Links behave as rigid for bandwidths up to this share of their lowest frequency.
 _STIFF = 1.0 / 3.0
 
 
 def conditions(rate: float, delay: float, model_error: float) -> str:
-    """Return what a loop is stable or unstable under, in words.
+    """Return the conditions of a stability statement, in words.
 
     Args:
-        rate: of the joint states, Hz.
-        delay: of the efforts, s.
-        model_error: share by which the model may be off.
+        rate: rate of the joint states, Hz.
+        delay: delay of the efforts, s.
+        model_error: relative error of the model.
     """
     text = f'joint states at {rate:g} Hz, efforts {1e3 * delay:.4g} ms late'
     if model_error == 0.0:
@@ -37,15 +37,15 @@ def refusal(
     single: float,
     lowest_mode: float,
 ) -> str:
-    """Return why a bandwidth is refused, and what would do, on one line.
+    """Return why a bandwidth is refused, and which would be accepted, on one line.
 
     Args:
-        joint: that is unstable.
-        bandwidth: of it, Hz.
+        joint: name of the unstable joint.
+        bandwidth: bandwidth of that joint, Hz.
         under: see `conditions`.
-        bounds: factors of all bandwidths between which they are stable; None for none.
-        single: bandwidth up to which one joint with stiff links is stable, Hz.
-        lowest_mode: of the links, Hz; inf where they are stiff.
+        bounds: stable range of a factor on all bandwidths; None if there is none.
+        single: highest stable bandwidth of one joint with rigid links, Hz.
+        lowest_mode: lowest frequency of the links, Hz; inf if they are rigid.
     """
     text = f"joint '{joint}' is unstable at {bandwidth:g} Hz with {under}"
     if bounds is None:
@@ -54,8 +54,8 @@ def refusal(
     lower, upper = 1.005 * bandwidth * bounds[0], 0.995 * bandwidth * bounds[1]
     if lower > bandwidth:
         return (
-            f'{text}; it is too weak for what sampling, delay and model leave of the weight, '
-            f'expected {lower:.3g} to {upper:.3g} Hz'
+            f'{text}; it is too weak for the weight that sampling, delay and model errors leave '
+            f'uncompensated, expected {lower:.3g} to {upper:.3g} Hz'
         )
     why = 'sampling and delay'
     if lowest_mode < np.inf and bandwidth < single:
@@ -64,37 +64,37 @@ def refusal(
 
 
 def little_room(tuning: Tuning, roomy_rate: float) -> tuple[str, ...]:
-    """Return what is stable but leaves little room, a sentence each.
+    """Return warnings on small stability margins, one sentence each.
 
     Args:
         tuning: stable gains.
-        roomy_rate: of the joint states, Hz, that would leave room.
+        roomy_rate: rate of the joint states that would give enough margin, Hz.
     """
     warnings = []
     close = tuning.bandwidth > ROOM * tuning.stable_to
     if close.any():
         k = int((tuning.bandwidth / tuning.stable_to).argmax())
         way_out = (
-            f': joint states at {roomy_rate:.3g} Hz would leave room'
+            f': joint states at {roomy_rate:.3g} Hz would give enough margin'
             if roomy_rate < np.inf
             else ''
         )
         warnings.append(
-            f'{_joint(tuning, close)} more than half of where the loop becomes unstable, '
+            f'{_joint(tuning, close)} more than half of the stability limit '
             f'{tuning.stable_to[k]:.3g} Hz{way_out}'
         )
     weak = tuning.kp * ROOM < (2.0 * np.pi * tuning.stable_from) ** 2
     if weak.any():
         k = int((tuning.stable_from / tuning.bandwidth).argmax())
         warnings.append(
-            f'{_joint(tuning, weak)} little more than it takes to carry the weight that '
-            f'sampling, delay and model leave, {tuning.stable_from[k]:.3g} Hz'
+            f'{_joint(tuning, weak)} little more than the {tuning.stable_from[k]:.3g} Hz needed '
+            'for the weight that sampling, delay and model errors leave uncompensated'
         )
     soft = tuning.bandwidth > _STIFF * tuning.lowest_mode
     if soft.any():
         warnings.append(
             f'{_joint(tuning, soft)} more than a third of the lowest frequency of the links, '
-            f'{tuning.lowest_mode:.3g} Hz: feedback moves them, and they move the joints'
+            f'{tuning.lowest_mode:.3g} Hz: feedback and link vibrations are coupled'
         )
     if tuning.overloaded > 0.0:
         warnings.append(
@@ -105,7 +105,7 @@ def little_room(tuning: Tuning, roomy_rate: float) -> tuple[str, ...]:
 
 
 def _joint(tuning: Tuning, which: BoolArray) -> str:
-    """The joints that something is true of, and their bandwidth, as the start of a sentence."""
+    """Names and bandwidths of the selected joints, as the start of a sentence."""
     names = [f"'{name}'" for name, one in zip(tuning.joint_names, which, strict=True) if one]
     values = sorted({f'{f:g} Hz' for f, one in zip(tuning.bandwidth, which, strict=True) if one})
     if len(names) == 1:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tuning finds."""
+"""Result of tuning."""
 
 from __future__ import annotations
 
@@ -13,40 +13,43 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tuning:
-    """Gains of computed torque at a rate, and what they can do; arrays of shape (n,).
+    """Gains of computed torque at a joint-state rate, and their limits; arrays of shape (n,).
 
     Attributes:
-        joint_names: in the order of the robot.
+        joint_names: names in the order of the robot.
         joint_types: revolute, continuous or prismatic.
-        bandwidth: natural frequency of each joint's error, Hz: kp = (2 pi f)^2.
+        bandwidth: natural frequency f of each joint's error, Hz: kp = (2 pi f)^2.
         kp: position gains, 1/s^2.
         kd: velocity gains, 1/s.
-        damping_ratio: of the error, 1 for critical damping.
-        rate: of the joint states, Hz.
-        delay: from a state until its efforts act, s.
-        model_error: share by which inertias and masses of the model may be off.
-        poses: how many were looked at.
-        stable_from: bandwidths from which the loop is stable, those of the others in proportion,
-            Hz; 0 where there is no such bound.
-        stable_to: up to which it is stable with such a model, Hz.
-        exact_to: up to which it is stable with an exact model, Hz.
-        single_to: the same of one joint alone with stiff links, Hz.
-        least_rate: of the joint states with which it is stable, with the delay in proportion, Hz.
-        longest_delay: with which it is stable at the rate, s.
-        lowest_mode: of flexible links with the joints held, in any pose, Hz; inf for stiff links.
-        saturating_step: of the position that asks for all of an effort limit in one of the poses.
-        overloaded: share of the poses in which the weight alone exceeds an effort limit.
+        damping_ratio: damping ratio of the error, 1 for critical damping.
+        rate: rate of the joint states, Hz.
+        delay: time from a state until its efforts act, s.
+        model_error: relative error of the model's inertias and masses.
+        poses: number of poses analysed.
+        stable_from: lowest stable bandwidths, with a fixed ratio between the joints, Hz; 0 if
+            there is no lower bound.
+        stable_to: highest stable bandwidths with model errors, same ratio, Hz.
+        exact_to: highest stable bandwidths with an exact model, same ratio, Hz.
+        single_to: highest stable bandwidth of a single joint with rigid links, Hz.
+        least_rate: lowest stable rate of the joint states with constant delay / period, Hz.
+        longest_delay: longest stable delay at the rate, s.
+        lowest_mode: lowest frequency of flexible links with clamped joints over all poses, Hz; inf
+            for rigid links.
+        saturating_step: smallest position step that saturates an effort in one of the poses, rad
+            or m.
+        overloaded: share of the poses in which gravity alone exceeds an effort limit.
         effort_limit: N m or N.
         effort_rate_limit: N m/s or N/s.
-        start_tolerance: between reference and machine when a reference begins, rad or m.
-        tolerances: of the tracking error.
-        hold: dampings at which the fault action hold_gravity is stable.
-        hold_damping: the one in the middle, 1/s.
-        effort_lead: half a period, and the delay where that is known, s.
+        start_tolerance: allowed distance between reference and machine at the start of a
+            reference, rad or m.
+        tolerances: tolerances of the tracking error.
+        hold: stable range of the damping of the fault action hold_gravity.
+        hold_damping: geometric mean of that range, 1/s.
+        effort_lead: half a period, plus the delay if it is known, s.
         state_timeout: s.
-        pd_inertia_ratio: largest eigenvalue of M^-1 diag(M): what the law pd makes of the gains.
-        pd_unstable: share of the poses in which the law pd is unstable with them.
-        warnings: what leaves little room, as sentences.
+        pd_inertia_ratio: largest eigenvalue of M^-1 diag(M), the largest gain error of the law pd.
+        pd_unstable: share of the poses in which the law pd is unstable with these gains.
+        warnings: small stability margins and other limitations, as sentences.
     """
 
     joint_names: tuple[str, ...]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A machine at rest under efforts that are sampled, held and late: the loop in discrete time."""
+"""Exact discrete-time loop of a linearized machine with sampled, held and delayed efforts."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ import numpy as np
 from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.typing import FloatArray, IndexArray
 
-# Periods of delay that count as none at the end of a whole number of them.
+# Delays nearer than this to a whole number of periods are rounded to it, periods.
 _ROUNDED = 1e-9
 _MOST_PERIODS = 20
 
 
 class SampledPlant(NamedTuple):
-    """N machines about rest, from one sample to the next.
+    """N machines linearized about rest, from one sample to the next.
 
     The state is (y, dy/dt) with coordinates y = L' q in which the mass matrix M = L L' is the
-    unit matrix. Efforts u of sample k act from a delay after it until the next ones do:
+    identity. Efforts u of sample k act after the delay until the next ones act:
     ``x[k+1] = transition x[k] + now u[k-d] + late u[k-d-1]``.
 
     Attributes:
         transition: shape (N, 2 n, 2 n).
-        now: what the newer efforts do, shape (N, 2 n, n_j).
-        late: what those before them do, shape (N, 2 n, n_j); zeros where the delay is d periods.
+        now: input matrix of the newer efforts, shape (N, 2 n, n_j).
+        late: input matrix of the older efforts, shape (N, 2 n, n_j); zeros if the delay is exactly
+            d periods.
         whole: d, whole periods of delay.
-        joints: from y to positions of the joints, shape (N, n_j, n).
+        joints: matrix from y to the joint positions, shape (N, n_j, n).
     """
 
     transition: FloatArray
@@ -39,7 +40,7 @@ class SampledPlant(NamedTuple):
     joints: FloatArray
 
     def of(self, which: IndexArray) -> SampledPlant:
-        """Return those with these indices."""
+        """Return the machines with these indices."""
         parts = (self.transition[which], self.now[which], self.late[which])
         return SampledPlant(*parts, self.whole, self.joints[which])
 
@@ -54,10 +55,10 @@ def sampled_plant(
     Args:
         M: mass matrices, shape (N, n, n).
         D: damping, shape (N, n, n).
-        K: stiffness, of weight too, shape (N, n, n).
-        joints: number n_j of coordinates with efforts, the first ones.
-        period: between samples, s.
-        delay: from a sample until its efforts act, s.
+        K: stiffness including the gravity gradient, shape (N, n, n).
+        joints: number n_j of the first coordinates, which have efforts.
+        period: time between samples, s.
+        delay: time from a sample until its efforts act, s.
 
     Raises:
         ParameterError: the delay is longer than 20 periods.
@@ -78,7 +79,7 @@ def sampled_plant(
         A[:, n : 2 * n, block] = -inverse @ terms @ np.swapaxes(inverse, 1, 2)
     A[:, n : 2 * n, 2 * n :] = inverse[:, :, :joints]
     whole = max(0, ceil(periods - _ROUNDED) - 1)
-    share = periods - whole  # of the period in which the older efforts still act, up to 1
+    share = periods - whole  # share of the period in which the older efforts still act, up to 1
     if share > 1.0 - _ROUNDED:
         whole, share = whole + 1, 0.0
     first, rest = expm(A * (share * period)), expm(A * ((1.0 - share) * period))
@@ -93,14 +94,14 @@ def sampled_plant(
 
 
 def closed_loop(plant: SampledPlant, P: FloatArray, V: FloatArray) -> FloatArray:
-    """Return the matrix from one sample to the next under ``u = -P q - V qd``, shape (N, m, m).
+    """Return the closed-loop transition matrix for ``u = -P q - V qd``, shape (N, m, m).
 
-    Its state is that of the plant, then the efforts that have not acted yet, the newest first.
+    Its state is the plant's state followed by the efforts that have not acted yet, newest first.
 
     Args:
         plant: the machines.
-        P: of the positions of the joints, shape (N, n_j, n_j), N m/rad or N/m.
-        V: of their velocities, shape (N, n_j, n_j).
+        P: gains of the joint positions, shape (N, n_j, n_j), N m/rad or N/m.
+        V: gains of the joint velocities, shape (N, n_j, n_j).
     """
     count, size = plant.transition.shape[:2]
     joints = plant.joints.shape[1]
@@ -125,7 +126,7 @@ def closed_loop(plant: SampledPlant, P: FloatArray, V: FloatArray) -> FloatArray
 
 
 def growth(plant: SampledPlant, P: FloatArray, V: FloatArray) -> FloatArray:
-    """Return the largest factor from one sample to the next, shape (N,): stable below 1."""
+    """Return the spectral radius of the closed loop, shape (N,): stable below 1."""
     return np.asarray(np.abs(np.linalg.eigvals(closed_loop(plant, P, V))).max(axis=1))
 
 
@@ -135,13 +136,13 @@ def single_joint_limit(
     """Return the largest natural frequency, rad/s, at which one joint is stable.
 
     A joint under computed torque is a double integrator under ``gain (kp e + kd ed)`` with
-    kp = w^2 and kd = 2 z w: sampled every period, held, and a delay late.
+    kp = w^2 and kd = 2 z w, sampled every period, held and delayed.
 
     Args:
-        period: between samples, s.
-        delay: from a sample until its effort acts, s.
+        period: time between samples, s.
+        delay: time from a sample until its effort acts, s.
         damping_ratio: z.
-        gain: inertia of the model through that of the machine.
+        gain: inertia of the model divided by that of the machine.
 
     Raises:
         ParameterError: the delay is longer than 20 periods.
@@ -154,7 +155,7 @@ def single_joint_limit(
         return bool(growth(plant, P, V)[0] < 1.0)
 
     lower, upper = 0.0, 10.0 / (min(damping_ratio, 1.0) * gain * period)
-    # Unstable at every frequency above one: up from where the delay is next to nothing.
+    # One stability limit exists: search upwards from a frequency at which the delay is negligible.
     step = 1e-3 / (max(damping_ratio, 1.0) * (period + delay) * max(gain, 1.0))
     while step < upper and stable(step):
         lower, step = step, 1.25 * step

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains, limits and tolerances of a robot from the bandwidth that is wanted of its joints."""
+"""Gains, limits and tolerances of a robot from the desired bandwidth of its joints."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from kron_dynamics.robot import Robot
 
 _TURN = 2.0 * np.pi
-# States that may fail to come before it is a fault, and the least time that they are given: a
-# busy computer is no fault of the machine.
+# State timeout in periods, and its minimum in s, so that a busy computer causes no fault.
 _MISSED, _SHORTEST = 10.0, 0.05
-# Of the step that saturates the efforts: a reference may start that far off.
+# Start tolerance of references as a share of the position step that saturates the efforts.
 _START = 0.1
 
 
@@ -52,32 +51,31 @@ def tune(
     model_error: float = 0.2,
     effort_limit: Mapping[str, float] | None = None,
 ) -> Tuning:
-    r"""Return gains for a bandwidth, seen to be stable at a rate of the joint states.
+    r"""Return gains for a bandwidth, verified to be stable at a rate of the joint states.
 
-    With an exact model computed torque leaves each joint a double integrator under
-    ``kp e + kd ed``. Here it is sampled: a state's efforts act after the delay and are held until
-    the next ones act. The loop is linearised about rest in 300 poses over the position limits,
-    the change of the weight between samples and flexible links included, and discretised exactly;
-    it must be stable with the exact model and with inertias and masses that are too large or too
+    With an exact model, computed torque makes each joint a double integrator under
+    ``kp e + kd ed``. Here the law is sampled: the efforts for a state act after the delay and are
+    held until the next ones act. The loop is linearised about rest in 300 poses over the position
+    limits, including the change of gravity between samples and flexible links, and discretised
+    exactly. It must be stable with the exact model and with inertias and masses too large or too
     small by `model_error`. With equal gains no model with eigenvalues of M^-1 M_hat between
-    1 -+ model_error is worse; with different gains such models are drawn, too. Friction and
-    viscous damping of the joints are left out, which help; so are dynamics of drives and motion
-    far from rest.
+    1 -+ model_error is worse; with different gains random models of that range are included.
+    Friction and viscous damping of the joints, which only stabilize, are omitted; so are drive
+    dynamics and motions far from rest.
 
     Args:
-        robot: the machine; with flexible links they are part of the machine, and the law is that
-            of stiff ones.
-        bandwidth: natural frequency of the error, Hz; one for all joints or by name for each.
-        rate: of the joint states, Hz.
-        delay: from a state until its efforts act, s; None for a period.
-        damping_ratio: of the error.
-        model_error: share by which inertias and masses of the model may be off, below 1.
-        effort_limit: by joint, N m or N, where the URDF has none or a larger one.
+        robot: the machine; flexible links are part of the machine, but the law uses rigid links.
+        bandwidth: natural frequency of the error, Hz; one for all joints or by joint name.
+        rate: rate of the joint states, Hz.
+        delay: time from a state until its efforts act, s; None for one period.
+        damping_ratio: damping ratio of the error.
+        model_error: relative error of the model's inertias and masses, below 1.
+        effort_limit: effort limits by joint, N m or N, if the URDF has none or a larger one.
 
     Raises:
-        ParameterError: the loop is unstable, the message names the joint and what would be
-            stable; or an argument, or a joint's effort limit, cannot be used.
-        ModelError: flexible links give way under their weight.
+        ParameterError: the loop is unstable (the message names the joint and what would be
+            stable), or an argument or a joint's effort limit cannot be used.
+        ModelError: flexible links are unstable under their weight.
     """
     flexible, robot = (robot, robot.rigid) if robot.model.is_flexible else (None, robot)
     names = robot.joint_names
@@ -151,7 +149,7 @@ def tune(
         tolerances=tolerances,
         hold=hold.range,
         hold_damping=hold.damping,
-        # Too much is as bad as too little: a delay that is only feared has no part.
+        # Too much lead is as bad as too little, so an assumed delay is not included.
         effort_lead=0.5 * period + (delay if is_known else 0.0),
         state_timeout=max(_MISSED * period, _SHORTEST),
         pd_inertia_ratio=ratio,
