@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches shared among threads: compiled code and NumPy run without the interpreter's lock."""
+"""Division of batches among threads; compiled code and NumPy release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from kron_dynamics.typing import FloatArray
 # evaluate(count, rows, outs): C-contiguous arrays, (count, size) in and (count, width) out.
 Evaluate = Callable[[int, Sequence[FloatArray], Sequence[FloatArray]], None]
 
-# Fewer are done before another thread has woken up.
+# Fewest states per thread: a smaller share is done before another thread has started.
 STATES_PER_THREAD = 2048
 
 
 def thread_count(threads: int) -> int:
-    """Return how many threads are meant: 0 stands for one a core this process may use.
+    """Return the number of threads; 0 becomes the number of cores that this process may use.
 
     Raises:
-        ArgumentTypeError: threads is no whole number.
+        ArgumentTypeError: threads is not a whole number.
         ParameterError: threads is negative.
     """
     threads = whole_number(threads, 'threads')
@@ -43,7 +43,7 @@ def in_threads(evaluate: Evaluate, threads: int) -> Evaluate:
 
     Args:
         evaluate: fills arrays of shape (count, width) from arrays of shape (count, size).
-        threads: how many share a batch.
+        threads: number of threads that share a batch.
     """
 
     def divided(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
@@ -63,7 +63,7 @@ def in_threads(evaluate: Evaluate, threads: int) -> Evaluate:
         others = [_pool().submit(part, k) for k in range(1, parts)]
         try:
             part(0)
-        finally:  # nobody may still write when this returns
+        finally:  # no thread may still write to the results after the return
             errors = [other.exception() for other in others]
         for error in errors:
             if error is not None:
@@ -77,5 +77,5 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_count(0), thread_name_prefix='kron_dynamics')
 
 
-# A forked process has the pool, but not its threads.
+# A forked process inherits the pool object, but not its threads.
 os.register_at_fork(after_in_child=_pool.cache_clear)

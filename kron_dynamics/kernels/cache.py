@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels on disk: found by what they were made from, checked before they are loaded."""
+"""Disk cache of compiled kernels: keyed by their sources, verified before they are loaded."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from kron_dynamics.kernels.cache_folder import (
 )
 from kron_dynamics.kernels.sources import Origin, changed_meanwhile, sources_digest
 
-# Bytes that a compiler can do with; a disk with less is full.
+# Free space below which the disk counts as full, bytes: enough for the output of a compiler.
 _ROOM = 1 << 20
 
 
 class NoFolderError(KernelBuildError):
-    """There is no folder that compiled kernels can be kept in."""
+    """There is no folder in which compiled kernels can be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """Where a compiled kernel is, and what is worth knowing about it.
+    """Record of a compiled kernel in the cache.
 
     Attributes:
-        library: SHA-256 of the shared library that holds it, and its name in the cache.
-        symbol: name of its function there.
+        library: SHA-256 of the shared library that contains it, which is also its file name.
+        symbol: name of its function in the library.
         operations: arithmetic operations per state.
         shapes: shape of each result.
         build_seconds: time spent recording and compiling.
-        has_lanes: whether code with one state per SIMD lane can be had beside it.
+        has_lanes: whether separate code with one state per SIMD lane can be compiled.
     """
 
     library: str
@@ -57,7 +57,7 @@ class CacheEntry:
 
 
 class Built(NamedTuple):
-    """What a builder made for one key: a library in its work folder, and the entry's rest."""
+    """Result of a builder for one key: a library in the work folder, and the record's fields."""
 
     library: Path
     symbol: str
@@ -68,27 +68,28 @@ class Built(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A kernel on disk: its library, its entry, and whether it was there already."""
+    """A kernel on disk: its library, its record, and whether it was in the cache already."""
 
     library: Path
     entry: CacheEntry
     cached: bool
 
 
-# Makes libraries for the keys it is given, in the folder it is given.
+# Builds libraries for some keys in a work folder.
 Builder = Callable[[Sequence[str], Path], Mapping[str, Built]]
-# Loads the kernel of a key; raises an error where it cannot be used.
+# Loads the kernel of a key; raises an error if it cannot be used.
 Loader = Callable[[str, Found], None]
-# Folders that could not be written in this process, and why.
+# Folders that could not be written in this process, with the error.
 _given_up: dict[Path, OSError] = {}
 
 
 def cache_key(*parts: str, origins: Iterable[Origin] = ()) -> str:
-    """Return the key of a kernel made from the given parts on this kind of machine.
+    """Return the cache key of a kernel: a digest of its parts, its sources and the machine type.
 
     Args:
-        parts: all that it is made from and that is in no source.
-        origins: modules, functions and classes whose sources it is made from.
+        parts: inputs that are not in source files: the kernel's name, the lengths of its
+            arguments, the model's fingerprint, compiler and processor.
+        origins: modules, functions and classes whose sources define the kernel.
     """
     text = '\n'.join((*parts, sources_digest(*origins), platform.machine(), platform.system()))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -101,22 +102,22 @@ def fetch(
     lock: str,
     origins: Sequence[Origin] = (),
 ) -> dict[str, Found]:
-    """Return the kernels of some keys, loaded, building those that are not there.
+    """Return the kernels of some keys, loaded; build those that are missing in the cache.
 
-    Processes that want the same kernels at once wait for the one that builds them. A kernel that
-    was truncated, altered, exchanged or put there by somebody else, or that cannot be loaded, is
-    built again. Where the cache cannot be used, a folder of this process takes its place.
+    Processes that need the same kernels at the same time wait for the one that builds them. A
+    kernel that was truncated, altered, replaced or written by another user, or that cannot be
+    loaded, is built again. If the cache folder is unusable, a temporary folder replaces it.
 
     Args:
-        keys: from `cache_key`.
-        build: makes the libraries of the keys that are missing.
-        load: makes a kernel ready or raises `KernelBuildError`, OSError or ImportError.
-        lock: a name; who holds it may build what belongs to it.
-        origins: of the keys.
+        keys: keys from `cache_key`.
+        build: builds the libraries of the missing keys.
+        load: loads a kernel or raises `KernelBuildError`, OSError or ImportError.
+        lock: name of the lock file that is held while building.
+        origins: the origins that the keys were made with.
 
     Raises:
         KernelBuildError: a kernel cannot be built or loaded.
-        NoFolderError: it can be kept nowhere.
+        NoFolderError: there is no folder to store it in.
     """
     found: dict[str, Found] = {}
 
@@ -125,7 +126,7 @@ def fetch(
             raise OSError(f'{changed} has changed since this process started')
 
     try:
-        check(anew=False)  # the keys are of what was read, whatever has changed since
+        check(anew=False)  # the keys describe the files as they were read, not as they are now
         _fetch_in(cache_directory, found, keys, build, load, lock, check)
     except OSError as refused:
         reason = refused
@@ -147,9 +148,10 @@ def _fetch_in(
     lock: str,
     check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Add what is not found yet, from a folder or built there; an OSError means another.
+    """Add the missing kernels to `found`, loading or building them in a folder.
 
-    What was built is kept only if a last check passes.
+    Built kernels are stored only if `check` still passes. An OSError means that the folder cannot
+    be used.
     """
     folder = directory()
     for last_try in (False, True):
@@ -160,7 +162,7 @@ def _fetch_in(
             if folder in _given_up:
                 raise _given_up[folder]
             with locked(folder / f'{lock}.lock'), work_folder(folder) as work:
-                _find(found, keys, folder, load, work)  # another process may have been quicker
+                _find(found, keys, folder, load, work)  # another process may have built them
                 missing = [key for key in keys if key not in found]
                 built = _built(missing, work, build)
                 check()
@@ -170,7 +172,7 @@ def _fetch_in(
                 found |= made
                 return
         except OSError as error:
-            if not last_try and not folder.exists():  # removed meanwhile: once more
+            if not last_try and not folder.exists():  # removed meanwhile: try once more
                 folder = directory()
                 continue
             if str(folder) not in str(error):
@@ -185,7 +187,8 @@ def _built(keys: Sequence[str], work: Path, build: Builder) -> Mapping[str, Buil
     try:
         return build(keys, work)
     except KernelBuildError:
-        # A compiler on a full disk says so in its own words, and in any language.
+        # On a full disk compilers fail with messages of any wording. Writing a file raises the
+        # OSError that says so.
         room = work / 'room'
         with open(room, 'wb') as file:
             file.write(bytes(_ROOM))
@@ -194,7 +197,7 @@ def _built(keys: Sequence[str], work: Path, build: Builder) -> Mapping[str, Buil
 
 
 def _keep(made: Mapping[str, Built], work: Path, folder: Path) -> dict[str, Found]:
-    """Move what was built to where others find it."""
+    """Move built libraries and their records to the cache folder."""
     kept: dict[str, Found] = {}
     digests: dict[Path, str] = {}
     for key, built in made.items():
@@ -202,9 +205,9 @@ def _keep(made: Mapping[str, Built], work: Path, folder: Path) -> dict[str, Foun
             built.library.chmod(0o600)
             digests[built.library] = hashlib.sha256(built.library.read_bytes()).hexdigest()
         entry = CacheEntry(digests[built.library], *built[1:])
-        write_private(work / f'{key}.json', _sealed(key, entry))
+        write_private(work / f'{key}.json', _record(key, entry))
         kept[key] = Found(folder / f'{entry.library}.so', entry, False)
-    # The records go last: a library without one counts as absent.
+    # Records are moved last: a library without a record counts as absent.
     for library, digest in digests.items():
         put(library, folder / f'{digest}.so')
     for key in kept:
@@ -219,9 +222,9 @@ def _find(
     load: Loader,
     work: Path | None = None,
 ) -> None:
-    """Add the kernels that are there, have not changed since they were built, and load.
+    """Add the cached kernels whose library has the recorded digest and can be loaded.
 
-    Libraries that have changed go to a work folder, which vanishes, where there is one.
+    Altered libraries are moved to the work folder, if given, which is removed later.
     """
     sound: dict[Path, bool] = {}
     for key in keys:
@@ -243,18 +246,19 @@ def _find(
             found[key] = kernel
 
 
-def _sealed(key: str, entry: CacheEntry) -> bytes:
-    """A record: a digest of its key and of the text behind, which names its library's."""
+def _record(key: str, entry: CacheEntry) -> bytes:
+    """Return the content of a record file: a checksum line, then the entry as JSON."""
     text = json.dumps(asdict(entry)).encode('ascii')
     return _seal(key, text) + b'\n' + text
 
 
 def _seal(key: str, text: bytes) -> bytes:
+    """Return the checksum of a record, which covers its key and its text."""
     return hashlib.sha256(key.encode() + b'\n' + text).hexdigest().encode()
 
 
 def _entry(key: str, folder: Path) -> CacheEntry | None:
-    """What a record says, None where it is not there or not as it was written."""
+    """Read the record of a key; None if it is missing or its checksum is wrong."""
     seal, _, text = (read_private(folder / f'{key}.json') or b'').partition(b'\n')
     if seal != _seal(key, text):
         return None
@@ -262,7 +266,7 @@ def _entry(key: str, folder: Path) -> CacheEntry | None:
         fields = json.loads(text)
         shapes = tuple(tuple(int(length) for length in shape) for shape in fields['shapes'])
         entry = CacheEntry(**{**fields, 'shapes': shapes})
-        # The name becomes part of a path.
+        # The digest becomes part of a path, so accept nothing but hexadecimal digits.
         return entry if re.fullmatch('[0-9a-f]{64}', entry.library) else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders for compiled kernels: the user's own, or one for this process where that cannot be."""
+"""Folders for compiled kernels: the user's cache, or else a temporary folder of this process."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
-# Nothing that a kernel consists of is larger by far.
+# Largest file that is read, bytes; files of kernels are far smaller.
 _LARGEST = 1 << 28
-# Work that no lock belongs to is that of an older version, which gave up sooner than this.
+# Age in s after which a work folder without a lock file is removed. Older versions of this package
+# made such folders, and their builds never took that long.
 _LONGEST_BUILD = 3600.0
 _LOCK = '.lock'
 
 
 def cache_directory() -> Path:
-    """Return the user's folder for kernels, created where needed, for the user alone.
+    """Return the user's private cache folder for kernels, created if missing.
 
-    $KRON_DYNAMICS_CACHE, else kron_dynamics below $XDG_CACHE_HOME or ~/.cache.
+    It is $KRON_DYNAMICS_CACHE, else kron_dynamics below $XDG_CACHE_HOME or ~/.cache.
 
     Raises:
-        OSError: it cannot be made, or somebody else could change what is in it.
+        OSError: the folder cannot be created, or other users could change its files.
     """
     if given := os.environ.get('KRON_DYNAMICS_CACHE'):
         path = Path(given)
@@ -45,7 +46,7 @@ def cache_directory() -> Path:
 
 
 def _check(path: Path) -> None:
-    """Raise an error that tells why a folder is not fit for kernels."""
+    """Raise an error with the reason if a folder is not safe for kernels."""
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         raise PermissionError(f'{path} is a symbolic link')
@@ -60,12 +61,12 @@ def _check(path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Make a folder and those above it, for the user alone whatever the umask."""
+    """Make a folder and its parents with mode 0700, whatever the umask."""
     if os.path.lexists(path):
         return
     if path.parent != path:
         _make_private(path.parent)
-    with contextlib.suppress(FileExistsError):  # another process was quicker
+    with contextlib.suppress(FileExistsError):  # another process was faster
         path.mkdir(mode=0o700)
         path.chmod(0o700)
 
@@ -74,18 +75,21 @@ _temporary: list[Path] = []
 
 
 def temporary_directory(reason: OSError) -> Path:
-    """Return a folder for the life of this process, and say once why there has to be one.
+    """Return a temporary folder for the lifetime of this process, and log once why it is needed.
 
-    A forked process shares it; the process that made it removes it.
+    Forked processes share it; the process that made it removes it.
+
+    Args:
+        reason: why the cache folder cannot be used.
 
     Raises:
-        OSError: that cannot be made either.
+        OSError: no temporary folder can be made either.
     """
     if _temporary:
         with contextlib.suppress(OSError):
             _check(_temporary[-1])
             return _temporary[-1]
-    import tempfile  # a start that finds all its kernels does without it
+    import tempfile  # not needed at start-up if all kernels are cached
 
     folder = Path(tempfile.mkdtemp(prefix='kron_dynamics_'))
     folder.chmod(0o700)
@@ -107,15 +111,15 @@ def _remove(folder: Path, owner: int) -> None:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Owned by this user, and writable for nobody else."""
+    """Return whether a file is owned by this user and writable by nobody else."""
     writable = stat.S_IWGRP | stat.S_IWOTH
     return status.st_uid == os.getuid() and not status.st_mode & writable
 
 
 def read_private(path: Path) -> bytes | None:
-    """Return what is in a file of this user's, None where it cannot be trusted or read.
+    """Return the content of a file that only this user can write, else None.
 
-    No link is followed, and nothing is waited for: a pipe or a device is no file.
+    Links are not followed, and pipes and devices are not read, so that the call never blocks.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -128,7 +132,7 @@ def read_private(path: Path) -> bytes | None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Make a new file for the user alone, whatever the umask."""
+    """Write a new file with mode 0600, whatever the umask."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, 'wb') as file:
         os.fchmod(descriptor, 0o600)
@@ -136,7 +140,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def put(file: Path, target: Path) -> None:
-    """Move a finished file to its place at once, whatever stands there."""
+    """Move a finished file to its target atomically, replacing a file or folder there."""
     try:
         os.replace(file, target)
     except IsADirectoryError:
@@ -146,7 +150,7 @@ def put(file: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that processes share: a file, which stays."""
+    """Hold a lock between processes; its file is not removed."""
     with _open_lock(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -160,7 +164,8 @@ def _open_lock(path: Path) -> Iterator[int]:
         os.fchmod(descriptor, 0o600)
         yield descriptor
     finally:
-        # Said aloud: a process forked meanwhile has the same file open and would keep the lock.
+        # Unlock explicitly: a process forked meanwhile has the same file open, and closing the
+        # descriptor here would not release the lock.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
@@ -168,7 +173,7 @@ def _open_lock(path: Path) -> Iterator[int]:
 
 @contextlib.contextmanager
 def work_folder(directory: Path) -> Iterator[Path]:
-    """Make a folder to build in, which vanishes; remove those of processes that have died."""
+    """Make a temporary build folder; also remove those left by processes that have died."""
     import tempfile
 
     with contextlib.ExitStack() as stack:
@@ -183,13 +188,13 @@ def work_folder(directory: Path) -> Iterator[Path]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove a work folder, then the lock that belongs to it."""
+    """Remove a work folder, then its lock file."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.with_suffix(_LOCK).unlink(missing_ok=True)
 
 
 def _sweep(directory: Path) -> None:
-    """Remove work that nobody holds any longer; no other process makes any meanwhile."""
+    """Remove work folders whose lock is not held; the caller holds the lock for making them."""
     for folder in {path.with_suffix('') for path in directory.glob('build_*')}:
         own = folder.with_suffix(_LOCK)
         with contextlib.suppress(OSError):

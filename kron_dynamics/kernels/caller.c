@@ -1,11 +1,11 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Call`: the short way from Python into a compiled kernel.
+// `Call`: the fast path from Python into a compiled kernel.
 //
-// It serves what a control loop passes: plain float64 arrays, all of one state or all of one
-// batch. Everything else goes, as it came, to `slow`, a Python callable that converts and
-// complains; so nothing here needs an error message of its own.
+// It handles the calls of a control loop: plain float64 arrays, all for one state or all for one
+// batch. Any other call is forwarded unchanged to `slow`, a Python callable that converts the
+// arguments and raises errors; so calls need no error messages here.
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,8 +19,8 @@ enum {
   MAX_ARGUMENTS = 5,
   MAX_RESULTS = 8,
   MAX_RANK = 4,
-  // States from which on the code for batches is used; their work also outweighs giving up the
-  // interpreter and asking for it again. `kernel.py` has the same number.
+  // Fewest states for which the code for batches is used, and for which releasing the interpreter
+  // lock pays. `kernel.py` has the same number.
   BATCH = 16,
 };
 
@@ -29,7 +29,7 @@ typedef void (*Kernel)(ptrdiff_t count, const double *const *in, double *const *
 typedef struct {
   int rank;
   npy_intp width;                // number of elements
-  npy_intp shape[1 + MAX_RANK];  // the first place is for the number of states
+  npy_intp shape[1 + MAX_RANK];  // the first entry is reserved for the number of states
 } Result;
 
 typedef struct {
@@ -39,10 +39,10 @@ typedef struct {
   Py_ssize_t arguments, results;
   npy_intp sizes[MAX_ARGUMENTS];
   Result result[MAX_RESULTS];
-  npy_intp limit;            // batches from this length on are for `slow`
-  PyTypeObject *collection;  // tuple type of several results, NULL for one
-  // Where arguments and results of one state last lay that were found not to overlap: a control
-  // loop comes with the same arrays again and again.
+  npy_intp limit;            // batches of this length or longer are forwarded to `slow`
+  PyTypeObject *collection;  // tuple type of several results, NULL for a single one
+  // Addresses of arguments and results of the last single state that were found not to overlap.
+  // A control loop passes the same arrays in every cycle, which skips the check.
   const double *apart[MAX_ARGUMENTS + MAX_RESULTS];
   PyObject *slow, *dict, *weak;
 } Call;
@@ -50,7 +50,7 @@ typedef struct {
 static PyObject *out_name;
 static PyArray_Descr *float64;
 
-// ndarray itself, of float64 in this machine's byte order, aligned and C-contiguous
+// Whether an object is an ndarray (no subclass) of native float64 with the given flags.
 static inline int is_plain(PyObject *object, int flags) {
   if (!PyArray_CheckExact(object)) return 0;
   PyArrayObject *array = (PyArrayObject *)object;
@@ -63,8 +63,8 @@ static inline int overlap(const double *a, npy_intp length, const double *b, npy
   return (uintptr_t)a < (uintptr_t)(b + other) && (uintptr_t)b < (uintptr_t)(a + length);
 }
 
-// Pointers of the arguments. Returns the number of states, -1 for one state without a dimension
-// for it, -2 where `slow` has to look.
+// Get the pointers of the arguments. Returns the number of states, -1 for one state without a
+// batch axis, -2 if the call has to be forwarded to `slow`.
 static inline npy_intp take(const Call *self, PyObject *const *args, const double **in) {
   npy_intp states = -1;
   for (Py_ssize_t a = 0; a < self->arguments; ++a) {
@@ -80,7 +80,7 @@ static inline npy_intp take(const Call *self, PyObject *const *args, const doubl
   return states;
 }
 
-// Pointer of a given result array, NULL where `slow` has to look.
+// Return the data pointer of a given result array, NULL if `slow` has to check it.
 static inline double *take_out(const Result *result, PyObject *given, npy_intp states) {
   if (!is_plain(given, NPY_ARRAY_CARRAY)) return NULL;
   PyArrayObject *array = (PyArrayObject *)given;
@@ -94,7 +94,7 @@ static inline double *take_out(const Result *result, PyObject *given, npy_intp s
   return PyArray_DATA(array);
 }
 
-// Whether no result lies over an argument or over another result.
+// Whether no result overlaps an argument or another result.
 static inline int are_apart(
     Call *self, npy_intp states, const double *const *in, double *const *out) {
   const Py_ssize_t arguments = self->arguments, results = self->results;
@@ -122,7 +122,7 @@ static inline int are_apart(
 }
 
 static inline PyObject *make(const Result *result, npy_intp states) {
-  npy_intp shape[1 + MAX_RANK];  // a copy: collecting garbage may call this kernel once more
+  npy_intp shape[1 + MAX_RANK];  // a copy: garbage collection may call this kernel recursively
   memcpy(shape, result->shape, sizeof shape);
   shape[0] = states;
   const int single = states < 0;
@@ -169,7 +169,7 @@ static PyObject *run_new(const Call *self, npy_intp states, const double *const 
   return all;
 }
 
-// Returns whether the kernel ran; `slow` has to look where not.
+// Returns whether the kernel ran; if not, the call has to be forwarded to `slow`.
 static int run_into(Call *self, npy_intp states, const double *const *in, PyObject *given) {
   double *out[MAX_RESULTS];
   if (self->collection == NULL) {
@@ -194,7 +194,8 @@ static PyObject *call(
   PyObject *out = NULL;
   if (PyVectorcall_NARGS(flagged) != self->arguments) goto slow;
   if (names != NULL && PyTuple_GET_SIZE(names) > 0) {
-    // Names in code are interned: another object is another name, or a rare way to spell it.
+    // Keywords in code are interned, so comparing pointers suffices; a keyword "out" that is not
+    // interned takes the slow path.
     if (PyTuple_GET_SIZE(names) != 1 || PyTuple_GET_ITEM(names, 0) != out_name) goto slow;
     out = args[self->arguments];
   }
@@ -237,12 +238,12 @@ static int fill(Call *self, PyObject *sizes, PyObject *shapes) {
   return 0;
 }
 
-// The function at an address, NULL with an error where there is none.
+// Return the function at an address, or NULL with an exception set.
 static Kernel kernel_at(PyObject *address) {
   void *place = PyLong_AsVoidPtr(address);
   Kernel kernel = NULL;
   if (place == NULL && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the address is 0");
-  memcpy(&kernel, &place, sizeof kernel);  // C has no cast from data to functions
+  memcpy(&kernel, &place, sizeof kernel);  // C has no cast from data to function pointers
   return kernel;
 }
 
@@ -305,7 +306,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg) {
 
 static int clear(PyObject *object) {
   Call *self = (Call *)object;
-  // Something that is being collected may still call this: `slow` then says that it is gone.
+  // An object being collected with this one may still call it; calling None raises an error then.
   Py_INCREF(Py_None);
   Py_XSETREF(self->slow, Py_None);
   Py_CLEAR(self->dict);

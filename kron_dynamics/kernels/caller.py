@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module `caller.c`, compiled on this machine for this Python and this NumPy."""
+"""The extension module `caller.c`, compiled on demand for this Python and NumPy."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from kron_dynamics.kernels.sources import read_beside
 
 _log = logging.getLogger(__name__)
 _MODULE, _FUNCTION = 'kron_caller', 'PyInit_kron_caller'  # as in the C text
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 60.0  # s until a failed compilation is tried again
 
 
 def call_type(given_up: threading.Event | None = None) -> Any | None:
-    """Return the type `Call` of the extension, None where it cannot be had here.
+    """Return the type `Call` of the extension, or None if it cannot be compiled or loaded.
 
-    ``Call(address, sizes, shapes, result_type, slow, limit)`` is called like ``slow``, which
-    gets every call that is not one of plain float64 arrays, or of ``limit`` states or more.
-    ``Call.use_for_batches(address, limit)`` gives it other code for batches, and another limit.
-    What fails is tried again after a while: the disk may have been full.
+    ``Call(address, sizes, shapes, result_type, slow, limit)`` is called like ``slow``, to which
+    it forwards every call with anything but plain float64 arrays, or with ``limit`` states or
+    more. ``Call.use_for_batches(address, limit)`` sets other code for batches, and another limit.
+    A failure is tried again after a minute, as the disk may have been full.
 
     Args:
-        given_up: ends its compilation when it is set, by another thread.
+        given_up: cancels the compilation when another thread sets it.
     """
     given_up = given_up or threading.Event()
     if _state.type is None and time.monotonic() >= _state.try_again:
         try:
             _state.type = _extension(given_up).Call
-        except (ImportError, OSError, RuntimeError) as error:  # also the package's own
+        except (ImportError, OSError, RuntimeError) as error:  # KernelBuildError is a RuntimeError
             if given_up.is_set():
                 return None
             _state.try_again = time.monotonic() + _PATIENCE
@@ -52,7 +52,7 @@ def call_type(given_up: threading.Event | None = None) -> Any | None:
 
 @dataclass
 class _State:
-    """What this process knows of the extension: its type, and when to try again without one."""
+    """State of the extension in this process: its type, or the time to try again, s."""
 
     type: Any = None
     try_again: float = 0.0
@@ -62,7 +62,7 @@ _state = _State()
 
 
 def _extension(given_up: threading.Event) -> Any:
-    """The extension module, compiled before or now."""
+    """Return the extension module, from the cache or newly compiled."""
     command = find_compiler()
     if command is None:
         raise KernelBuildError('there is no C compiler')
@@ -76,8 +76,8 @@ def _extension(given_up: threading.Event) -> Any:
 
         started = time.perf_counter()
         library = folder / f'{_MODULE}.so'
-        told = signature_source(_FUNCTION, key)
-        compile_library(command, source + told, library, _include_folders(), given_up)
+        declared = signature_source(_FUNCTION, key)
+        compile_library(command, source + declared, library, _include_folders(), given_up)
         _load(library, key)
         return {key: Built(library, _MODULE, 0, (), time.perf_counter() - started)}
 
@@ -86,8 +86,8 @@ def _extension(given_up: threading.Event) -> Any:
 
 
 def _include_folders() -> list[Path]:
-    """Where Python.h and numpy/arrayobject.h are: the first is a package of its own on Debian."""
-    import sysconfig  # reads all settings of Python; a start that finds its kernels does without
+    """Return the folders of NumPy's headers and of Python.h (on Debian a separate package)."""
+    import sysconfig  # slow to import, and not needed at start-up if the extension is cached
 
     folders = [Path(sysconfig.get_path(name)) for name in ('include', 'platinclude')]
     folders.append(Path(np.get_include()))
@@ -98,7 +98,7 @@ def _include_folders() -> list[Path]:
 
 
 def _load(library: Path, key: str) -> Any:
-    """Import the extension from a library that says it is the one of this key."""
+    """Import the extension from a library whose signature has to match the key."""
     address_of(library, _FUNCTION, key)
     loader = importlib.machinery.ExtensionFileLoader(_MODULE, str(library))
     spec = importlib.util.spec_from_loader(_MODULE, loader)

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checking compiled kernels before they are used: against the same equations in Python.
+"""Verification of compiled kernels against the same equations in Python, before their first use.
 
-A compiler may have been told, by options, by its environment or by a script in its place, to
-compute something else. Nothing here depends on it.
+Options, environment variables or a wrapper script may make a compiler generate code that computes
+something else. The check does not depend on the compiler.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from kron_dynamics.kernels.trace import Trace
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import FloatArray
 
-# Of the largest number among the states, or in the result where there is but one state.
+# Tolerance relative to an element's largest magnitude over the states, or to the largest element
+# of the result for a single state.
 _TOLERANCE = 1e-9
-# Of the error that rounding can make of a result: the order of sums is the compiler's, functions
-# are a few units of the last place off, and terms that cancel leave nothing but rounding.
+# Factor on the rounding error bound of a result: the compiler may reorder sums, functions are
+# accurate to a few units in the last place, and cancellation leaves only rounding errors.
 _ROUNDING = 16.0
-# Of loops, of what another rounding of the arguments changes.
+# Factor, for loops, on the change of a result when its arguments change by one rounding.
 _ARGUMENTS_ROUNDED = 1e4
-# States: two vectors of the widest kind and a rest in any kind, so that code for vectors and for
-# single states is run; of these, one far from zero and one that is not known.
+# Number of states: two of the widest SIMD vectors and a remainder for any width, so that both the
+# vector code and the code for single states are run. Indices of a state far from 0 and of NaN.
 _STATES, _FAR, _UNKNOWN = 19, 9, 13
-_FAR_AWAY = 1e6  # where sines and cosines are computed another way
+_FAR_AWAY = 1e6  # magnitude at which sines and cosines use their fallback for huge angles
 _SEED = 20190301
 _EPSILON = float(np.finfo(float).eps)
 
@@ -57,22 +58,23 @@ def check_kernel(
     model: RobotModel,
     trace: Trace | LoopTrace,
 ) -> None:
-    """Run a kernel for single states and for many, and compare.
+    """Run a kernel for single states and for a batch, and compare the results.
 
-    Straight code is compared with its trace at every state. Of loops there is no trace of single
-    operations: they are compared with the function itself on floats, at one state, and the code
-    for vectors with that for single states.
+    Straight-line code is compared with its trace at every state. Code with loops has no trace of
+    single operations: it is compared with the recorded function on floats, at one state, and the
+    results of the batch with those of single states.
 
     Args:
-        address: of ``void (ptrdiff_t count, const double *const *in, double *const *out)``.
-        name: of the kernel.
-        arguments: (name, length) of each.
-        function: what was recorded.
+        address: address of the kernel,
+            ``void (ptrdiff_t count, const double *const *in, double *const *out)``.
+        name: name of the kernel.
+        arguments: (name, length) of each argument.
+        function: the recorded function.
         model: the robot.
-        trace: what was compiled.
+        trace: the trace that was compiled.
 
     Raises:
-        KernelBuildError: it computes something else.
+        KernelBuildError: the kernel computes something else.
     """
     rows = _states(arguments, model)
     widths = [prod(shape) for shape in trace.shapes]
@@ -104,7 +106,7 @@ def check_kernel(
 
 
 def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[FloatArray]:
-    """A table a argument, one row a state: positions within limits, numbers about one."""
+    """Return a table per argument, one row per state: q within its limits, others up to 1."""
     rng = np.random.default_rng(_SEED)
     tables = []
     for name, size in arguments:
@@ -116,11 +118,11 @@ def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[Flo
             table[:, known] = middle + table[:, known] * (upper[known] - lower[known]) / 2
         far = np.ones(size, dtype=bool)
         if name == 'q' and getattr(model, 'has_closed_loops', False):
-            # Series that hold within the limits of a drive are noise far outside.
+            # The series of closed loops hold within the limits of a drive, and are noise outside.
             far = ~(np.isfinite(model.position_lower) & np.isfinite(model.position_upper))
         if name == 'q' and getattr(model, 'is_flexible', False):
-            # With links that are bent out of all proportion no loop closes, and what is left of
-            # sums that cancel decides whether M has an inverse.
+            # With absurdly large deflections no loop closes, and rounding decides whether M is
+            # invertible.
             far[model.joint_count :] = False
         table[_FAR, far] = (_FAR_AWAY * (2.0 + table[_FAR] / (1.0 + np.abs(table[_FAR]))))[far]
         table[_UNKNOWN] = np.nan
@@ -129,7 +131,7 @@ def _states(arguments: Sequence[tuple[str, int]], model: RobotModel) -> list[Flo
 
 
 def _run(address: int, rows: Sequence[FloatArray], widths: Sequence[int]) -> list[FloatArray]:
-    """Results of the machine code, shape (count, width) each."""
+    """Return the results of the machine code, shape (count, width) each."""
     count = len(rows[0]) if rows else 1
     outs = [np.zeros((count, width)) for width in widths]
     pointers = [
@@ -143,10 +145,10 @@ def _run(address: int, rows: Sequence[FloatArray], widths: Sequence[int]) -> lis
 def _replayed(
     trace: Trace, rows: Sequence[FloatArray]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Results of a trace, and bounds of the errors that rounding makes of them.
+    """Return the results of a trace, and bounds of their rounding errors.
 
-    Shapes (count, width) each; bounds are in units of the machine epsilon, to first order: every
-    operation passes on the errors of its operands and adds that of its own rounding.
+    Shapes (count, width) each. Bounds are first-order, in units of the machine epsilon: every
+    operation propagates the errors of its operands and adds its own rounding error.
     """
     count = len(rows[0]) if rows else 1
     columns = [row.T.copy() for row in rows]
@@ -160,7 +162,7 @@ def _replayed(
         known = [values[a]] if b is None else [values[a], values[b]]
         value = _OPERATIONS[operation](*known)
         size = np.abs(value)
-        if b is None:  # functions whose slope is 1 at most
+        if b is None:  # neg, sin, cos and tanh have slopes of at most 1
             error = errors[a] if operation == 'neg' else errors[a] + size
         elif operation in '+-':
             error = errors[a] + errors[b] + size
@@ -183,14 +185,14 @@ def _replayed(
 def _called(
     function: Callable[..., Any], model: RobotModel, values: Sequence[FloatArray]
 ) -> list[FloatArray]:
-    """Results of the recorded function on floats, shape (1, width) each."""
+    """Return the results of the recorded function on floats, shape (1, width) each."""
     returned = function(model, *values)
     results = returned if isinstance(returned, tuple) else (returned,)
     return [np.asarray(result, dtype=float).reshape(1, -1) for result in results]
 
 
 def _compare(name: str, result: FloatArray, right: FloatArray, slack: FloatArray) -> None:
-    """Compare one result: element by element where there are many states about one."""
+    """Compare one result, with a tolerance per element for the states of ordinary magnitude."""
     near = np.arange(len(right)) != _FAR
     for group in (near, ~near):
         axis = 0 if group.sum() > 1 else None
@@ -208,6 +210,6 @@ def _compare(name: str, result: FloatArray, right: FloatArray, slack: FloatArray
 
 
 def _largest(values: FloatArray, axis: int | None) -> FloatArray:
-    """Largest finite size along an axis, or of all."""
+    """Return the largest finite magnitude along an axis, or of all for None."""
     sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
     return np.asarray(sizes.max(axis=axis, initial=0.0))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of one model, each made when it is first needed."""
+"""The kernels of one model, each made when it is first needed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class KernelCollection:
     """The kernels of one model by name."""
 
     def __init__(self, model: RobotModel, threads: int = 1) -> None:
-        """Start without any kernel; `threads` share a batch, 0 for all cores."""
+        """Start without kernels; `threads` is how many share a batch, 0 for all cores."""
         self._model = model
         self._fingerprint = model.fingerprint
         self._threads = threads
         self._kernels: dict[str, Kernel] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the model alone: kernels come back from the cache."""
+        """Pickle and copy the model only; kernels are reloaded from the cache."""
         return KernelCollection, (self._model, self._threads)
 
     def get(self, specification: KernelSpecification) -> Kernel:
-        """Return the kernel of a specification, compiling it the first time.
+        """Return the kernel of a specification, compiled at the first request.
 
-        Equal names must mean equal functions.
+        Kernels are identified by name: specifications of equal names must be equal.
         """
         self.prepare([specification])
         return self._kernels[specification.name]
@@ -38,7 +38,7 @@ class KernelCollection:
     def prepare(
         self, specifications: Iterable[KernelSpecification], batches: bool = False
     ) -> None:
-        """Make all kernels that are missing at once, and where asked their code for batches."""
+        """Make all missing kernels in one go and, if `batches`, their code for batches."""
         wanted = {known.name: known for known in specifications}.values()
         missing = [known for known in wanted if known.name not in self._kernels]
         if missing:
@@ -52,15 +52,15 @@ class KernelCollection:
 
     @property
     def model(self) -> RobotModel:
-        """What the equations are evaluated on."""
+        """The model that the equations are evaluated on."""
         return self._model
 
     @property
     def n(self) -> int:
-        """Number of generalized coordinates: the length of every argument."""
+        """Number of generalized coordinates, the default length of arguments."""
         return self._model.n
 
     @property
     def reports(self) -> list[KernelReport]:
-        """What has been made so far."""
+        """Reports of the kernels made so far."""
         return [kernel.report for kernel in self._kernels.values()]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From equations to kernels: recorded, compiled together, found again in the cache."""
+"""From equations to kernels: record, compile together, and look up in the cache."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kron_dynamics.kernels.trace import Trace
 
 _log = logging.getLogger(__name__)
-# What is compiled together, by key.
+# Traces of one translation unit, by key.
 Unit = Mapping[str, 'Trace | LoopTrace']
 
 
@@ -41,17 +41,16 @@ def make_kernels(
     fingerprint: str,
     threads: int = 1,
 ) -> list[Kernel]:
-    """Return the kernels of some specifications, compiled or found compiled.
+    """Return the kernels of some specifications, from the cache or newly compiled.
 
     Args:
-        specifications: what to make; all that is missing in the cache is compiled at once.
+        specifications: kernels to make; those missing in the cache are compiled together.
         model: the robot.
-        fingerprint: of the model.
-        threads: that share a batch; 0 for all cores.
+        fingerprint: fingerprint of the model.
+        threads: number of threads that share a batch; 0 for all cores.
 
     Raises:
-        KernelBuildError: there is a compiler, and it failed or what it made computes something
-            else.
+        KernelBuildError: there is a compiler, and it failed or its code computes something else.
     """
     fetched = _fetched(specifications, model, fingerprint, lanes=False)
     if fetched is None:
@@ -79,15 +78,15 @@ def make_lanes(
     """Return addresses of the code with one state per SIMD lane, for kernels that have lanes.
 
     Args:
-        specifications: of kernels that `make_kernels` made; all are compiled at once.
+        specifications: specifications of kernels from `make_kernels`; all are compiled together.
         model: the robot.
-        fingerprint: of the model.
+        fingerprint: fingerprint of the model.
 
     Returns:
-        addresses, None where nothing can be compiled any more.
+        addresses, or None if nothing can be compiled any more.
 
     Raises:
-        KernelBuildError: as of `make_kernels`.
+        KernelBuildError: as for `make_kernels`.
     """
     fetched = _fetched(specifications, model, fingerprint, lanes=True)
     return None if fetched is None else [address for address, _ in fetched]
@@ -104,7 +103,7 @@ def _fetched(
     fingerprint: str,
     lanes: bool,
 ) -> list[tuple[int, Found]] | None:
-    """Addresses of compiled code and what is known of it, None where there can be none."""
+    """Return address and cache record of each kernel, or None if nothing can be compiled."""
     compiler = find_compiler()
     if compiler is None:
         given = os.environ.get('CC')
@@ -127,7 +126,7 @@ def _fetched(
             list(keys),
             build,
             build.load,
-            # Robots that share a lock wait for each other; there are not more files than that.
+            # 256 lock files for all robots; robots that share one wait for each other.
             lock=f'kernels_{cache_key(fingerprint)[:2]}',
             origins=[origin for each in origins.values() for origin in each],
         )
@@ -140,10 +139,10 @@ def _fetched(
 
 
 class _Build:
-    """Builds kernels for the cache, and loads them from there.
+    """Builds kernels for the cache, and loads them from it.
 
     Attributes:
-        addresses: of the functions that have been loaded, by key.
+        addresses: addresses of the loaded functions, by key.
     """
 
     def __init__(
@@ -162,21 +161,21 @@ class _Build:
         self._recording: dict[str, float] = {}  # seconds
 
     def load(self, key: str, kernel: Found) -> None:
-        """Load a kernel's function, which has to say that it is what the key stands for."""
+        """Load a kernel's function, whose signature has to match the key."""
         library, entry, _ = kernel
         expected = signature(key, self._keys[key].sizes(self._model), entry.shapes)
         self.addresses[key] = address_of(library, entry.symbol, expected)
 
     def __call__(self, missing: Sequence[str], folder: Path) -> dict[str, Built]:
-        """Record the kernels of some keys, and compile them while others are being recorded."""
-        # Only who builds needs what records, writes C and checks: it takes time to import.
+        """Record the kernels of some keys, and compile each unit while others are recorded."""
+        # Imported here because it takes time and is needed only for building.
         from kron_dynamics.kernels.translation_units import in_translation_units
 
         given_up = threading.Event()
-        # One more than cores: the compiler also waits, for files and its own parts.
+        # One thread more than cores, because the compiler also waits for files and subprocesses.
         with ThreadPoolExecutor(max_workers=thread_count(0) + 1) as pool:
             try:
-                # The extension that calls kernels is compiled beside them where it is missing.
+                # Compile the extension that calls kernels at the same time if it is missing.
                 pool.submit(call_type, given_up)
                 units = [
                     pool.submit(self._compile, folder / f'{number}.so', unit, given_up)
@@ -185,7 +184,7 @@ class _Build:
                     )
                 ]
                 return {key: built for unit in units for key, built in unit.result().items()}
-            except BaseException:  # an interrupt, first of all: nobody waits for the others
+            except BaseException:  # also KeyboardInterrupt: cancel the other compilations
                 given_up.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -201,27 +200,27 @@ class _Build:
             yield key, trace
 
     def _compile(self, library: Path, unit: Unit, given_up: threading.Event) -> dict[str, Built]:
-        """Compile kernels to one library, and check what they compute."""
+        """Compile kernels to one library, and verify what they compute."""
         from kron_dynamics.kernels import check
         from kron_dynamics.kernels.emit import emit_c, emit_lanes, has_lanes
         from kron_dynamics.kernels.prelude import symbol
         from kron_dynamics.kernels.run_compiler import compile_library
 
         started = time.perf_counter()
-        told = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
-        signatures = [signature_source(symbol(k), text) for k, text in enumerate(told.values())]
+        expected = {key: signature(key, trace.sizes, trace.shapes) for key, trace in unit.items()}
+        sources = [signature_source(symbol(k), text) for k, text in enumerate(expected.values())]
         traces = list(unit.values())
         if self._lanes:
             source = emit_lanes([trace for trace in traces if has_lanes(trace)])
         else:
             source = emit_c(traces)
-        compile_library(self._compiler, source + ''.join(signatures), library, given_up=given_up)
-        # What cannot be loaded or computes something else must not get into the cache.
+        compile_library(self._compiler, source + ''.join(sources), library, given_up=given_up)
+        # Code that cannot be loaded or computes something else must not get into the cache.
         for k, (key, trace) in enumerate(unit.items()):
             known = self._keys[key]
             try:
                 check.check_kernel(
-                    address_of(library, symbol(k), told[key]),
+                    address_of(library, symbol(k), expected[key]),
                     *(known.name, known.lengths(self._model), known.function),
                     *(self._model, trace),
                 )

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`compiled`: a method whose body is an equation, replaced by its kernel when first needed."""
+"""`compiled`: decorator that replaces a method, whose body is an equation, by its kernel."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ R = TypeVar('R')
 
 
 class Compiled(Generic[P, R]):
-    """Descriptor of a compiled method; `compiled` makes it.
+    """Descriptor of a compiled method; made by `compiled`.
 
-    The first access on an instance stores the kernel's call among the instance's own attributes,
-    where every later access finds it without coming here. The instance has `model`, `_kernels`, a
-    collection, and `_kernel_prefix`, which goes before the method's name there.
+    The first access on an instance stores the kernel's call in the instance's `__dict__`, where
+    later accesses find it without this descriptor. The instance must have `model`; `_kernels`, a
+    `KernelCollection`; and `_kernel_prefix`, the prefix of the method's name in the collection.
 
     Attributes:
         on_demand: whether `prepare` leaves it out.
-        inverts_mass: whether it needs the inverse of M, which a joint that moves no mass denies.
+        inverts_mass: whether it needs the inverse of M, which a joint without moving mass lacks.
     """
 
     def __init__(
@@ -40,7 +40,17 @@ class Compiled(Generic[P, R]):
         has_loops: bool = True,
         has_inertia: bool = False,
     ) -> None:
-        """Describe a method; the given arguments have other lengths than n, or an attribute's."""
+        """Describe a method.
+
+        Args:
+            function: the method; its positional arguments are arrays.
+            lengths: lengths of arguments that are not n, as numbers or names of attributes.
+            on_demand: see `compiled`, as for the other arguments.
+            in_body_axes: see `compiled`.
+            inverts_mass: see `compiled`.
+            has_loops: see `compiled`.
+            has_inertia: see `compiled`.
+        """
         self.on_demand = on_demand
         self.inverts_mass = inverts_mass
         self._in_body_axes = in_body_axes
@@ -66,18 +76,18 @@ class Compiled(Generic[P, R]):
 
     @functools.cached_property
     def _result_type(self) -> type[Any] | None:
-        # The names in annotations may be defined after the class: not to be read any earlier.
+        # Evaluated late, as names in annotations may be defined after the class.
         returned: Any = self._body.__annotations__.get('return')
         if isinstance(returned, str):
             returned = eval(returned, self._body.__globals__)
         return returned if hasattr(returned, '_fields') else None
 
     def specification(self, instance: Any) -> KernelSpecification:
-        """Return what a collection has to know to make the kernel of an instance."""
+        """Return the specification from which a collection makes the kernel of an instance."""
         body: Callable[..., Any] = self._body
 
         def function(model: Any, *values: Any) -> Any:
-            """Run the body on the instance's model or on one that stands for it."""
+            """Run the body on the instance's model or on a model that represents it."""
             other = copy.copy(instance)
             other.model = model
             return body(other, *values)
@@ -97,7 +107,7 @@ class Compiled(Generic[P, R]):
         return found
 
     def _equation(self, instance: Any, *values: Any) -> Any:
-        """The same in any number system, for `taylor.expand`."""
+        """Evaluate the body in any number system, for `taylor.expand`."""
         return self.specification(instance).function(instance._kernels.model, *values)
 
     @overload
@@ -113,7 +123,7 @@ class Compiled(Generic[P, R]):
 
         Raises:
             KernelBuildError: there is a compiler and it failed.
-            InvalidInertiaError: it needs the inverse of M, which has none.
+            InvalidInertiaError: the method needs the inverse of M, which is singular.
         """
         if instance is None:
             return self.__wrapped__
@@ -128,10 +138,10 @@ class Compiled(Generic[P, R]):
         call.__signature__ = self._signature
         call.equation = functools.partial(self._equation, instance)
         call.lengths = specification.lengths(instance._kernels.model)
-        # A class that overrides the method and comes here through super() keeps its own.
+        # Not stored if a subclass overrides the method and calls this one through super().
         if inspect.getattr_static(type(instance), self._name) is self:
             setattr(instance, self._name, call)
-            # A pickle looks here before it looks at the class, which knows nothing of instances.
+            # Pickle the call as an attribute of its instance.
             call.__reduce_ex__ = lambda protocol: (getattr, (instance, self._name))
         return call
 
@@ -163,16 +173,23 @@ def compiled(
     has_inertia: bool = False,
     **lengths: int | str,
 ) -> Any:
-    """Decorate a method whose body is an equation: it is recorded and compiled.
+    """Decorate a method whose body is an equation, to be recorded and compiled.
 
-    The body is run once with traced arguments, each of length n unless ``@compiled(force=3)``
-    gives another, or ``@compiled(u='m')`` that of the instance's attribute m. A NamedTuple that it
-    is annotated to return means several results. `has_inertia` is for what depends on the masses
-    of bodies: payloads become an argument of it. `out`, a keyword of every such method, is the
-    kernel's own and never reaches the body. `prepare` leaves out what is compiled on demand only,
-    and what inverts M where a joint moves no mass. A result in the axes of the bodies is recorded
-    with these very axes; for others the recorder may choose them. A body that goes through the
-    tree in ways of its own has no loops to record.
+    The body is run once on traced arguments. If it is annotated to return a NamedTuple, the
+    kernel has several results. `out`, a keyword of every such method, is handled by the kernel
+    and never reaches the body.
+
+    Args:
+        function: the method.
+        on_demand: whether `prepare` leaves the method out.
+        in_body_axes: whether results are in the axes of the bodies, which are then recorded
+            unchanged; for other results the recorder may rotate them.
+        inverts_mass: whether it needs the inverse of M; `prepare` leaves it out if M is singular.
+        has_loops: whether the body traverses the tree by the model's methods only, so that loops
+            can be recorded.
+        has_inertia: whether it depends on the masses of bodies, so that payloads are an argument.
+        lengths: lengths of arguments that are not n: a number as in ``@compiled(force=3)``, or
+            an attribute of the instance as in ``@compiled(u='m')``.
     """
     if function is not None:
         return Compiled(function, {})
@@ -182,24 +199,24 @@ def compiled(
 
 
 def compiled_methods(cls: type) -> dict[str, Compiled[Any, Any]]:
-    """Return a class's compiled methods by name, in the order of their definition."""
+    """Return the compiled methods of a class by name, in the order of their definition."""
     names = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
     found = {name: inspect.getattr_static(cls, name) for name in names}
     return {name: method for name, method in found.items() if isinstance(method, Compiled)}
 
 
 def state_without_kernels(instance: Any) -> dict[str, Any]:
-    """Return what a pickle or a copy of an instance holds: all but its compiled methods."""
+    """Return the state of an instance for pickling and copying: all but its compiled methods."""
     made = compiled_methods(type(instance))
     return {name: value for name, value in vars(instance).items() if name not in made}
 
 
 def prepare(*instances: Any, batches: bool = False) -> None:
-    """Make the kernels of some instances, which share a collection, together and now.
+    """Make the kernels of some instances, which share a collection, in one go.
 
     Args:
         instances: objects with compiled methods.
-        batches: whether to make their code for batches, too.
+        batches: whether to compile their code for batches, too.
 
     Raises:
         KernelBuildError: there is a compiler and it failed.

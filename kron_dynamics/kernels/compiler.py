@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The system's C compiler: its command, and what tells it and the processor from others."""
+"""The system's C compiler: its command, its flags, and identities of compiler and processor."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pathlib import Path
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels.compiler_options import without_harm
 
-# No fast-math: NaN must come out as NaN. Contraction: a product and a sum in one rounding, where
-# the processor can, is quicker and no less exact.
+# No fast-math: NaN must be propagated. Contraction of a product and a sum to a fused multiply-add
+# is faster and no less accurate.
 _FLAGS = (
     *('-std=c99', '-O2', '-fPIC', '-shared', '-w'),
-    # A script that stands for the compiler may put such options before ours.
+    # A wrapper script for the compiler may put -ffast-math before these options.
     *('-fno-fast-math', '-fno-unsafe-math-optimizations'),
     *('-fno-math-errno', '-ffp-contract=fast'),
 )
 
 
 def find_compiler() -> tuple[str, ...] | None:
-    """Return the C compiler's command, from $CC or `cc`; None where there is none.
+    """Return the C compiler's command, from $CC or `cc`; None if there is none.
 
     Options that change what kernels compute are left out, with a warning.
 
@@ -42,28 +42,28 @@ def find_compiler() -> tuple[str, ...] | None:
 
 
 def compiler_identity(command: tuple[str, ...]) -> str:
-    """Return a text that changes when the compiler does, without running it."""
+    """Return a text that changes when the compiler does, found without running it."""
     program = Path(command[0]).resolve()
     status = program.stat()
     return f'{program} {command[1:]} {status.st_size} {status.st_mtime_ns} {" ".join(flags())}'
 
 
 def flags() -> tuple[str, ...]:
-    """Return options for this very processor where vectors differ; they are part of the key."""
+    """Return the compiler's flags: on x86-64 for this processor's vectors; part of the key."""
     return (*_FLAGS, '-march=native') if platform.machine() == 'x86_64' else _FLAGS
 
 
 @functools.lru_cache(maxsize=1)
 def processor_identity() -> str:
-    """Return a text that changes when the processor cannot run another one's code."""
+    """Return a text that differs between processors that cannot run each other's code."""
     try:
         description = Path('/proc/cpuinfo').read_text(encoding='utf-8', errors='replace')
     except OSError:
         return f'{platform.machine()} {platform.processor()}'
     first, *_ = description.split('\n\n')
-    # Model and features (x86: "flags", Arm: "Features"), not clock, core number or the like.
+    # Use model and features (x86: "flags", Arm: "Features"), not clock rate, core number etc.
     lines = (line.split(':', 1) for line in first.splitlines() if ':' in line)
-    told = {key.strip().lower(): value.strip() for key, value in lines}
+    found = {key.strip().lower(): value.strip() for key, value in lines}
     names = (
         'vendor_id',
         'cpu family',
@@ -73,4 +73,4 @@ def processor_identity() -> str:
         'cpu implementer',
         'cpu part',
     )
-    return ' '.join([platform.machine(), *(told.get(name, '') for name in names)])
+    return ' '.join([platform.machine(), *(found.get(name, '') for name in names)])

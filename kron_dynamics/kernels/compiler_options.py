@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options in $CC that would change what kernels compute: they are left out."""
+"""Removal of options in $CC that would change what kernels compute."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kron_dynamics.exceptions import KernelBuildError
 
 _log = logging.getLogger(__name__)
 
-# Numbers rounded, ordered or typed otherwise than written, with another processor's registers, or
-# another machine's addresses; and what ends a process that loads such code.
+# Options that change the rounding, order or types of arithmetic, the registers or the size of
+# addresses; and sanitizers, which abort a process that loads such code.
 _ARITHMETIC = re.compile(
     r'-fsanitize=.*|-Ofast|-fp-model.*|-f(fast-math|unsafe-math-optimizations|associative-math|reciprocal-math'
     r'|finite-math-only|no-honor-nans|no-honor-infinities|no-signed-zeros|no-trapping-math'
@@ -23,7 +23,7 @@ _ARITHMETIC = re.compile(
     r'|-m(32|16|x32|fpmath=.*|daz-ftz|recip.*|no-sse.*|soft-float|general-regs-only'
     r'|pc(32|64|80)|long-double-.*|single-float)'
 )
-# Text put before the generated one, or in the place of its words; with the value behind.
+# Options that prepend text to the generated source or redefine words in it.
 _TEXT = re.compile(r'-[DU].*|-(include|imacros)|-Wp,.*|-Xpreprocessor|--?(include|imacros)=.*')
 _VALUE_BEHIND = ('-D', '-U', '-include', '-imacros', '-Xpreprocessor')
 
@@ -31,10 +31,10 @@ _VALUE_BEHIND = ('-D', '-U', '-include', '-imacros', '-Xpreprocessor')
 def without_harm(command: Sequence[str]) -> tuple[str, ...]:
     """Return a compiler's command without the options that change what a kernel computes.
 
-    What is left out is said once, in a warning.
+    A warning lists the removed options, once.
 
     Raises:
-        KernelBuildError: it takes options from a file, where nobody sees them.
+        KernelBuildError: the command reads options from a file, which are not checked.
     """
     kept, left_out = [command[0]], []
     words = iter(command[1:])

@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C source of kernels from their traces: for single states, and for many with one per SIMD lane.
+"""C source of kernels from traces: for single states, and for batches with one per SIMD lane.
 
-Names in the code are made from numbers alone: nothing from a robot description reaches it.
+Identifiers in the code consist of fixed words and numbers: no text from a robot description gets
+into it.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import WIDE_ANGLES, literal, prelude, symbol
 from kron_dynamics.kernels.trace import Trace, operands
 
-# Results with more elements are bound by memory: code with one state per SIMD lane would not pay.
+# Most elements of results for code with one state per SIMD lane: with more, writing the results
+# to memory dominates.
 _WIDE_RESULTS = 100
-# Operations that must be spared where another kernel is called and its results are read back.
+# Fewest operations saved for which a kernel calls another one and reads back its results.
 _WORTH_A_CALL = 500
 _COUNT_IN_OUT = 'ptrdiff_t count, const double *const *in, double *const *out'
 
 
 def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
-    """Return a C99 translation unit (with GNU vectors) with one function a trace.
+    """Return a C99 translation unit (with GNU vectors) with one function per trace.
 
     ``void kernel_<k>(ptrdiff_t count, const double *const *in, double *const *out)`` evaluates
-    trace k for count states; in[a] and out[r] are row-major with one row a state. Results must
-    not overlap arguments. Straight code computes one state after the other.
+    trace k for count states; in[a] and out[r] are row-major with one row per state. Results must
+    not overlap arguments. Straight-line code evaluates one state after the other.
     """
     straight = {k: trace for k, trace in enumerate(traces) if isinstance(trace, Trace)}
     loops = {k: trace for k, trace in enumerate(traces) if isinstance(trace, LoopTrace)}
@@ -42,24 +44,27 @@ def emit_c(traces: Sequence[Trace | LoopTrace]) -> str:
 
 
 def emit_lanes(traces: Sequence[Trace]) -> str:
-    """Return the same for traces that `has_lanes`, with one state per SIMD lane.
+    """Return such a translation unit with one state per SIMD lane, for traces that `has_lanes`.
 
-    Where no angle is huge, a state's results are the same bits in any batch.
+    Unless an angle is huge, a state's results are bit-identical in any batch.
     """
     kernels = (_lanes_kernel(symbol(k), trace) for k, trace in enumerate(traces))
     return '\n'.join([prelude(), *kernels])
 
 
 def has_lanes(trace: Trace | LoopTrace) -> TypeGuard[Trace]:
-    """Whether code with one state per SIMD lane pays, and is not in the kernel already."""
+    """Return whether separate code with one state per SIMD lane pays.
+
+    Kernels with loops contain such code already.
+    """
     return isinstance(trace, Trace) and sum(map(len, trace.outputs)) <= _WIDE_RESULTS
 
 
 def providers(traces: Sequence[Trace | LoopTrace]) -> dict[int, int]:
-    """Return, for some traces, another one that does most of their work: they call its kernel.
+    """Return the providers of some traces: traces whose kernel they call to do most of the work.
 
-    C and dM/dq are C* and little more: the compiler need not see C* three times. One that is
-    called calls no other.
+    For example, C and dM/dq follow from C* with few operations, so the compiler need not compile
+    C* three times. A provider has no provider itself.
     """
     straight = [
         (k, trace)
@@ -78,7 +83,7 @@ def providers(traces: Sequence[Trace | LoopTrace]) -> dict[int, int]:
 
 
 def cost(traces: Sequence[Trace | LoopTrace]) -> int:
-    """Return the number of statements that the compiler will see, about."""
+    """Return roughly the number of statements that have to be compiled."""
     serving = providers(traces)
     total = 0
     for k, trace in enumerate(traces):
@@ -110,9 +115,9 @@ def _kernel(traces: Mapping[int, Trace], k: int, provider: int | None) -> str:
 def with_results_of(
     provider: Trace, function: str, trace: Trace, real: str = 'double'
 ) -> Iterator[str]:
-    """Yield statements that compute a trace after a call of the function of another one."""
+    """Yield statements that call a provider's function and compute the rest of a trace."""
     rest = trace.after(provider)
-    assert rest is not None  # that is how it was chosen
+    assert rest is not None  # `providers` chose it so
     read = ', '.join(f'x{a}' for a in range(len(provider.sizes)))
     yield f'{real} given[{len(provider.outputs[0])}];'
     yield f'{function}({read}, given);'
@@ -120,7 +125,7 @@ def with_results_of(
 
 
 def _lanes_kernel(name: str, trace: Trace) -> str:
-    """What is left after the last full vector is filled up with the last state."""
+    """Return a kernel for LANES states at a time; the last vector repeats the last state."""
     rest, rows, back = [], [], []
     for a, size in enumerate(trace.sizes):
         rest += [f'double u{a}[LANES * {size} + 1];', f'fill_up(in[{a}], u{a}, {size}, k, count);']
@@ -149,13 +154,13 @@ def _lanes_kernel(name: str, trace: Trace) -> str:
 
 
 def parameters(trace: Trace, real: str = 'double') -> str:
-    """Return the parameters of a function of one state: arguments x0, x1, results y0, y1."""
+    """Return the parameter list of a function of one state: arguments x0, x1, results y0, y1."""
     arguments = [f'const {real} *restrict x{a}' for a in range(len(trace.sizes))]
     return ', '.join(arguments + [f'{real} *restrict y{r}' for r in range(len(trace.outputs))])
 
 
 def _rows(trace: Trace) -> str:
-    """Where arguments and results of state k are."""
+    """Return the addresses of the arguments and results of state k."""
     arguments = [f'in[{a}] + k * {size}' for a, size in enumerate(trace.sizes)]
     results = [f'out[{r}] + k * {len(numbers)}' for r, numbers in enumerate(trace.outputs)]
     return ', '.join(arguments + results)
@@ -209,12 +214,13 @@ def _one_state_per_lane(trace: Trace) -> Iterator[str]:
 
 
 def _stages(trace: Trace) -> list[tuple[list[int], list[int]]]:
-    """Nodes, operands first, and the angles whose sine and cosine are taken once they are known.
+    """Divide the nodes into stages, each followed by the sines and cosines of some angles.
 
-    Angles of joints come first, those that depend on sines of others later: closed loops have
-    some. The last stage has no angles, but all other nodes.
+    A stage has the nodes, operands first, that its angles depend on. Angles of joints come first;
+    closed loops also have angles that depend on sines of others. The last stage has all remaining
+    nodes and no angles.
     """
-    # How many sines deep a node is.
+    # Depth of a node: the most sines and cosines nested in it.
     depth = [0] * len(trace.nodes)
     for number, node in enumerate(trace.nodes):
         depth[number] = max((depth[k] for k in operands(node)), default=0)
@@ -241,9 +247,9 @@ def _operand(trace: Trace, number: int, real: str = 'double') -> str:
 def _statements(
     trace: Trace, numbers: Sequence[int], real: str, element: str, position: Mapping[int, int]
 ) -> Iterator[str]:
-    """One declaration a node, of type `real`: 'double', 'float' or 'wide'.
+    """Yield one declaration per node, of type `real`: 'double', 'float' or 'wide'.
 
-    `element` formats the read of an argument's element; `position` has the numbers of angles.
+    `element` is the format of reading an argument's element; `position` numbers the angles.
     """
     for number in numbers:
         operation, a, b = trace.nodes[number]
@@ -262,5 +268,5 @@ def _statements(
         else:
             text = f'{_operand(trace, a, real)} {operation} {_operand(trace, b, real)}'
             if real == 'wide' and all(trace.nodes[k][0] == 'const' for k in (a, b)):
-                text = f'WIDE({text})'  # a constant divided by zero: all others are folded
+                text = f'WIDE({text})'  # a constant over zero; other constants are folded
         yield f'const {real} t{number} = {text};'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C functions of one state for programs of others: no heap, no names but those that are given."""
+"""C functions of one state for export: no heap, no external names besides the given ones."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.prelude import scalar_prelude
 from kron_dynamics.kernels.trace import Trace
 
-# Bytes of a function's own arrays; what is more is its caller's.
+# Most bytes of local arrays in a function; larger ones go into a workspace of the caller.
 _ARRAYS = 4096
-# Bytes of a call of the C library, of saved registers and of addresses.
+# Bytes of stack for calls of the C library, saved registers and addresses.
 _CALLS = 2048
-# Numbers that a vector register holds at most, where loops are unrolled into vectors.
+# Most numbers in a vector register, for loops that the compiler vectorizes.
 _VECTOR = 8
 _DECLARED = re.compile(r'^\s*(?:const )?(?:double|float) (.*?)(?: =|;)', re.MULTILINE)
 _LENGTH = re.compile(r'\w+\[(\d+)\]')
 
 
 class CFunction(NamedTuple):
-    """The text of a function.
+    """The source of a function.
 
     Attributes:
         text: its definition, with the tables that it reads.
-        workspace: numbers of memory that its caller gives it as a last argument, 0 for none.
-        stack: bytes of the stack that it takes at most, whatever the compiler does.
+        workspace: length of the array that the caller passes as the last argument, 0 for none.
+        stack: upper bound of its use of the stack, bytes, for any compiler.
     """
 
     text: str
@@ -41,20 +41,20 @@ class CFunction(NamedTuple):
 
 
 def foundation(traces: Sequence[Trace | LoopTrace], real: str) -> str:
-    """Return what the functions of some traces stand on; `real` is 'double' or 'float'."""
+    """Return the C prelude that functions of some traces need; `real` is 'double' or 'float'."""
     has_loops = any(isinstance(trace, LoopTrace) for trace in traces)
     return scalar_prelude(real) + (LOOP_MACROS if has_loops else '')
 
 
 def c_functions(traces: Mapping[str, Trace | LoopTrace], real: str) -> dict[str, CFunction]:
-    """Return functions of one state by their names, which call each other.
+    """Return functions of one state by their names; they may call each other.
 
     ``void name(const real *x0, const real *x1, real *y0, real *workspace)`` evaluates a trace;
-    arrays are row-major and must not overlap. The text is C99, and C++ where `restrict` has a
-    meaning; it stands behind the `foundation` and declarations of all functions.
+    arrays are row-major and must not overlap. The text is C99, and also C++ if `restrict` is
+    defined; it has to follow the `foundation` and declarations of all functions.
 
     Args:
-        traces: what the functions compute; traces of one graph use each other.
+        traces: traces to evaluate, by name of the function; traces of one graph share work.
         real: the type of numbers, 'double' or 'float'.
     """
     names, members = list(traces), list(traces.values())
@@ -83,7 +83,7 @@ def _straight(
     below = 0
     if provider is not None:
         other = traces[provider]
-        assert isinstance(other, Trace)  # loops serve nobody
+        assert isinstance(other, Trace)  # traces with loops are no providers
         lines, below = with_results_of(other, provider, trace, real), made[provider].stack
     body = '\n'.join(lines)
     text = f'void {name}({parameters(trace, real)}) {{\n{_unused(body, trace)}{body}\n}}\n'
@@ -118,14 +118,14 @@ def _loops(name: str, trace: LoopTrace, real: str) -> CFunction:
 
 
 def _unused(body: str, trace: Trace | LoopTrace) -> str:
-    """Statements that name what a function is given and does not need."""
+    """Return statements that use a function's unused parameters, to avoid compiler warnings."""
     names = [f'x{a}' for a in range(len(trace.sizes))]
     inside = body.partition('{\n')[2] if isinstance(trace, LoopTrace) else body
     return ''.join(f'(void){name};\n' for name in names if not re.search(rf'\b{name}\b', inside))
 
 
 def _declared(body: str) -> tuple[int, int]:
-    """How many numbers a text declares: by themselves, and in arrays."""
+    """Return how many numbers a text declares: as scalars, and in arrays."""
     scalars = arrays = 0
     for names in _DECLARED.findall(body):
         for name in names.split(', '):

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels where there is no C compiler: Python code for a few states, NumPy code for batches.
+"""Kernels without a C compiler: Python code for a few states, NumPy code for batches.
 
-Names in the generated code are made from numbers alone: nothing from a robot description reaches
-it, and it sees no builtins.
+Identifiers in the generated code consist of fixed words and numbers: no text from a robot
+description gets into it. It has no access to builtins.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from kron_dynamics.typing import FloatArray
 SYMBOL = 'kron_kernel'
 Evaluate = Callable[[int, Sequence[FloatArray], Sequence[FloatArray]], None]
 
-# Measured: up to here running Python for every state beats calling NumPy for every operation.
+# Largest batch for which Python code per state is faster than NumPy calls per operation; measured.
 _FEW = 20
-# A chunk is long enough to hide what a NumPy call costs, a quarter of a microsecond; the buffers
-# of long programs are bounded instead.
+# States per chunk: enough to hide the overhead of a NumPy call, a quarter of a microsecond. For
+# long programs the size of the buffers bounds the chunk.
 _LONGEST_CHUNK, _SHORTEST_CHUNK = 4096, 256
 _BUFFER_BYTES = 8_000_000
-_NESTING = 16  # parentheses in one expression; parsers have a limit far above
+_NESTING = 16  # most nested parentheses in an expression, far below the limit of the parser
 _LINE = 8  # doubles in a cache line
 
 _EXPRESSIONS = {
@@ -59,8 +59,8 @@ def interpret(trace: Trace) -> Evaluate:
     """Return ``evaluate(count, rows, outs)``, which runs a trace without a compiler.
 
     It reads rows[a], shape (count, sizes[a]), and fills outs[r], (count, elements of result r);
-    all are float64 and C-contiguous. Every call has its own buffers: threads may share it. As in
-    C no number is an error: NaN goes through, sin(inf) is NaN and x/0 an infinity or NaN.
+    all are float64 and C-contiguous. Every call has its own buffers, so it is thread-safe. As in
+    C, no number is an error: NaN is propagated, sin(inf) is NaN, x/0 is an infinity or NaN.
 
     Raises:
         KernelBuildError: a constant of the trace is not finite.
@@ -68,7 +68,7 @@ def interpret(trace: Trace) -> Evaluate:
     for operation, value, _ in trace.nodes:
         if operation == 'const' and not math.isfinite(value):
             raise KernelBuildError(f'a constant of the model overflows: {value}')
-    # Many callers need one of the two only.
+    # Made on demand: many callers need only one of the two.
     scalar = functools.cache(lambda: _scalar_function(trace))
     batch = functools.cache(lambda: _Batch(trace))
 
@@ -90,8 +90,8 @@ def interpret(trace: Trace) -> Evaluate:
 def emit_scalar(trace: Trace) -> str:
     """Return Python source of ``SYMBOL(state, x0, ..., y0, ...)``: one state, on plain floats.
 
-    The namespace gives sin, cos and tanh, and u0, ... and p0, ... to unpack arguments and pack
-    results: faster than lists and assignments to arrays.
+    The namespace has to provide sin, cos and tanh, and u0, ... and p0, ..., which unpack arguments
+    and pack results; this is faster than lists and assignments to array elements.
     """
     arguments, results = range(len(trace.sizes)), range(len(trace.outputs))
     uses = Counter(k for numbers in trace.outputs for k in numbers)
@@ -111,7 +111,7 @@ def emit_scalar(trace: Trace) -> str:
             continue
         parts, nesting = zip(*(values[k] for k in operands(node)), strict=True)
         text, depth = _EXPRESSIONS[operation].format(*parts), 1 + max(nesting)
-        # What is read once stays on the interpreter's stack instead of in a variable.
+        # A value that is read once stays on the interpreter's stack instead of in a variable.
         if uses[number] == 1 and depth < _NESTING:
             values.append((f'({text})', depth))
         else:
@@ -124,15 +124,16 @@ def emit_scalar(trace: Trace) -> str:
 
 
 def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
-    """Return Python source of ``SYMBOL(x, r, y)``: one NumPy call an operation on many states.
+    """Return Python source of ``SYMBOL(x, r, y)``: one NumPy call per operation on many states.
 
-    Of y, the elements of all results, constant rows are left to the caller. The namespace gives
-    NumPy's functions and the constants c0, ...; operations keep the order in which they were
-    recorded, as recursions along a tree hold few values at a time.
+    x are columns of the arguments, r buffers for intermediate values, y the elements of all
+    results; constant rows of y are left to the caller. The namespace has to provide NumPy's
+    functions and the constants c0, ... Operations keep the order in which they were recorded, as
+    recursions along a tree need few values at a time.
 
     Returns:
-        the source; (argument, element) of each column x; the number of rows r, each reused as
-        soon as what it holds has been read for the last time.
+        the source; (argument, element) of each column x; the number of buffers r, each reused as
+        soon as its value has been read for the last time.
     """
     targets: dict[int, list[int]] = {}
     for row, number in enumerate(k for numbers in trace.outputs for k in numbers):
@@ -148,7 +149,7 @@ def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
         if number in targets:
             place[number] = f'y{targets[number][0]}'
         elif free:
-            place[number] = free.pop()  # freed last: still in the cache
+            place[number] = free.pop()  # the buffer freed last is still in the CPU cache
         else:
             place[number] = f'r{registers}'
             registers += 1
@@ -159,7 +160,7 @@ def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
         if operation == 'const':
             return f'c{number}'
         if number not in place:  # an input
-            if unread[number] == 1:  # a copy would cost as much as this one reading of a column
+            if unread[number] == 1:  # a contiguous copy does not pay for a single read
                 return f'x{a}_{b}'
             body.append(f'copyto({store(number)}, x{a}_{b})')
         return place[number]
@@ -186,13 +187,13 @@ def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
 
 
 class _Batch:
-    """A trace over batches, chunk by chunk, every value a contiguous row."""
+    """Evaluates a trace for batches, in chunks of states; every value is a contiguous row."""
 
     def __init__(self, trace: Trace) -> None:
         source, self._inputs, self._registers = emit_batch(trace)
         namespace = {name: getattr(np, name) for name in (*_UFUNCS.values(), 'copyto')}
         for number, (operation, value, _) in enumerate(trace.nodes):
-            if operation == 'const':  # NumPy takes an array of no axes faster than a float
+            if operation == 'const':  # NumPy handles a 0-d array faster than a float
                 namespace[f'c{number}'] = np.array(value)
         self._function = _function(source, namespace)
         self._sizes = trace.sizes
@@ -209,8 +210,8 @@ class _Batch:
         tables = [row.reshape(count, n) for row, n in zip(rows, self._sizes, strict=True)]
         results = [out.reshape(count, n) for out, n in zip(outs, self._widths, strict=True)]
         length = -(-count // -(-count // self._chunk))  # chunks of equal length
-        # An odd number of cache lines from row to row: at powers of two rows displace each other
-        # from the cache, and writing results takes up to six times as long.
+        # The row stride is an odd number of cache lines. With powers of two, rows evict each other
+        # from the CPU cache, and writing results takes up to six times as long.
         buffer = np.empty((self._height, (-(-length // _LINE) | 1) * _LINE))
         for row, value in self._constants:
             buffer[row] = value

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled equation as a function of arrays: one state or a batch."""
+"""`Kernel`: a compiled equation as a function of arrays, for one state or a batch."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from kron_dynamics.kernels.caller import call_type
 from kron_dynamics.messages import clipped
 from kron_dynamics.typing import ArrayLike, FloatArray
 
-# States from which on the code for batches is used; `caller.c` has the same number.
+# Fewest states for which the code for batches is used; `caller.c` has the same number.
 BATCH = 16
-_WHOLE = 2**62  # states: a batch that is never divided
+_WHOLE = 2**62  # limit in states that no batch reaches, so that none is divided
 
 
 @dataclass(frozen=True, slots=True)
 class KernelReport:
-    """What a kernel is and what it cost.
+    """Origin and cost of a kernel.
 
     Attributes:
         name: the quantity.
         operations: arithmetic operations, sines and cosines per state.
         source: 'c' (compiled) or 'numpy' (no compiler was found).
-        build_seconds: time spent recording and compiling, when it was built.
-        cached: whether it was found ready on disk.
+        build_seconds: time spent recording and compiling when it was built, s.
+        cached: whether it was loaded from the disk cache.
     """
 
     name: str
@@ -54,10 +54,10 @@ class Kernel:
     """A function of row vectors, compiled for one robot.
 
     Attributes:
-        name: what it computes.
-        report: where it came from.
-        call: the same function by the shortest way that there is here: keep this one.
-        address: of its machine code, None where there is none.
+        name: the quantity.
+        report: its origin and cost.
+        call: the same function through the fastest available path; callers should store this one.
+        address: address of its machine code, or None without a compiler.
     """
 
     def __init__(
@@ -72,21 +72,21 @@ class Kernel:
         threads: int = 1,
         lanes: Callable[[], int | None] | None = None,
     ) -> None:
-        """Wrap machine code or a function that does the same.
+        """Wrap machine code, or a Python function that does the same.
 
         Args:
-            name: what it computes; error messages begin with it.
+            name: the quantity; used in error messages.
             arguments: (name, length) of each argument, at most five.
             shapes: shape of each result, at most eight.
-            report: where it came from.
+            report: its origin and cost.
             evaluate: fills outs of shape (count, width) from rows of shape (count, length), all
                 C-contiguous; needed without an address.
-            address: of ``void (ptrdiff_t count, const double *const *in, double *const *out)``,
-                whose library must stay loaded.
-            result_type: NamedTuple class of several results; None returns the one there is.
-            threads: that share a batch; 0 for one a core.
-            lanes: makes the same function for batches and returns its address, or None where it
-                cannot be had; called when it is first needed.
+            address: address of ``void (ptrdiff_t count, const double *const *in, double *const
+                *out)``, whose library must stay loaded.
+            result_type: NamedTuple class of several results; None for a single result.
+            threads: number of threads that share a batch; 0 for all cores.
+            lanes: compiles the function for batches and returns its address, or None if that is
+                impossible; called when it is first needed.
 
         Raises:
             TypeError: there are several results and no type for them.
@@ -125,16 +125,16 @@ class Kernel:
 
     @property
     def lacks_lanes(self) -> bool:
-        """Whether its code for batches is still to be made."""
+        """Whether its code for batches has still to be compiled."""
         return self._lanes is not None
 
     @property
     def _limit(self) -> int:
-        """Length of the batches that are divided among threads."""
+        """Fewest states of a batch that is divided among threads."""
         return _WHOLE if self._threads == 1 else 2 * STATES_PER_THREAD
 
     def use_lanes(self, address: int | None) -> None:
-        """Have batches evaluated by other code, None for that of single states."""
+        """Set the code that evaluates batches; None keeps the code for single states."""
         if address is not None:
             evaluate = _c_function(address, len(self._arguments), len(self._shapes))
             self._evaluate_batch = in_threads(evaluate, self._threads)
@@ -147,18 +147,18 @@ class Kernel:
         """Evaluate for one state or a batch of N.
 
         Args:
-            values: one array an argument, shape (length,) or (N, length); single states are
-                repeated beside a batch.
-            out: float64, C-contiguous, of the result's shape; a tuple of those where there are
-                several results; None makes new ones.
-            by_name: arguments by their names.
+            values: one array per argument, shape (length,) or (N, length); if any is a batch,
+                single states are repeated.
+            out: writable C-contiguous float64 array of the result's shape, or a tuple of them for
+                several results; None allocates new ones.
+            by_name: arguments by name.
 
         Returns:
-            shape of the quantity, with N in front where any argument had it; a NamedTuple where
-            there are several results; out itself where it is given.
+            the result, in the quantity's shape with N in front if any argument is a batch; a
+            NamedTuple of several results; `out` itself if it is given.
 
         Raises:
-            ArgumentTypeError: an argument holds something else than real numbers.
+            ArgumentTypeError: an argument holds anything but real numbers.
             ShapeError: an argument or out has another shape, or the batches differ in length.
             ParameterError: a number is beyond the range of float64.
         """
@@ -173,7 +173,7 @@ class Kernel:
             self._run(count, rows, made)
             return made[0] if self._result_type is None else self._result_type(*made)
         outs = self._given(out, shapes)
-        # Compiled code reads arguments after it has written results.
+        # Compiled code may read arguments after it has written results, so they must not overlap.
         apart = [_apart_from(rows, array) for array in outs]
         self._run(count, rows, apart)
         for array, result in zip(outs, apart, strict=True):
@@ -222,7 +222,7 @@ class Kernel:
         return arrays, batch
 
     def _given(self, out: Any, shapes: Sequence[tuple[int, ...]]) -> list[FloatArray]:
-        """The arrays of an `out`, each as the kernel can fill it."""
+        """Return the arrays of `out`, checked so that the kernel can write to them."""
         if self._result_type is None:
             return [self._checked(out, 'out', shapes[0])]
         if not isinstance(out, tuple) or len(out) != len(shapes):
@@ -238,7 +238,7 @@ class Kernel:
         return outs
 
     def _checked(self, array: Any, place: str, shape: tuple[int, ...]) -> FloatArray:
-        # Values written below a mask would stay hidden.
+        # Masked arrays are refused: results written below a mask would be hidden.
         if isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray):
             if array.shape == shape and array.dtype == np.float64 and array.flags.carray:
                 return array
@@ -255,7 +255,7 @@ def _shown(array: Any) -> str:
 
 
 def _apart_from(rows: Sequence[FloatArray], out: FloatArray) -> FloatArray:
-    """The array, or a new one like it where it shares memory with an argument."""
+    """Return the array, or a new one of its shape if it shares memory with an argument."""
     shared = any(np.may_share_memory(row, out) for row in rows)
     return np.empty(out.shape) if shared else out
 
@@ -263,7 +263,7 @@ def _apart_from(rows: Sequence[FloatArray], out: FloatArray) -> FloatArray:
 def _c_function(address: int, arguments: int, results: int) -> Evaluate:
     pointer = ctypes.c_void_p
     inputs, outputs = pointer * arguments, pointer * results
-    # CFUNCTYPE releases the interpreter's lock while it runs.
+    # Functions of CFUNCTYPE release the interpreter lock while they run.
     function = ctypes.CFUNCTYPE(None, ctypes.c_ssize_t, inputs, outputs)(address)
 
     def evaluate(count: int, rows: Sequence[FloatArray], outs: Sequence[FloatArray]) -> None:
@@ -273,9 +273,9 @@ def _c_function(address: int, arguments: int, results: int) -> Evaluate:
 
 
 def _pointer(array: Any) -> int:
-    try:  # several times faster than the other
+    try:  # several times faster than array.ctypes
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError):  # read-only or empty
+    except (TypeError, ValueError):  # the array is read-only or empty
         return int(array.ctypes.data)
 
 
@@ -285,10 +285,10 @@ def _for_plain_arrays(
     sizes: Sequence[int],
     shapes: Sequence[tuple[int, ...]],
 ) -> Callable[..., Any]:
-    """A kernel's call that gets to Python code at once where nothing is unusual.
+    """Return a fast path for kernels without machine code: one state, plain arrays, one result.
 
-    One state, plain arrays, one result; results may lie over arguments, which such code reads
-    before it writes.
+    Other calls are forwarded to the kernel. Results may overlap arguments, because Python code
+    reads all arguments before it writes results.
     """
     if len(shapes) > 1:
         return kernel
@@ -321,7 +321,7 @@ def _for_plain_arrays(
         evaluate(1, values, (result,))
         return result
 
-    # Unlike a function, it can say how it is pickled.
+    # A partial, unlike a function, accepts the `__reduce_ex__` that makes it picklable.
     partial = functools.partial(call)
     vars(partial).update(__name__=kernel.name, __qualname__=kernel.name)
     return partial

@@ -1,8 +1,8 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Many states at once, one per SIMD lane (GNU C's vector extension, of gcc and clang), and the way
- * between rows and lanes.
+ * Evaluation of many states at once, one per SIMD lane (vector extension of gcc and clang), and
+ * the conversion between rows of states and lanes.
  */
 #if LANES == 8
 #define GATHER(x, n) \
@@ -18,7 +18,7 @@ static inline wide tanh_wide(wide x) {
   return x;
 }
 
-/* Vectors are named by constants, or they are memory. */
+/* Unrolled loops index arrays of vectors by constants, which keeps these in registers. */
 #define UNROLL _Pragma("GCC unroll 8")
 
 /* The same number in every lane. */
@@ -30,8 +30,8 @@ static inline wide tanh_wide(wide x) {
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (wide_bits){__VA_ARGS__})
 #endif
 
-/* A square of LANES x LANES numbers, rows in t, turned about its diagonal: its off-diagonal
- * quarters change places, then theirs, down to single numbers. */
+/* Transposes a matrix of LANES x LANES numbers with its rows in t: swaps the off-diagonal blocks,
+ * then recursively those of each block, down to single numbers. */
 static inline void transpose(wide *t) {
 #if LANES == 8
   UNROLL
@@ -73,8 +73,9 @@ static inline void transpose(wide *t) {
 #endif
 }
 
-/* Results of LANES states, one result a vector, as one row a state; at least LANES of them. The
- * last square overlaps the one before it where the width is no multiple. */
+/* Writes results of LANES states, given as one vector per result, as one row per state. There are
+ * at least LANES results; if width is not a multiple of it, the last square overlaps the one
+ * before. */
 static __attribute__((noinline)) void scatter_squares(
     const wide *y, double *restrict out, int width) {
   for (int start = 0; start < width; start += LANES) {
@@ -88,7 +89,7 @@ static __attribute__((noinline)) void scatter_squares(
   }
 }
 
-/* The same for any number of results. */
+/* Like scatter_squares, for any number of results. */
 static inline void scatter(const wide *y, double *restrict out, int width) {
   if (width >= LANES) {
     scatter_squares(y, out, width);
@@ -99,7 +100,7 @@ static inline void scatter(const wide *y, double *restrict out, int width) {
   }
 }
 
-/* Rows k to count - 1, fewer than LANES, and the last of them again until there are LANES. */
+/* Copies rows k to count - 1, fewer than LANES, and repeats the last one until there are LANES. */
 static inline void fill_up(
     const double *rows, double *filled, int size, ptrdiff_t k, ptrdiff_t count) {
   for (int l = 0; l < LANES; ++l) {

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loading what was compiled: functions that say what they are, in an unchanged environment."""
+"""Loading of compiled libraries: checks signatures and keeps the floating-point environment."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from pathlib import Path
 from kron_dynamics.exceptions import KernelBuildError
 
 _SMALLEST = sys.float_info.min
-_ENVIRONMENT_BYTES = 512  # more than any fenv_t
+_ENVIRONMENT_BYTES = 512  # at least the size of fenv_t on any platform
 
 
 def signature(key: str, sizes: Sequence[int], shapes: Sequence[Sequence[int]]) -> str:
-    """Return what a compiled function says of itself: its key, its arguments, its results."""
+    """Return the signature of a compiled function: its key, sizes of arguments, result shapes."""
     results = ' '.join('x'.join(map(str, shape)) or '-' for shape in shapes)
     return f'{key}: {" ".join(map(str, sizes))} -> {results}'
 
 
 def signature_source(symbol: str, text: str) -> str:
-    """Return the C text by which a library says what a function of its is."""
+    """Return C source that stores the signature of a function in its library."""
     return f'const char {symbol}_is[] = "{text}";\n'
 
 
 def address_of(library: Path, symbol: str, expected: str) -> int:
-    """Load a library, for as long as the process lives, and find a function in it.
+    """Load a library for the lifetime of the process, and return the address of a function.
 
     Args:
-        library: its file.
+        library: file of the library.
         symbol: name of the function.
         expected: its `signature`.
 
     Raises:
-        KernelBuildError: the library cannot be loaded, has no such function or another one by
-            this name, or changes how the processor computes.
+        KernelBuildError: the library cannot be loaded, lacks the function or has one with another
+            signature, or changes the floating-point environment.
     """
     try:
         with unchanged_arithmetic(library):
             loaded = ctypes.CDLL(str(library))
         address = ctypes.cast(loaded[symbol], ctypes.c_void_p).value
-        told = (ctypes.c_char * (len(expected) + 1)).in_dll(loaded, f'{symbol}_is').value
+        found = (ctypes.c_char * (len(expected) + 1)).in_dll(loaded, f'{symbol}_is').value
     except (OSError, AttributeError, ValueError) as error:
         raise KernelBuildError(f'a compiled kernel cannot be loaded: {error}') from None
-    if told != expected.encode():
+    if found != expected.encode():
         raise KernelBuildError(f'a compiled kernel is not the one asked for: {library}, {symbol}')
-    assert address is not None  # a function that was found is somewhere
+    assert address is not None  # for the type checker: an existing function has an address
     return address
 
 
 @contextlib.contextmanager
 def unchanged_arithmetic(library: Path) -> Iterator[None]:
-    """Put the processor's way of computing back after a library has been loaded.
+    """Restore the floating-point environment after a library has been loaded.
 
     Raises:
-        KernelBuildError: loading it took the smallest numbers from this thread, as a library
-            does that was linked with -Ofast or -ffast-math.
+        KernelBuildError: loading it makes subnormal numbers flush to zero in this thread, as a
+            library linked with -Ofast or -ffast-math does.
     """
     before = ctypes.create_string_buffer(_ENVIRONMENT_BYTES)
     functions = _environment_functions()
@@ -80,14 +80,14 @@ def unchanged_arithmetic(library: Path) -> Iterator[None]:
 
 
 def _has_smallest() -> bool:
-    """Whether numbers below the smallest normal one count in this thread."""
+    """Return whether subnormal numbers are not flushed to zero in this thread."""
     half = _SMALLEST / 2
     return half * 2 == _SMALLEST
 
 
 @functools.lru_cache(maxsize=1)
 def _environment_functions() -> tuple[ctypes._NamedFuncPointer, ...]:
-    """Fegetenv and fesetenv of this process, nothing where it has none."""
+    """Return the C functions fegetenv and fesetenv, or () if the process has none."""
     this = ctypes.CDLL(None)
     try:
         return this.fegetenv, this.fesetenv

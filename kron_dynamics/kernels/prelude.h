@@ -1,8 +1,8 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What every generated function stands on: IEEE arithmetic, sine and cosine of one angle and of
- * several at once. C99 and C++; with gcc and clang several angles are a vector of theirs.
+ * Common part of all generated functions: a check for IEEE arithmetic, and sine and cosine of one
+ * angle and of several. C99 and C++; gcc and clang compute several angles as vectors.
  */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Another double, constants of another type, or registers of another precision. */
+/* Fails to compile if double, literals or intermediate results are not IEEE double precision. */
 typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 
 #if defined(__GNUC__)
 #define HELPER static inline __attribute__((unused))
-/* Apart, so that the code around stays small. */
+/* Not inlined, so that the calling code stays small. */
 #define SELDOM static __attribute__((noinline, cold, unused))
 #else
 #define HELPER static inline
@@ -29,13 +29,13 @@ typedef char ieee_double[sizeof(double) == 8 && sizeof(1.0) == 8 && FLT_EVAL_MET
 #define restrict __restrict
 #endif
 
-/* Beyond this the argument's reduction, three parts of pi/2 of 33, 33 and 53 bits, is not exact:
- * the number of quarter turns must leave the first two products without rounding. */
+/* Largest angle for which the argument reduction, with pi/2 in three parts of 33, 33 and 53 bits,
+ * is exact: the number of quarter turns times either of the first two parts must not round. */
 #define NEAR 823549.0
 
 /* Sine and cosine for |x| <= NEAR, to 2.5 units in the last place (1.7 up to |x| = 1000; 4 within
- * 1e-9 of a zero); NaN for NaN. The number of quarter turns stands in the last bits of
- * x / (pi/2) + 1.5 * 2^52; polynomials of fdlibm. */
+ * 1e-9 of a zero); NaN for NaN. The last bits of x / (pi/2) + 1.5 * 2^52 are the number of quarter
+ * turns; the polynomials are those of fdlibm. */
 #define DEFINE_SINCOS(name, real, bits)                                                           \
   HELPER void name(const real x, real *sine, real *cosine) {                                      \
     const real shifted = x * 6.36619772367581382433e-01 + 6755399441055744.0;                     \
@@ -80,7 +80,7 @@ HELPER void sincos_one(double x, double *sine, double *cosine) {
 #define tanh_double tanh
 
 #if defined(__GNUC__)
-/* Doubles in a vector register. */
+/* Number of doubles in a vector register. */
 #if defined(__AVX512F__)
 #define LANES 8
 #elif defined(__AVX__)

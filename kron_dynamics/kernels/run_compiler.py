@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiling a kernel's C source with the system's compiler, with the flags of `compiler.py`.
+"""Compilation of a kernel's C source with the system's compiler and the flags of `compiler.py`.
 
-The source is not kept: `kron_dynamics export` writes the same functions to read.
+The source is deleted afterwards; `kron_dynamics export` writes the same functions to files.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from kron_dynamics.exceptions import KernelBuildError
 from kron_dynamics.kernels import compiler
 
-# Of its own computing, or without any, s.
+# Limit of the compiler's processor time; also the wall-clock time without any progress of it, s.
 _TIME_LIMIT = 120.0
-# How long a compiler may go on that nobody waits for, s.
-_PATIENCE = 0.1
-# Characters of what a compiler that failed says: the first error explains the others.
-_TOLD = 500
+# Interval at which a running compilation is checked for cancellation, s.
+_POLL_INTERVAL = 0.1
+# Most characters of a failed compiler's output in the message; the first error matters most.
+_MOST_OUTPUT = 500
 
 
 def compile_library(
@@ -37,14 +37,14 @@ def compile_library(
     """Compile C source into a shared library.
 
     Args:
-        command: the compiler, with its own options.
-        source: of the library.
-        target: its file.
+        command: the compiler, with the user's options.
+        source: C source of the library.
+        target: file of the library.
         includes: folders of headers.
-        given_up: ends the compiler when it is set, by another thread.
+        given_up: cancels the compilation when another thread sets it.
 
     Raises:
-        KernelBuildError: the compiler failed (with its message), took too long or was given up.
+        KernelBuildError: the compiler failed (with its message), took too long or was cancelled.
     """
     unit = target.with_suffix('.c')
     unit.write_text(source, encoding='ascii')
@@ -60,19 +60,20 @@ def compile_library(
     finally:
         unit.unlink()
     if code != 0:
-        # One cause is often reported hundreds of times, before another that says more.
+        # The same line is often repeated hundreds of times, so repetitions are removed.
         lines = dict.fromkeys(' '.join(line.split()) for line in message.splitlines())
-        told = ' '.join(line for line in lines if line)
-        told = told if len(told) <= _TOLD else f'{told[:_TOLD]}...'
-        raise KernelBuildError(f'{command[0]} failed with exit code {code}: {told}')
+        output = ' '.join(line for line in lines if line)
+        output = output if len(output) <= _MOST_OUTPUT else f'{output[:_MOST_OUTPUT]}...'
+        raise KernelBuildError(f'{command[0]} failed with exit code {code}: {output}')
     if not target.exists():
         raise KernelBuildError(f'{command[0]} reported success but wrote no library')
 
 
 def _run(command: list[str], work: Path, given_up: threading.Event) -> tuple[int, str]:
-    """Exit code and output of a command, ended with all its children when it takes too long.
+    """Run a command and return its exit code and output.
 
-    Its files, temporary ones too, stay in a work folder and are for the user alone.
+    The command and its children are killed if they take too long. Its temporary files go to the
+    work folder, with access by the user only.
     """
     end, spent = time.monotonic() + _TIME_LIMIT, 0.0
     with subprocess.Popen(
@@ -88,17 +89,17 @@ def _run(command: list[str], work: Path, given_up: threading.Event) -> tuple[int
         try:
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    output, _ = process.communicate(timeout=_PATIENCE)
+                    output, _ = process.communicate(timeout=_POLL_INTERVAL)
                     return process.returncode, output.strip()
                 if given_up.is_set():
-                    raise KernelBuildError(f'{command[0]} was ended: nobody waits for it')
+                    raise KernelBuildError(f'{command[0]} was cancelled')
                 if time.monotonic() > end:
                     before, spent = spent, _computing_time(process.pid)
                     if not before < spent < _TIME_LIMIT:
                         raise KernelBuildError(
                             f'{command[0]} took longer than {_TIME_LIMIT:g} s to compile a kernel'
                         )
-                    # Others had the processor: it gets what is left of its own time.
+                    # On a busy machine it gets its remaining processor time.
                     end = time.monotonic() + _TIME_LIMIT - spent
         except BaseException:
             if process.returncode is None:
@@ -107,12 +108,13 @@ def _run(command: list[str], work: Path, given_up: threading.Event) -> tuple[int
 
 
 def _computing_time(session: int) -> float:
-    """Processor time of a session's processes, s; 0 where the system does not tell."""
+    """Return the processor time of a session's processes, s; 0 without a /proc file system."""
     total = 0
-    for told in Path('/proc').glob('[0-9]*/stat'):
-        with contextlib.suppress(OSError):  # it has just ended
-            # Behind the name: state, parent, group, session; times of its own and its children.
-            fields = told.read_text(encoding='utf-8', errors='replace').rpartition(')')[2].split()
+    for stat in Path('/proc').glob('[0-9]*/stat'):
+        with contextlib.suppress(OSError):  # the process has just ended
+            # Fields behind the name: 3 is the session, 11 to 14 are the user and system times of
+            # the process and of its children.
+            fields = stat.read_text(encoding='utf-8', errors='replace').rpartition(')')[2].split()
             if int(fields[3]) == session:
                 total += sum(map(int, fields[11:15]))
     return total / os.sysconf('SC_CLK_TCK')

@@ -1,7 +1,7 @@
 /* Copyright 2026 The kron_dynamics Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The same in single precision: sine and cosine are the C library's.
+ * Common part of all generated functions in single precision; sine and cosine are the C library's.
  */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "IEEE arithmetic is needed: check the compiler's options, such as -ffast-math in $CC"
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Another float, or registers of another precision. */
+/* Fails to compile if float or intermediate results are not IEEE single precision. */
 typedef char ieee_float[sizeof(float) == 4 && FLT_EVAL_METHOD == 0 ? 1 : -1];
 
 #if defined(__GNUC__)

@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What earlier processes found in source files, kept beside the kernels: reading takes longer.
+"""Digests and imports of source files, stored beside the kernels to avoid reading the sources.
 
-A file is the one that was read if its time of change, which nobody can set, and its size are.
+A file counts as unchanged if its size and its ctime, which programs cannot set, are the same.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from kron_dynamics.kernels.cache_folder import (
 )
 
 _NAME = 'sources.notes'
-# A clock may stand still for that long, ns: a file could change again and nobody would see it.
+# Age of a change from which on it is noted, ns. A younger file could change again within the
+# resolution of the clock without a new ctime.
 _TICK = 10_000_000_000
 
 
 class Note(NamedTuple):
-    """What a source file was when it was read.
+    """Digest and imports of a source file when it was read.
 
     Attributes:
-        changed: time of its last change, ns.
-        size: bytes.
+        changed: its ctime, ns.
+        size: its size, bytes.
         digest: SHA-256 of its text, in hexadecimal digits.
         imports: modules of this package that it may import.
     """
@@ -44,10 +45,17 @@ class Note(NamedTuple):
 
 
 class SourceNotes:
-    """Notes of files, for one set of modules of this package: imports depend on what there is."""
+    """Stored notes of source files.
+
+    They hold for one set of modules in this package, because imports are resolved in it.
+    """
 
     def __init__(self, modules: str) -> None:
-        """Read the notes; there are none where they cannot be read or are for other modules."""
+        """Read the notes; start without any if they are unreadable or for other modules.
+
+        Args:
+            modules: digest of the names of this package's modules.
+        """
         self._modules = modules
         self._notes: dict[str, Note] = {}
         self._has_new = False
@@ -60,19 +68,19 @@ class SourceNotes:
                 }
 
     def find(self, file: str, status: os.stat_result) -> Note | None:
-        """Return the note of a file as it is now, None where there is none."""
+        """Return the note of a file, or None if there is none or the file has changed since."""
         note = self._notes.get(file)
         same = note is not None and note[:2] == (status.st_ctime_ns, status.st_size)
         return note if same else None
 
     def add(self, file: str, note: Note) -> None:
-        """Note a file, unless it has changed so lately that it may change unseen."""
+        """Add the note of a file, unless it changed within the last 10 s."""
         if time.time_ns() - note.changed > _TICK:
             self._notes[file] = note
             self._has_new = True
 
     def keep(self) -> None:
-        """Write the notes for other processes, if there are new ones and a place for them."""
+        """Write the notes for other processes if there are new ones; ignore errors."""
         if not self._has_new:
             return
         self._has_new = False

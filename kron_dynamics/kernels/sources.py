@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel is made of: every file that its equations and its generator import.
+"""Digests of a kernel's sources: every file that its equations and its generator import.
 
-Nothing is listed here: files are found by following imports in the sources, those inside functions
-too. Text that only looks like an import counts as one: a file too many costs a compilation, a file
-too few would keep a kernel of other equations alive.
+Files are found by following the imports in the sources, including those inside functions. Text
+that only looks like an import counts as one: a superfluous file costs a compilation, but a missing
+file would let an outdated kernel be used.
 """
 
 from __future__ import annotations
@@ -26,35 +26,37 @@ from kron_dynamics.kernels.source_notes import Note, SourceNotes
 _log = logging.getLogger(__name__)
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What this process computes with was read from files before.
+# Time of this module's import, ns: files changed later may differ from the code in memory.
 _IMPORTED = time.time_ns()
-# Files by the time of their last change when they were read, ns.
+# ctime of each file when it was read, ns.
 _seen: dict[str, int] = {}
 _PYTHON = ('.py', '.pyc', '.pyo')
 
-# Patterns begin with plain letters: then searching for them takes no time.
+# Patterns begin with plain letters, for which searching is fast.
 _NAME = re.compile(rf'{_PACKAGE}(?:\.\w+)*')
-# Names in parentheses may have comments beside them, and these parentheses of their own.
+# Names in parentheses may be followed by comments, which may contain parentheses.
 _FROM = re.compile(
     rf'from\s*(\.[.\w]*|{_PACKAGE}[.\w]*)\s*import\b\s*'
     r'(\((?:#[^\n]*|[^)#])*\)|(?:[^\n\\;#]|\\\n)*)'
 )
 _WORD = re.compile(r'\w+')
-# Imports whose module is a value: followed where it is a plain text, in brackets right behind.
-_CALLS = ('import_' + 'module', '__import' + '__')  # this very file has none
+# Functions that import a module by name; followed if the name is a string literal. Written in two
+# parts so that this file does not count as calling them.
+_CALLS = ('import_' + 'module', '__import' + '__')
 _TEXT = re.compile(r'\s*\(\s*[\'"]([.\w]+)[\'"]\s*[,)]')
 
 
-# A module's name, or what is written in one.
+# The name of a module, or a function or class defined in one.
 Origin = str | FunctionType | type
 
 
 class _Module(NamedTuple):
-    """What is known of a module's files.
+    """Digest and imports of a module.
 
     Attributes:
-        digest: of its text; of a package, of all in its folder that is not Python too.
-        imports: modules of this package that it may import, those around it included.
+        digest: digest of its text; for a package also of the files in its folder that are not
+            Python.
+        imports: modules of this package that it may import, including its parent packages.
     """
 
     digest: bytes
@@ -62,10 +64,11 @@ class _Module(NamedTuple):
 
 
 def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
-    """Return the functions and classes that a function's equations are written in.
+    """Return the functions and classes that define what a function computes.
 
-    Bodies of partial, bound and wrapped functions, what functions have captured, and the classes
-    of the objects among all these. What is typed in by hand is followed to what it calls.
+    These are the functions inside partial, bound and wrapped functions, the functions captured in
+    closures, and the classes of captured or bound objects. For functions that are in no file,
+    such as those typed into a Python shell, the globals that they call are included.
     """
     found: set[FunctionType | type] = set()
     waiting: list[Any] = [function]
@@ -89,12 +92,12 @@ def origins_of(function: Callable[..., Any]) -> set[FunctionType | type]:
 
 
 def sources_digest(*origins: Origin) -> str:
-    """Return a digest of all files that some modules, functions and classes are made of.
+    """Return a digest of all source files of some modules, functions and classes.
 
     Args:
-        origins: names of modules, or what `origins_of` returns. Those of other packages count with
-            the file that they are in and with what it imports from here; those that are in no
-            file, by their code.
+        origins: names of modules, or functions and classes from `origins_of`. If they are in
+            another package, their file and the modules of this package that it imports are
+            included; if they are in no file, their byte code.
     """
     names: set[str] = set()
     codes: set[str] = set()
@@ -120,7 +123,7 @@ def _closure_digest(roots: frozenset[str]) -> str:
 
 
 def closure(roots: Iterable[str]) -> set[str]:
-    """Return the modules that some modules are made of: themselves and all they may import."""
+    """Return the modules themselves and all that they may import, directly or indirectly."""
     found: set[str] = set()
     waiting = list(roots)
     while waiting:
@@ -133,7 +136,7 @@ def closure(roots: Iterable[str]) -> set[str]:
 
 @functools.cache
 def _module(name: str) -> _Module:
-    """A module of this package, or the one file of another's."""
+    """Return digest and imports of a module of this package, or of a single file of another."""
     file = _files().get(name) if _is_ours(name) else _file_of(name)
     try:
         if file is None:
@@ -150,7 +153,7 @@ def _module(name: str) -> _Module:
 
 
 def _noted(file: str, package: str) -> Note:
-    """What a module's file is and imports, read only if nobody has since it changed."""
+    """Return the note of a module's file, which is read only if it has changed since the last."""
     status = os.stat(file)
     if (note := _notes().find(file, status)) is not None:
         _seen[file] = status.st_ctime_ns
@@ -168,12 +171,12 @@ def _notes() -> SourceNotes:
 
 
 def keep_notes() -> None:
-    """Spare other processes the reading of what was read here."""
+    """Store the notes of the files read here, so that other processes need not read them."""
     _notes().keep()
 
 
 def read_beside(file: str, name: str) -> str:
-    """Return an ASCII text that lies beside a module of this package, in an archive too."""
+    """Return an ASCII file in the folder of a module of this package, also from a zip archive."""
     assert __spec__ is not None
     loader: Any = __spec__.loader
     content: bytes = loader.get_data(os.path.join(os.path.dirname(file), name))
@@ -181,7 +184,7 @@ def read_beside(file: str, name: str) -> str:
 
 
 def forget_changed() -> None:
-    """Read anew what has changed since it was read."""
+    """Clear all caches if a file has changed since it was read."""
     if any(_changed_at(file) != then for file, then in _seen.items()):
         _seen.clear()
         for function in (_closure_digest, _module, _files, _notes, _whole_package):
@@ -189,13 +192,14 @@ def forget_changed() -> None:
 
 
 def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | None:
-    """Return a source that has changed since this process imported it, None if there is none.
+    """Return a source file that has changed since this process imported it, or None.
 
-    What is in memory, and so what is recorded, may be neither the old text nor the new one.
+    If there is one, the code in memory may correspond neither to its old nor to its new text.
 
     Args:
-        origins: as of `sources_digest`; this package's own files count anyhow.
-        anew: look at the files again; False takes them as they were read for the digest.
+        origins: as for `sources_digest`; this package's own files are always checked.
+        anew: whether to look at the files again; False checks their state when they were read
+            for the digest.
     """
     theirs = {_file_of(o if isinstance(o, str) else o.__module__) for o in origins}
     for file, then in _seen.items():
@@ -206,7 +210,7 @@ def changed_meanwhile(origins: Iterable[Origin], *, anew: bool = True) -> str | 
 
 
 def _changed_at(file: str) -> int:
-    """When a file was changed or put there, ns, which nobody can set; 0 where it is gone."""
+    """Return the ctime of a file, ns, which programs cannot set; 0 if the file is missing."""
     try:
         return os.stat(file).st_ctime_ns
     except OSError:
@@ -220,7 +224,7 @@ def _read(file: str) -> bytes:
 
 
 def _imports(text: str, package: str) -> frozenset[str]:
-    """Modules of this package that a text of a module in some package may import."""
+    """Return the modules of this package that the text of a module in a package may import."""
     candidates = set(_NAME.findall(text))
     for base, listed in _FROM.findall(text):
         base = _absolute(base, package)
@@ -230,11 +234,12 @@ def _imports(text: str, package: str) -> frozenset[str]:
             candidates |= _all_below(base) if '*' in listed else set()
     for call in _CALLS:
         for behind in text.split(call)[1:]:
-            told = _TEXT.match(behind)
-            candidates |= {_absolute(told[1], package)} if told else _all_below(_PACKAGE)
+            named = _TEXT.match(behind)
+            candidates |= {_absolute(named[1], package)} if named else _all_below(_PACKAGE)
     modules: set[str] = set()
     for name in filter(_is_ours, (*candidates, package)):
-        # Importing a module runs the packages around it; what is no module is a name in one.
+        # Importing a module also runs its parent packages. A name that is no module may be an
+        # attribute of one.
         while name and name not in modules:
             if name in _files():
                 modules.add(name)
@@ -243,7 +248,7 @@ def _imports(text: str, package: str) -> frozenset[str]:
 
 
 def _absolute(name: str, package: str) -> str:
-    """A module's name without the dots that it may begin with in a package."""
+    """Return the absolute name of a module that is imported in a package, relative or not."""
     dots = len(name) - len(name.lstrip('.'))
     if dots == 0:
         return name
@@ -257,7 +262,7 @@ def _is_ours(name: str) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _files() -> dict[str, str]:
-    """The source of every module of this package."""
+    """Return the source file of every module of this package."""
     found = {}
     for folder, folders, names in os.walk(_ROOT):
         folders[:] = [name for name in folders if name != '__pycache__']
@@ -270,30 +275,30 @@ def _files() -> dict[str, str]:
 
 
 def _beside(folder: str) -> list[str]:
-    """Files of a folder that are not Python, in a fixed order: C, or numbers in tables."""
+    """Return the files of a folder that are not Python, sorted: C sources and data tables."""
     names = sorted(n for n in os.listdir(folder) if n[0] != '.' and not n.endswith(_PYTHON))
     return [path for name in names if os.path.isfile(path := os.path.join(folder, name))]
 
 
 def _all_below(package: str) -> set[str]:
-    """All modules of this package below one of its packages."""
+    """Return all modules of this package below one of its packages."""
     return {name for name in _files() if name.startswith(f'{package}.')}
 
 
 def _file_of(module: str) -> str | None:
-    """The file of an imported module of another package."""
+    """Return the file of an imported module of another package, or None."""
     return getattr(sys.modules.get(module), '__file__', None)
 
 
 def _without_source(name: str, error: OSError) -> _Module:
-    """All of the package's files stand for a module of it whose text cannot be read."""
+    """Return a substitute for a module that cannot be read: a digest of the whole package."""
     whole = _whole_package(str(error)) if _is_ours(name) else repr(error).encode()
     return _Module(whole, frozenset())
 
 
 @functools.lru_cache(maxsize=1)
 def _whole_package(reason: str) -> bytes:
-    """Of an installation without sources, or one in an archive."""
+    """Return a digest of all files of an installation without sources, or of its archive."""
     root = Path(_ROOT)
     archives = [path for path in root.parents if path.is_file()]
     files = archives or sorted(path for path in root.rglob('*') if path.is_file())
@@ -306,7 +311,7 @@ def _whole_package(reason: str) -> bytes:
 
 
 def _text_of(code: CodeType) -> str:
-    """What a function does, the same in every process of one Python."""
+    """Return a text of a function's byte code, the same in every process of one Python version."""
     constants = [
         _text_of(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts
     ]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel computes: an equation with its arguments, and how it is recorded."""
+"""Specification of a kernel: an equation with its arguments, and how it is recorded."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ if TYPE_CHECKING:
     from kron_dynamics.kernels.loops.trace import LoopTrace
     from kron_dynamics.kernels.trace import Graph, Trace
 
-# Measured on serial chains: straight-line code of so many operations is hardly quicker than that
-# of loops, which is compiled in a fraction of the time. Arms never get there.
+# Fewest joints for which loops are considered, and fewest operations of straight-line code for
+# which they are used. Measured on serial chains: from there on straight-line code is hardly faster
+# than loops, which compile in a fraction of the time. Arms stay below.
 _JOINTS_OF_LOOPS = 10
 _LONG = 2500
-# Loops have at most four times the operations, so that there is no need to record both.
+# Loops have at most four times the operations of straight-line code. With more than this, there is
+# no need to record the latter for comparison.
 _LONG_IN_LOOPS = 4 * _LONG
 
-# The module that makes kernels: whatever it imports is part of what they are made from.
+# The module that makes kernels: all its imports are sources of every kernel.
 _GENERATOR = 'kron_dynamics.kernels.compilation'
 
 
-# A name, of an array of length n; or a name and a length.
+# The name of an argument of length n, or a name and a length.
 Argument = str | tuple[str, int]
 
 
 class KernelSpecification(NamedTuple):
-    """A kernel to be made.
+    """Specification of a kernel.
 
     Attributes:
-        name: what it computes; with the model's fingerprint it identifies the function.
-        arguments: their names, with their lengths where these are not n.
-        function: runs on a model and traced arrays of those lengths; a tuple means several
-            results.
-        result_type: the named tuple that several results come in, None for one result.
+        name: the quantity; together with the model's fingerprint it identifies the function.
+        arguments: names of the arguments, with their lengths if these are not n.
+        function: function of a model and traced arrays of those lengths; it returns a tuple if
+            there are several results.
+        result_type: the named tuple class of several results, None for one result.
         in_body_axes: whether the result is in the axes of the model's bodies.
-        has_loops: whether the function goes through the tree by the model's ways alone, so that
+        has_loops: whether the function traverses the tree by the model's methods only, so that
             its loops can be recorded.
-        has_inertia: whether it depends on the inertia of the bodies, and on what they carry.
+        has_inertia: whether it depends on the inertia of the bodies, and so on payloads.
     """
 
     name: str
@@ -60,14 +62,14 @@ class KernelSpecification(NamedTuple):
         return [(a, model.n) if isinstance(a, str) else a for a in self.arguments]
 
     def record(self, model: RobotModel, graph: Graph | None = None) -> Trace:
-        """Return the operations of the function, in a graph shared with others where given."""
-        from kron_dynamics.kernels.trace import Trace  # of no use where all is compiled already
+        """Return the trace of the function, in a given graph or one of its own."""
+        from kron_dynamics.kernels.trace import Trace  # not needed if all kernels are cached
 
         function = functools.partial(self.function, with_python_numbers(model))
         return Trace(function, self.sizes(model), graph)
 
     def record_for_compiler(self, model: RobotModel, graph: Graph) -> Trace | LoopTrace:
-        """Return what makes the better C: all operations, or those of the loops over joints."""
+        """Return the trace that makes the better C: straight-line, or with loops over joints."""
         is_small = len(model.joints) < _JOINTS_OF_LOOPS
         is_tree = not (model.is_flexible or model.has_closed_loops)
         if is_small or not is_tree or not self.has_loops:
@@ -85,5 +87,5 @@ class KernelSpecification(NamedTuple):
         return [length for _, length in self.lengths(model)]
 
     def origins(self, model: RobotModel) -> list[Origin]:
-        """Return where the sources of a kernel are: of its function, the model, the generator."""
+        """Return the origins of a kernel's sources: the function, the model, the generator."""
         return [_GENERATOR, *type(model).__mro__, *origins_of(self.function)]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a call takes."""
+"""Measurement of the time that a kernel's call takes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 from kron_dynamics.typing import FloatArray
 
-_ROUND = 2e-3  # seconds
-_ROUNDS = 5
+_ROUND = 2e-3  # duration of one repetition, s
+_ROUNDS = 5  # repetitions, of which the fastest counts
 
 
 def seconds_per_call(call: Callable[..., Any], arguments: Sequence[FloatArray]) -> float:
-    """Return the time of one call into ready arrays, s: the best of a few rounds.
+    """Return the time of one call into preallocated arrays, s: the best of a few repetitions.
 
     Args:
-        call: takes the arguments, and `out` for what it returns.
+        call: the kernel's call, with the keyword `out` for its results.
         arguments: float64 arrays.
     """
     names = ', '.join(f'x{k}' for k in range(len(arguments)))

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recording an equation: scalars that remember how they were computed.
+"""Recording of an equation by evaluating it on traced scalars.
 
-A traced scalar behaves like a float under +, -, *, /, sin, cos and tanh, and writes every
-operation into a `Graph`. Equal operations are written once (hash-consing); operations with
-constants, zeros and ones vanish while they are recorded.
+A traced scalar behaves like a float under +, -, *, /, sin, cos and tanh, and records every
+operation in a `Graph`. Equal operations are recorded once (hash-consing); operations on constants
+are folded, and those with zeros and ones removed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Graph:
         return self._add((operation, a, b))
 
     def negated(self, number: int) -> int | None:
-        """Return the operand where the node is a negation, else None."""
+        """Return the operand if the node is a negation, else None."""
         operation, inner, _ = self.nodes[number]
         return int(inner) if operation == 'neg' else None
 
@@ -175,7 +175,7 @@ class Scalar:
 
     def _binary(self, operation: str, other: object, swapped: bool = False) -> Any:
         number = self._operand(other)
-        if number is None:  # an array: let NumPy go through its elements
+        if number is None:  # an array: let NumPy apply the operation element by element
             return NotImplemented
         a, b = (number, self.number) if swapped else (self.number, number)
         return Scalar(self.graph, self.graph.combine(operation, a, b))
@@ -222,16 +222,16 @@ class Scalar:
 
 
 class Trace:
-    """A recorded function: arguments in, one array or several out.
+    """A recorded function of arrays, with one array or several as results.
 
     Attributes:
         sizes: length of each argument.
         shapes: shape of each result.
-        nodes: the operations the results need, operands first.
-        outputs: of each result, the node numbers of its elements, row-major.
-        graph: all operations recorded together with these.
+        nodes: the operations that the results need, operands first.
+        outputs: for each result, the node numbers of its elements, row-major.
+        graph: the graph in which the operations were recorded, possibly with others.
         needed: number of each node in the graph.
-        results: as outputs, numbers in the graph.
+        results: like outputs, but with the numbers in the graph.
     """
 
     def __init__(
@@ -239,8 +239,8 @@ class Trace:
     ) -> None:
         """Run a function once on traced arguments of the given lengths.
 
-        A tuple that it returns means several results. Traces that share a graph know what they
-        have in common; see `after`.
+        If it returns a tuple, there are several results. Traces that share a graph can reuse each
+        other's results; see `after`.
         """
         graph = graph or Graph()
         arguments = [graph.inputs(a, size) for a, size in enumerate(sizes)]
@@ -259,7 +259,7 @@ class Trace:
         self._keep({})
 
     def _keep(self, given: Mapping[int, int]) -> None:
-        """Number what the results need, not looking behind what is given."""
+        """Number the nodes that the results need; given nodes are not computed."""
         renumbered, self.nodes = _needed(self.graph.nodes, self.results, given)
         self.needed = tuple(renumbered)
         self.outputs = tuple(tuple(renumbered[k] for k in numbers) for numbers in self.results)
@@ -270,10 +270,10 @@ class Trace:
         return sum(operation not in _LEAVES for operation, _, _ in self.nodes)
 
     def after(self, provider: Trace) -> Trace | None:
-        """Return what is left to do when the elements of another's only result are at hand.
+        """Return the remaining operations when the single result of another trace is given.
 
-        Nodes ('given', k, None) stand for its element k. None where the other one has several
-        results, other arguments or another graph, or nothing to give.
+        Nodes ('given', k, None) are element k of that result. The return value is None if the
+        other trace has several results, other arguments, another graph or nothing in common.
         """
         if provider not in self._left:
             self._left[provider] = self._after(provider)
@@ -306,10 +306,10 @@ def operands(node: Node) -> tuple[int, ...]:
 def _needed(
     nodes: Sequence[Node], outputs: Sequence[Sequence[int]], given: Mapping[int, int]
 ) -> tuple[dict[int, int], list[Node]]:
-    """Keep what the outputs depend on, each operation just before its first use, renumbered.
+    """Return the nodes that the outputs depend on, renumbered, each just before its first use.
 
-    Depth first from the outputs: few values wait for their use at any time. What is given is not
-    looked behind.
+    They are collected depth first from the outputs, so that few values are live at any time.
+    Given nodes are not followed to their operands.
     """
     renumbered: dict[int, int] = {}
     kept: list[Node] = []

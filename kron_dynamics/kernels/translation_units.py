@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels are compiled together, while others are still being recorded."""
+"""Grouping of kernels into translation units, while further kernels are being recorded."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from kron_dynamics.kernels.emit import cost, providers
 from kron_dynamics.kernels.loops.trace import LoopTrace
 from kron_dynamics.kernels.trace import Trace
 
-# Statements that take the compiler as long as to start it, several times over.
+# Fewest statements of a unit; compiling them takes several times as long as starting the compiler.
 _SMALL = 600
-# Later units are larger, a share of all before them: the compiler is started a dozen times, not a
-# hundred.
+# Later units have at least 1/_SHARE of the statements before them, so that the compiler is started
+# a dozen times instead of a hundred.
 _SHARE = 4
 
 
 def in_translation_units(
     traces: Iterable[tuple[str, Trace | LoopTrace]], lanes: bool = False
 ) -> Iterator[dict[str, Trace | LoopTrace]]:
-    """Yield traces in groups to be compiled together, each as soon as it is large enough.
+    """Yield groups of traces to be compiled together, each as soon as it is large enough.
 
-    Traces that one kernel can serve stay together with it where they come one after the other.
+    Consecutive traces stay together if one is the provider of another; see `providers`.
 
     Args:
-        traces: with their keys; a generator is asked for the next when the last unit is out.
-        lanes: whether the code will have one state per SIMD lane, where no kernel serves another.
+        traces: traces with their keys; a generator is advanced only after a unit is yielded.
+        lanes: whether the code will have one state per SIMD lane, which has no providers.
     """
     unit: dict[str, Trace | LoopTrace] = {}
     done = 0
