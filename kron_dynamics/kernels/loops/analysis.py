@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which loops may run in any order: what one round writes, no other round reads or writes."""
+"""Dependence analysis: loops whose iterations access no element that another iteration writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kron_dynamics.kernels.trace import Node
 
 
 def is_independent(loop: Loop, nodes: Sequence[Node]) -> bool:
-    """Return whether the rounds of an innermost loop may run in any order, or at once."""
+    """Return whether a loop is innermost and its iterations may run in any order or at once."""
     stores = [statement for statement in loop.body if isinstance(statement, Store)]
     return not any(isinstance(statement, Loop) for statement in loop.body) and all(
         _apart(store.place, place, loop.counter)
@@ -33,10 +33,12 @@ def _places(loop: Loop, nodes: Sequence[Node]) -> Iterator[tuple[Memory, Place]]
 
 
 def _apart(a: Place, b: Place, counter: Counter) -> bool:
-    """Whether two places are never the same in different rounds.
+    """Return whether two places never coincide in different iterations.
 
-    They are the same where all their numbers are. A number that never repeats tells the round:
-    standing in both places, or opposite to the same number twice, it forces one round.
+    Places coincide if all their indices are equal. An index that takes a different value in every
+    iteration identifies the iteration. So they coincide in one iteration at most if both have the
+    same such index on one axis, or if each has it on an axis where the other has the same index
+    that does not depend on the counter.
     """
     forced: tuple[set[tuple[Number, Number]], ...] = set(), set()
     for pair in zip(a, b, strict=True):
@@ -50,7 +52,7 @@ def _apart(a: Place, b: Place, counter: Counter) -> bool:
 
 
 def _depends(number: Number, counter: Counter) -> bool:
-    """Whether a number changes with a counter."""
+    """Return whether a number depends on a counter."""
     if not isinstance(number, Index):
         return False
     if isinstance(number.atom, Counter):
@@ -59,7 +61,7 @@ def _depends(number: Number, counter: Counter) -> bool:
 
 
 def _never_repeats(number: Number, counter: Counter) -> bool:
-    """Whether a number is another one in every round of a loop."""
+    """Return whether a number takes a different value in every iteration of a loop."""
     if not isinstance(number, Index):
         return False
     if isinstance(number.atom, Counter):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of a program with loops: what the equations use of NumPy's."""
+"""Staged arrays of a program with loops, with the part of NumPy's interface equations use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kron_dynamics.typing import ScalarArray
 
 
 class _Part(NamedTuple):
-    """What an array shows of one axis of its memory."""
+    """The part of an axis of memory that an array views."""
 
     axis: int
     start: int
@@ -29,20 +29,20 @@ class _Part(NamedTuple):
 class StagedArray:
     """An array in a program's memory, or a view of one.
 
-    Indexing with a number on every axis reads or writes one element; with slices beside numbers,
-    a small object array; with slices alone, it is a view.
+    Indexing with a number on every axis reads or writes one element; with numbers and slices, a
+    small object array; indexing with slices only returns a view.
 
     Attributes:
-        memory: where it stands.
-        shape: of the array.
+        memory: the memory of its elements.
+        shape: shape of the array.
     """
 
-    __array_ufunc__ = None  # NumPy leaves operators to this class
+    __array_ufunc__ = None  # lets NumPy leave operators to this class
 
     def __init__(
         self, program: Program, memory: Memory, groups: Sequence[tuple[_Part, ...]] | None = None
     ) -> None:
-        """Show all of a memory, or of each group of its axes one axis."""
+        """View all of a memory, or merge each group of its axes into one axis."""
         if groups is None:
             groups = [(_Part(k, 0, length),) for k, length in enumerate(memory.shape)]
         self.memory = memory
@@ -50,7 +50,7 @@ class StagedArray:
         self._program = program
         self._groups = tuple(groups)
 
-    # What the equations ask of an array of another number system.
+    # Methods that the equations need of arrays of other number systems.
 
     def zeros(self, shape: tuple[int, ...]) -> StagedArray:
         """Return a new array of zeros."""
@@ -59,10 +59,10 @@ class StagedArray:
         return array
 
     def span(self, first: Number, stop: Number, step: int = 1) -> Iterator[Number]:
-        """Return the one number that stands for all of a range."""
+        """Record a loop over a range; yield the one index that represents all its values."""
         return self._program.loop(first, stop, step)
 
-    # What they ask of any array.
+    # Methods that the equations need of any array.
 
     @property
     def ndim(self) -> int:
@@ -87,7 +87,7 @@ class StagedArray:
         return StagedArray(self._program, self.memory, [self._groups[axis] for axis in axes])
 
     def reshape(self, *shape: Any) -> StagedArray:
-        """Return a view in which neighbouring axes are one, or are separate again."""
+        """Return a view in which neighbouring axes are merged, or separate again."""
         lengths = list(shape[0] if isinstance(shape[0], tuple) else shape)
         if -1 in lengths:
             others = -math.prod(lengths)
@@ -111,7 +111,7 @@ class StagedArray:
         return StagedArray(self._program, self.memory, parts)
 
     def copy(self) -> StagedArray:
-        """Return an array of the same numbers."""
+        """Return a copy of the array in new memory."""
         if not self.is_whole:
             return self._each(lambda x: x)
         array = self._new(self.shape)
@@ -120,7 +120,7 @@ class StagedArray:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the array is all of its memory, in the memory's order."""
+        """Whether the array is the whole of its memory, in the memory's order."""
         parts = [part for group in self._groups for part in group]
         return parts == [_Part(k, 0, length) for k, length in enumerate(self.memory.shape)]
 
@@ -165,7 +165,7 @@ class StagedArray:
         return StagedArray(self._program, self.memory, groups)
 
     def _unrolled(self, keys: Sequence[Any]) -> tuple[ScalarArray, list[tuple[Any, Place]]]:
-        """An object array for what keys mean, and the place in memory for each of its entries."""
+        """Return an empty object array of the indexed shape, and its entries' places in memory."""
         ranges = [
             range(*k.indices(length)) if isinstance(k, slice) else [self._within(k, length)]
             for k, length in zip(keys, self.shape, strict=True)
@@ -191,13 +191,13 @@ class StagedArray:
             place[part.axis] = number + part.start
         return tuple(place)
 
-    # Whole arrays, element by element in loops.
+    # Operations on whole arrays, recorded as loops over elements.
 
     def _new(self, shape: tuple[int, ...]) -> StagedArray:
         return StagedArray(self._program, self._program.memory(shape))
 
     def places(self) -> Iterator[tuple[Number, ...]]:
-        """Record loops over all elements and return the numbers that stand for all."""
+        """Record loops over all elements; yield the indices that represent all of them."""
         return _places(self._program, self.shape)
 
     def _each(self, function: Callable[..., Any], *others: StagedArray) -> StagedArray:
@@ -238,7 +238,7 @@ class StagedArray:
         if not isinstance(other, StagedArray):
             return NotImplemented
         if self.ndim == 1 and other.ndim > 1:
-            # Row by row of the matrix, along which memory runs.
+            # Loop over the rows of the matrix first, so that memory access is contiguous.
             result = self.zeros(other.shape[1:])
             for i in self.span(0, len(self)):
                 for place in _places(self._program, other.shape[1:]):
@@ -253,7 +253,7 @@ class StagedArray:
         return result if result.ndim else result[()]
 
     def _contracted(self, vector: ScalarArray) -> Any:
-        """The product with a small vector."""
+        """Return the product with a small vector."""
         if vector.shape != self.shape[-1:]:
             return NotImplemented
         result = self._new(self.shape[:-1])
@@ -262,7 +262,7 @@ class StagedArray:
         return result if result.ndim else result[()]
 
     def __rmatmul__(self, matrix: ScalarArray) -> ScalarArray:
-        """Return the product of a small matrix with this, a small vector."""
+        """Return the product of a small matrix and this array, a small vector."""
         return np.asarray(matrix @ self.elements())
 
 

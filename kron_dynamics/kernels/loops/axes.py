@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same robot with other axes of its bodies, for which the equations take fewer operations."""
+"""Rotation of a robot's body axes so that the equations take fewer operations."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kron_dynamics.typing import FloatArray
 
 
 def with_axes_along_z(model: RigidModel) -> RigidModel:
-    """Return the same robot with the axes of bodies and joints turned: every joint's axis is z.
+    """Return the same robot with body and joint frames rotated so that every joint axis is z.
 
-    Joint rotations, inertias and frames are in the turned axes of their bodies. Whatever is not
-    in the axes of bodies or joints stays the same.
+    Joint rotations, inertias and frames are expressed in the rotated axes of their bodies. All
+    quantities that are not in axes of bodies or joints stay the same.
     """
     turns = [_turn_to_z(joint.axis) for joint in model.joints]
     joints, bodies = [], []
@@ -46,7 +46,7 @@ def with_axes_along_z(model: RigidModel) -> RigidModel:
 
 
 def _turn_to_z(axis: FloatArray) -> FloatArray:
-    """A rotation whose third column is the axis; of zeros and ones where that can be."""
+    """Return a rotation whose third column is the axis, with entries 0 and 1 if possible."""
     k = int(np.argmax(np.abs(axis)))
     first = np.eye(3)[(k + 1) % 3]
     first = first - inner(first, axis) * axis

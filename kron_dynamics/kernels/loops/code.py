@@ -16,10 +16,10 @@ from kron_dynamics.kernels.trace import Node, operands
 
 
 class Tables:
-    """The static tables of a kernel by their names: numbers of the model and of its tree."""
+    """The static tables of a kernel: constants of the model, and indices of its tree."""
 
     def __init__(self, prefix: str, real: str = 'double') -> None:
-        """Start without any; names begin with the prefix, numbers are of type `real`."""
+        """Start empty; names begin with the prefix, constants have the type `real`."""
         self._prefix = prefix
         self._real = real
         self._constants: dict[Memory, str] = {}
@@ -30,11 +30,11 @@ class Tables:
         return self._constants.setdefault(memory, f'{self._prefix}_d{len(self._constants)}')
 
     def numbers(self, table: Numbers) -> str:
-        """Return the name of a table of whole numbers."""
+        """Return the name of a table of integers."""
         return self._numbers.setdefault(table, f'{self._prefix}_p{len(self._numbers)}')
 
     def declarations(self) -> Iterator[str]:
-        """Yield a declaration for each that was asked for."""
+        """Yield a declaration for each table whose name was requested."""
         for memory, name in self._constants.items():
             values = ', '.join(literal(value, self._real) for value in memory.constants or ())
             yield f'static const {self._real} {name}[] = {{{values}}};'
@@ -44,18 +44,18 @@ class Tables:
 
 
 class Code:
-    """The statements of a trace in one type of number.
+    """The C statements of a trace for one number type.
 
     Attributes:
         real: the type, 'double', 'float' or 'wide'.
-        work: memories beside arguments and results, once the lines have been made.
+        work: memories other than arguments and results; complete after `lines`.
     """
 
     def __init__(self, trace: LoopTrace, tables: Tables, real: str) -> None:
         """Prepare to write a trace; its static tables are shared with other code."""
         self.real = real
         self.work: list[Memory] = []
-        # Of what is the same in all lanes, too.
+        # Type of values that are the same in all lanes.
         self._scalar = 'double' if real == 'wide' else real
         self._trace = trace
         self._nodes = trace.nodes
@@ -93,7 +93,15 @@ class Code:
         only: Collection[int] | None = None,
         without: Collection[int] = (),
     ) -> Iterator[str]:
-        """Lines of a block; `sines` says where sines of angles stand: `s7` is that of node 7."""
+        """Yield the lines of a block.
+
+        Args:
+            body: statements of the block.
+            sines: angles with computed sines, by node: the index in the loop's arrays of sines,
+                or '' for local variables such as s7 and c7 of node 7.
+            only: write only these nodes, and nothing else; None writes all statements.
+            without: nodes to leave out.
+        """
         for statement in body:
             if isinstance(statement, int):
                 if statement not in without and (only is None or statement in only):
@@ -124,7 +132,7 @@ class Code:
         head = f'for (ptrdiff_t {i} = {first}; {i} {compare} {stop}; {advance}{i}) {{'
         angles, before = self._angles(loop)
         for angle in angles:
-            # All angles of the loop first, then their sines and cosines as vectors.
+            # Compute all angles of the loop first, then their sines and cosines as vectors.
             yield f'{self.real} a{angle}[{stop}], u{angle}[{stop}], v{angle}[{stop}];'
             yield head
             yield from self._statements(loop.body, {}, before)
@@ -138,7 +146,7 @@ class Code:
         yield '}'
 
     def _angles(self, loop: Loop) -> tuple[list[int], set[int]]:
-        """Angles of a loop that are known before it, and the nodes that they depend on."""
+        """Return the angles of a loop that can be computed before it, and the nodes they need."""
         counter, nodes = loop.counter, [s for s in loop.body if isinstance(s, int)]
         taken = {self._nodes[k][1] for k in nodes if self._nodes[k][0] in ('sin', 'cos')}
         from_zero = counter.first == 0 and isinstance(counter.stop, int) and counter.step == 1
@@ -187,7 +195,7 @@ class Code:
         return f'{self.name(memory)}[{self._position(place, memory.shape)}]'
 
     def _position(self, place: Place, shape: Sequence[int]) -> str:
-        """Row-major."""
+        """Return the row-major offset of an element."""
         terms, known = [], 0
         for axis, number in enumerate(place):
             stride = prod(shape[axis + 1 :])
@@ -215,10 +223,10 @@ class Code:
 def _read(
     body: Sequence[Statement], nodes: Sequence[Node], taken: Collection[int], before: set[int]
 ) -> set[int]:
-    """Nodes that a block reads when sines of some angles have been taken already.
+    """Return the nodes that a block reads when the sines of some angles are known already.
 
-    `before` are the nodes that these angles depend on: where nothing else reads one, it reads
-    nothing either.
+    `before` are the nodes that these angles depend on; one that nothing else reads is not
+    computed in the block and reads nothing itself.
     """
     read: set[int] = set()
     for statement in reversed(body):

@@ -1,8 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C source of kernels with loops, from their traces: single states, or one per SIMD lane.
+"""C source of kernels with loops from traces: for single states, and for one per SIMD lane.
 
-Names in the code are made from numbers alone: nothing from a robot description reaches it.
+Identifiers in the code consist of fixed words and numbers: no text from a robot description gets
+into it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from kron_dynamics.kernels.loops.code import Code, Tables
 from kron_dynamics.kernels.loops.statements import Memory
 from kron_dynamics.kernels.loops.trace import LoopTrace
 
-# Bytes on the stack, of which a thread may have little. The compiler knows best what it may do
-# with memory there; what is more comes from the heap, once a call.
+# Most bytes of work arrays on the stack, where compilers optimize best but threads may have little
+# space. Further arrays are allocated on the heap, once per call.
 _STACK = 65536
-# Numbers of a state up to which one state per SIMD lane pays: eight of them fill 1 MB of cache.
+# Most numbers per state for which one state per SIMD lane pays: eight states fill 1 MB of cache.
 _LANES_PAY = 16384
-# The loops of one state are worth what gcc does to loops from -O3 on.
+# The loops of one state are faster with the loop optimizations that gcc enables with -O3.
 LOOP_MACROS = """
 #if defined(__clang__)
 /* Whatever it makes of a loop is right. */
@@ -42,9 +43,9 @@ LOOP_PRELUDE = f"""
 
 
 def loop_kernel(name: str, trace: LoopTrace) -> str:
-    """Return the function of one trace, to stand behind the prelude and `LOOP_PRELUDE`.
+    """Return the function of one trace, which has to follow the prelude and `LOOP_PRELUDE`.
 
-    Results are NaN where there is no memory left to compute them in.
+    Results are NaN if no memory can be allocated.
     """
     tables = Tables(name)
     one_state, rest = _one_state(name, trace, tables)
@@ -60,7 +61,7 @@ void {name}(ptrdiff_t count, const double *const *in, double *const *out) {{
 
 
 def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
-    """A function for one state, and what calls it for state k and those behind it."""
+    """Return a function for one state, and the code that calls it for state k and all after it."""
     function, on_heap = function_of_one_state(f'FASTER APART {name}_one', trace, tables, _STACK)
     arguments = [f'in[{a}] + k * {size}' for a, size in enumerate(trace.sizes)]
     places, total = _places(map(memory_size, on_heap))
@@ -90,13 +91,13 @@ def _one_state(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
 def function_of_one_state(
     head: str, trace: LoopTrace, tables: Tables, stack: int, real: str = 'double'
 ) -> tuple[str, list[Memory]]:
-    """Return a function for one state, and the memories that it is to be given.
+    """Return a function for one state, and the memories that the caller has to pass.
 
     Args:
-        head: what stands before its parameters: arguments x0, x1, results y0, y1 and memories.
-        trace: what it computes.
-        tables: that it reads.
-        stack: bytes that its memories may take; those beyond are parameters.
+        head: text before the parameters, which are arguments x0, x1, results y0, y1 and memories.
+        trace: the trace it evaluates.
+        tables: the tables that it reads.
+        stack: most bytes of local memories; larger ones become parameters.
         real: the type of numbers.
     """
     code = Code(trace, tables, real)
@@ -111,7 +112,7 @@ def function_of_one_state(
 
 
 def _one_state_per_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[str, str]:
-    """The same for LANES states from state k on, where that pays and there is memory for it."""
+    """Return a function for LANES states, and the code that calls it; empty if it does not pay."""
     code = Code(trace, tables, 'wide')
     lines = list(code.lines())
     widths = [prod(shape) for shape in trace.shapes]
@@ -126,7 +127,7 @@ def _one_state_per_lane(name: str, trace: LoopTrace, tables: Tables) -> tuple[st
     results = zip(places[len(trace.sizes) :], _rows(trace), widths, strict=False)
     scatter = '\n'.join(f'      scatter({place}, {row}, {n});' for place, row, n in results)
     function = _function(f'APART {name}_many', trace, code, code.work, lines)
-    # Vectors stand at multiples of their size.
+    # Vectors have to be aligned to their size.
     return (
         function,
         f"""\
@@ -157,16 +158,16 @@ def _function(
 
 
 def _rows(trace: LoopTrace) -> list[str]:
-    """Where each result of state k goes."""
+    """Return the address of each result of state k."""
     return [f'out[{r}] + k * {prod(shape)}' for r, shape in enumerate(trace.shapes)]
 
 
 def _places(sizes: Iterable[int]) -> tuple[list[str], int]:
-    """Places for memories of these sizes, one behind the other from w on, and their sum."""
+    """Return the addresses of memories of these sizes, consecutive from w on, and their sum."""
     *starts, end = accumulate(sizes, initial=0)
     return [f'w + {start}' for start in starts], end
 
 
 def memory_size(memory: Memory) -> int:
-    """Return how many numbers a memory holds."""
+    """Return the number of elements of a memory."""
     return prod(memory.shape)

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole numbers of a program with loops: counters, sums with constants, entries of static tables.
+"""Integers of a program with loops: linear functions of counters and entries of static tables.
 
-Each knows the values it may take, so that an entry becomes plain where the table says the same
-for all of them.
+Each has the set of its possible values, so that a table look-up with the same entry for all of
+them becomes a constant.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kron_dynamics.typing import IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counter:
-    """The counter of a loop; equal only to itself.
+    """The counter of a loop; compared by identity.
 
     Attributes:
-        level: how many loops are open in the body, its own included.
+        level: nesting depth of the loop's body, 1 for an outermost loop.
         first: its first value.
-        stop: the value it does not reach.
+        stop: its end, exclusive.
         step: 1 or -1.
-        values: all that it may take, whatever the loops around are at.
+        values: all values it may take, for any values of the enclosing counters.
     """
 
     level: int
@@ -37,10 +37,10 @@ class Counter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """A static table; equal only to itself.
+    """A static table of integers; compared by identity.
 
     Attributes:
-        values: shape (rows,) or (rows, columns); where there are columns, -1 means no entry.
+        values: shape (rows,) or (rows, columns); with columns, -1 means no entry.
     """
 
     values: IntArray
@@ -51,9 +51,9 @@ class Entry:
     """An entry of a static table.
 
     Attributes:
-        table: where it stands.
-        places: its row; its column where the table has columns.
-        values: all that it may be.
+        table: the table.
+        places: row, and column if the table has columns.
+        values: all values it may take.
     """
 
     table: Numbers
@@ -62,13 +62,13 @@ class Entry:
 
     @property
     def level(self) -> int:
-        """How many loops must be open to know it."""
+        """Nesting depth of loops in which its value is defined."""
         return max(level_of(place) for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A whole number that is not known while recording: scale * atom + offset."""
+    """An integer that is not known while recording: scale * atom + offset."""
 
     atom: Counter | Entry
     scale: int = 1
@@ -95,12 +95,12 @@ Number = int | Index
 
 
 def level_of(number: Number) -> int:
-    """Return how many loops must be open to know a number."""
+    """Return the nesting depth of loops in which a number is defined, 0 outside all loops."""
     return number.atom.level if isinstance(number, Index) else 0
 
 
 def values_of(number: Number) -> IntArray:
-    """Return the values that a number may take, shape (count,), sorted, each once."""
+    """Return the values that a number may take, shape (count,), sorted and unique."""
     if isinstance(number, Index):
         return np.unique(number.scale * number.atom.values + number.offset)
     return np.array([number])
@@ -113,7 +113,7 @@ def between(first: Number, stop: Number, step: int) -> IntArray:
 
 
 def look_up(table: Numbers, *places: Number) -> Number:
-    """Return the entry at (row) or (row, column) of a table, simplified where that is possible."""
+    """Return the entry at (row) or (row, column) of a table, simplified if possible."""
     candidates = np.meshgrid(*(values_of(place) for place in places), indexing='ij')
     entries = table.values[tuple(candidates)]
     there = entries >= 0 if len(places) > 1 else np.ones(entries.shape, dtype=bool)
@@ -128,7 +128,7 @@ def look_up(table: Numbers, *places: Number) -> Number:
 
 
 def evaluate(number: Number, counters: Mapping[Counter, IntArray]) -> IntArray:
-    """Return the values of a number for those of all counters, arrays of one shape."""
+    """Return the values of a number for given values of all counters, arrays of one shape."""
     if not isinstance(number, Index):
         return np.array(number)
     if isinstance(number.atom, Counter):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic robot model: one joint represents every iteration of a loop."""
+"""Staged robot model: one joint represents every iteration of a loop."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kron_dynamics.typing import IntArray, ScalarArray
 
 
 class StagedJoint:
-    """The joint of a loop: its numbers stand for those of every joint that the loop runs over."""
+    """The joint in a loop, which represents all joints of the loop; attributes as in `Joint`."""
 
     def __init__(self, model: StagedModel, number: Number) -> None:
-        """Stand for a joint with a number of the loop."""
+        """Represent the joint with an index that the loop determines."""
         self._model = model
         self._number = number
 
     @property
     def parent(self) -> Number:
-        """Number of the body it is mounted on."""
+        """Index of the body it is mounted on."""
         return look_up(self._model.parents, self._number)
 
     @property
@@ -38,32 +38,32 @@ class StagedJoint:
 
     @property
     def rotation(self) -> ScalarArray:
-        """As of `Joint`, shape (3, 3)."""
+        """As in `Joint`, shape (3, 3)."""
         return self._array('rotation')
 
     @property
     def translation(self) -> ScalarArray:
-        """As of `Joint`, shape (3,)."""
+        """As in `Joint`, shape (3,)."""
         return self._array('translation')
 
     @property
     def axis(self) -> ScalarArray:
-        """As of `Joint`, shape (3,)."""
+        """As in `Joint`, shape (3,)."""
         return self._array('axis')
 
     @property
     def pitch(self) -> Any:
-        """As of `Joint`."""
+        """As in `Joint`."""
         return self._model.of_joint('pitch', self._number)
 
     @property
     def multiplier(self) -> Any:
-        """As of `Joint`."""
+        """As in `Joint`."""
         return self._model.of_joint('multiplier', self._number)
 
     @property
     def offset(self) -> Any:
-        """As of `Joint`."""
+        """As in `Joint`."""
         return self._model.of_joint('offset', self._number)
 
     def _array(self, attribute: str) -> ScalarArray:
@@ -72,22 +72,22 @@ class StagedJoint:
 
 
 class StagedModel:
-    """What the equations ask of a `RigidModel`, its ways through the tree being loops.
+    """The interface of `RigidModel` that the equations use; tree traversals record loops.
 
     Attributes:
-        joints: of the model.
+        joints: joints of the model.
         n: number of coordinates.
-        gravity: of the model.
-        root_link: of the model.
-        is_flexible: False: only rigid trees have loops.
+        gravity: gravity of the model.
+        root_link: root link of the model.
+        is_flexible: False, as only rigid trees are recorded with loops.
         has_closed_loops: False, likewise.
-        armature: table of the model's, by coordinate.
-        parents: by number of a joint.
-        coordinate_of: by number of a joint.
+        armature: table of armatures by coordinate.
+        parents: table of parent bodies by joint.
+        coordinate_of: table of coordinates by joint.
     """
 
     def __init__(self, program: Program, model: RigidModel) -> None:
-        """Record the ways through the tree of a model in a program."""
+        """Represent a model whose traversals are recorded in a program."""
         self._program = program
         self._model = model
         self._static: dict[Any, Numbers] = {}
@@ -112,7 +112,7 @@ class StagedModel:
         self._tables: dict[str, ConstantTable] = {}
 
     def of_joint(self, attribute: str, number: Number) -> Any:
-        """Return an attribute of the joint with a number."""
+        """Return an attribute of the joint with an index."""
         if attribute not in self._tables:
             rows = [getattr(joint, attribute) for joint in self.joints]
             self._tables[attribute] = ConstantTable(self._program, rows)
@@ -127,47 +127,47 @@ class StagedModel:
         return self._model.path(body)
 
     def table(self, base: Any = None) -> Table:
-        """Return a place for a value of every body, the base's filled in."""
+        """Return a table for a value of every body, with the base's value filled in if given."""
         table = Table(self._program, (len(self.joints) + 1,), offset=1)
         if base is not None:
             table[-1] = base
         return table
 
     def path_table(self) -> PathTable:
-        """Return places for values by position on a path, or by body and position on its path."""
+        """Return a table by position on a path, or by body and position on its path."""
         return PathTable(self._program, len(self.joints), self._positions)
 
     def per_body(self, function: Callable[[RigidModel], Sequence[Any]]) -> ConstantTable:
-        """Return the constants of every body that a function of the model gives."""
+        """Return a table of the constants of every body that a function of the model returns."""
         return ConstantTable(self._program, function(self._model))
 
     def per_coordinate(self, function: Callable[[RigidModel], Any]) -> ConstantTable:
-        """Return the constants of every coordinate that a function of the model gives."""
+        """Return a table of the constants of every coordinate that a function returns."""
         return ConstantTable(self._program, list(function(self._model)))
 
     def coordinates(self) -> Iterator[Number]:
-        """Yield the number of a coordinate."""
+        """Yield the index of the coordinate in a loop over all coordinates."""
         return self._program.loop(0, self.n)
 
     def outward(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the joint of a loop, parents first."""
+        """Yield index and joint of a loop over all joints, parents first."""
         return self._joints(self._program.loop(0, len(self.joints)))
 
     def inward(self) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the joint of a loop, children first."""
+        """Yield index and joint of a loop over all joints, children first."""
         return self._joints(self._program.loop(len(self.joints) - 1, -1, -1))
 
     def moving_by(self, motion: Motion) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the joint of a loop over those that move in one way."""
+        """Yield index and joint of a loop over the joints with one kind of motion."""
         return self._among([k for k, joint in enumerate(self.joints) if joint.motion == motion])
 
     def descendants(self, k: Number) -> Iterator[tuple[Number, StagedJoint]]:
-        """Yield the joint of a loop over those that joint k carries."""
+        """Yield index and joint of a loop over the descendants of joint k."""
         lengths = np.array([len(carried) for carried in self._carried])
         listed = self._numbers([j for carried in self._carried for j in carried])
         ends = np.cumsum(lengths)
         if all(c == list(range(j + 1, j + 1 + len(c))) for j, c in enumerate(self._carried)):
-            # Numbered depth first: no list is needed.
+            # Joints are numbered depth first: descendants are a range and need no list.
             stop = look_up(self._numbers(np.arange(len(lengths)) + 1 + lengths), k)
             return self._joints(self._program.loop(k + 1, stop))
         starts = look_up(self._numbers(ends - lengths), k), look_up(self._numbers(ends), k)
@@ -178,13 +178,13 @@ class StagedModel:
         return look_up(self._depths, k)
 
     def path_to(self, k: Number) -> Iterator[tuple[Number, Number, StagedJoint]]:
-        """Yield position, number and joint of a loop along the path to joint k, itself last."""
+        """Yield position, index and joint of a loop along the path from the base to joint k."""
         return self._on_path(k, 0, self.depth(k) + 1)
 
     def ancestors(
         self, k: Number, first: Number = 0
     ) -> Iterator[tuple[Number, Number, StagedJoint]]:
-        """Yield the same for the joints that carry joint k, from a position on."""
+        """Yield position, index and joint of a loop over joint k's ancestors, from a position."""
         return self._on_path(k, first, self.depth(k))
 
     def _on_path(
@@ -197,11 +197,11 @@ class StagedModel:
     def each(
         self, chain: Sequence[int], first: Number = 0
     ) -> Iterator[tuple[Number, Number, StagedJoint]]:
-        """Yield position, number and joint of a loop along a chain, from a position on."""
+        """Yield position, index and joint of a loop along a chain, from a position on."""
         return self._on_chain(chain, self._program.loop(first, len(chain)))
 
     def back(self, chain: Sequence[int]) -> Iterator[tuple[Number, Number, StagedJoint]]:
-        """Yield the same, the last first."""
+        """Yield position, index and joint of a loop along a chain, last joint first."""
         return self._on_chain(chain, self._program.loop(len(chain) - 1, -1, -1))
 
     def _on_chain(
@@ -220,6 +220,6 @@ class StagedModel:
             yield k, StagedJoint(self, k)
 
     def _numbers(self, values: Sequence[Any] | IntArray) -> Numbers:
-        """The static table of these values, one for equal ones."""
+        """Return the static table of these values; equal values share a table."""
         array = np.array(values, dtype=int)
         return self._static.setdefault((array.shape, array.tobytes()), Numbers(array))

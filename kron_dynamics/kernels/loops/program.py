@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A program with loops while it is recorded: its statements, its memories, what they hold.
+"""Recording of a program with loops: its statements, its memories and their contents.
 
-As in a `Graph`, equal operations are written once. An operation stands in the outermost loop that
-knows its operands, so what does not change in a loop is computed before it. A loop that computes
-what an earlier one has left in memory is dropped.
+As in a `Graph`, equal operations are recorded once. An operation is placed in the outermost loop
+in which its operands are defined, which moves loop-invariant code out of loops. A loop that
+computes what an earlier one has left in memory is dropped.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kron_dynamics.kernels.trace import Graph, Node, Scalar
 
 @dataclass(slots=True)
 class InvalidAssumptions:
-    """What was taken for granted and is false: recording begins anew and knows better.
+    """Assumptions that turned out to be false; the next recording avoids them.
 
     Attributes:
-        varying: numbers of memories that hold more than one constant.
-        own: numbers of memories that are changed although they or others stand for others.
+        varying: numbers of memories assumed constant that hold different values.
+        own: numbers of memories that are changed although they replaced others or were replaced.
     """
 
     varying: set[int] = field(default_factory=set)
@@ -44,12 +44,12 @@ class Program(Graph):
 
     Attributes:
         body: statements outside all loops.
-        nodes: as of a `Graph`; ('load', memory, place) is a number read.
-        is_sound: whether nothing that was taken for granted has turned out to be false.
+        nodes: as in a `Graph`; ('load', memory, place) is a number read from memory.
+        is_sound: whether all assumptions have held so far.
     """
 
     def __init__(self, findings: InvalidAssumptions) -> None:
-        """Start empty, knowing what earlier recordings of the same have found."""
+        """Start empty, with the findings of earlier recordings of the same function."""
         super().__init__()
         self.body: list[Statement] = []
         self.is_sound = True
@@ -57,33 +57,33 @@ class Program(Graph):
         self._memories: list[Memory] = []
         self._constants: dict[tuple[float, ...], Memory] = {}
         self._states: dict[Hashable, int] = {}
-        # By level: how many loops are open around.
+        # Statements and known nodes by level: the number of enclosing loops.
         self._open: list[list[Statement]] = [self.body]
         self._known_here: list[dict[Hashable, int]] = [{}]
         self._loops: list[Loop] = []
-        # By number of a node: its level and the statements that it stands among.
+        # By number of a node: its level and the block of statements that contains it.
         self._homes: list[tuple[int, list[Statement]]] = []
-        # Of the outermost open loop, and of the loops before it.
+        # States of memories before the outermost open loop; results of the loops before it.
         self._before: dict[Memory, int] = {}
         self._done: dict[Hashable, list[tuple[Memory, int]]] = {}
 
     # Memories.
 
     def memory(self, shape: tuple[int, ...], argument: int | None = None) -> Memory:
-        """Return the memory of an argument, or new memory with anything in it."""
+        """Return the memory of an argument, or new uninitialized memory."""
         memory = Memory(len(self._memories), shape, argument)
         memory.state = self._state('new' if argument is None else argument, shape)
         self._memories.append(memory)
         return memory
 
     def constants(self, values: tuple[float, ...]) -> Memory:
-        """Return memory that holds constants, one for equal ones."""
+        """Return a memory of constants; equal constants share one."""
         if values not in self._constants:
             self._constants[values] = Memory(-1, (len(values),), constants=values)
         return self._constants[values]
 
     def standing_for(self, memory: Memory) -> Memory:
-        """Return the memory that stands for another, or this itself."""
+        """Return the memory that replaces this one, or this one itself."""
         while memory.same is not None:
             memory = memory.same
         return memory
@@ -99,14 +99,14 @@ class Program(Graph):
         return self._stand(node, node, max((self._level(x) for x in known), default=0))
 
     def _level(self, number: int) -> int:
-        """The level of a node, which must be known here."""
+        """Return the level of a node, which must be in an open block."""
         level, home = self._homes[number]
         if level >= len(self._open) or self._open[level] is not home:
             raise RuntimeError('a number of a loop is used behind its end')
         return level
 
     def _stand(self, key: Hashable, node: Node, level: int) -> int:
-        """Number of a node, which gets its place on a level where its key is new."""
+        """Return the number of a node; add it to the block of a level if its key is new."""
         number = self._known_here[level].get(key)
         if number is None:
             number = self._known_here[level][key] = len(self.nodes)
@@ -119,7 +119,7 @@ class Program(Graph):
     # Reading and writing.
 
     def load(self, memory: Memory, place: Place) -> Any:
-        """Return a number from memory: a float where it is known."""
+        """Read a number from memory; return a float if it is known."""
         memory = self.standing_for(memory)
         if memory.constants is not None:
             entries = {memory.constants[k] for k in values_of(place[0])}
@@ -130,7 +130,7 @@ class Program(Graph):
                 memory.folded = True
                 return memory.value
             self._touch(memory)
-            # What stands further on in a loop may change it: no earlier than here.
+            # Not moved out of the loop, as later statements in the loop may change it.
             level = len(self._loops)
             key = self._contents(memory, place)
             return Scalar(self, self._stand(key, ('load', memory, place), level))
@@ -138,20 +138,20 @@ class Program(Graph):
         return Scalar(self, self._stand((memory, place), ('load', memory, place), level))
 
     def store(self, memory: Memory, place: Place, value: Any) -> None:
-        """Put a number into memory."""
+        """Write a number to memory."""
         memory = self._own(memory)
         node = value.number if isinstance(value, Scalar) else self.constant(float(value))
         self._level(node)
         self._take_note(memory, self.value(node))
         self._open[-1].append(Store(memory, place, node))
-        if self._loops:  # every round another one
+        if self._loops:  # a new state each time: the contents depend on the iteration
             memory.state = self._state('stored', len(self._states))
         else:
             memory.state = self._state(memory.state, place, node)
         self._known_here[-1][self._contents(memory, place)] = node
 
     def fill(self, memory: Memory, source: Memory | None = None) -> None:
-        """Make new memory equal to another, or zero; outside loops."""
+        """Copy another memory to new memory, or fill it with zeros; outside loops only."""
         assert not self._loops
         memory = self._own(memory)
         source = None if source is None else self.standing_for(source)
@@ -160,7 +160,10 @@ class Program(Graph):
         memory.state = self._state('zero', memory.shape) if source is None else source.state
 
     def _contents(self, memory: Memory, place: Place) -> Hashable:
-        """A key of what stands in a place now; in a loop, memories now equal may soon differ."""
+        """Return a key of the present value at a place.
+
+        In a loop it includes the memory, as memories that are equal now may differ later.
+        """
         return 'load', memory if self._loops else None, memory.state, place
 
     def _touch(self, memory: Memory) -> None:
@@ -168,7 +171,7 @@ class Program(Graph):
             self._before.setdefault(memory, memory.state)
 
     def _own(self, memory: Memory) -> Memory:
-        """The memory itself, which is about to change and should not stand for others."""
+        """Return the memory to write to; it must not replace others or be replaced."""
         target = self.standing_for(memory)
         if target is not memory or target.shared:
             self.is_sound = False
@@ -179,7 +182,7 @@ class Program(Graph):
         return target
 
     def _take_note(self, memory: Memory, value: float | None) -> None:
-        """Of what is stored: maybe always the same constant."""
+        """Update whether all values stored so far are the same constant."""
         if value is None or (memory.stored and memory.value != value):
             memory.value = None
             self._findings.varying.add(memory.number)
@@ -191,9 +194,9 @@ class Program(Graph):
     # Loops.
 
     def loop(self, first: Number, stop: Number, step: int = 1) -> Iterator[Index]:
-        """Record a loop while it is iterated over: it yields one number that stands for all.
+        """Record a loop while it is iterated over: it yields one index for all iterations.
 
-        Nothing is recorded where the loop never runs.
+        Nothing is recorded if the loop has no iterations.
         """
         values = between(first, stop, step)
         if len(values) == 0:
@@ -212,12 +215,12 @@ class Program(Graph):
             self._before = {}
 
     def _is_done(self, loop: Loop) -> bool:
-        """Whether what a loop leaves in its memories stands in others, which then take over."""
+        """Return whether other memories already hold a loop's results; they replace its own."""
         signature = Signature(loop, self.nodes, self._before)
         after = [(memory, memory.state) for memory in signature.changed]
         earlier = self._done.setdefault(signature.key, after)
         if earlier is after:
-            return not after  # what changes nothing is done
+            return not after  # a loop that changes nothing can be dropped
         pairs = [(memory, *other) for memory, other in zip(after, earlier, strict=True)]
         is_there = True
         for (memory, _), other, state in pairs:

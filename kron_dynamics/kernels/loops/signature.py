@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop does to memory, whatever the numbers of its nodes and memories are."""
+"""Comparison of loops by their effect on memory, independent of the numbering of nodes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from kron_dynamics.kernels.trace import Node
 
 
 class Signature:
-    """A description of a loop; loops with equal keys leave equal numbers in their memories.
+    """Canonical description of a loop; loops of equal keys leave equal values in their memories.
 
     Attributes:
-        key: what the loop does.
-        changed: the memories it changes, in the order in which it comes to them.
+        key: hashable description of the loop's statements.
+        changed: the memories it changes, in the order of their first occurrence.
     """
 
     def __init__(self, loop: Loop, nodes: Sequence[Node], states: Mapping[Memory, int]) -> None:
         """Describe a loop that has been recorded.
 
         Args:
-            loop: an outermost one.
-            nodes: of the program.
-            states: of all memories that it reads or changes, as they were before it.
+            loop: an outermost loop.
+            nodes: nodes of the program.
+            states: states of all memories that it reads or changes, before the loop.
         """
         self._nodes = nodes
         self._states = states
@@ -43,7 +43,7 @@ class Signature:
             self._counters[counter] = len(self._counters)
             bounds = self._number(counter.first), self._number(counter.stop), counter.step
             return bounds, tuple(self._statement(inner) for inner in statement.body)
-        assert isinstance(statement, Store)  # nothing is copied in a loop
+        assert isinstance(statement, Store)  # loops contain no copies
         memory, place = self._memory(statement.memory), self._place(statement.place)
         return memory, place, self._node(statement.node)
 
@@ -54,7 +54,7 @@ class Signature:
             return operation, self._memory(a), self._place(b)
         a, b = self._node(a), self._node(b)
         if operation in ('+', '*') and isinstance(a, int):
-            a, b = b, a  # in the order of their numbers: those of nodes outside may be any
+            a, b = b, a  # canonical order: node numbers outside the loop are arbitrary
         return operation, a, b
 
     def _node(self, number: int | None) -> Hashable:

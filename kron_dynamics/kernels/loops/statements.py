@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a program with loops consists of: memories, and statements that read and change them."""
+"""Elements of a program with loops: memories, and statements that read and change them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 
 from kron_dynamics.kernels.loops.indices import Counter, Number
 
-# A number for each axis of a memory.
+# Position of an element in a memory: an index for each axis.
 Place = tuple[Number, ...]
 
 
 @dataclass(eq=False, slots=True)
 class Memory:
-    """Numbers that a program reads or writes; equal only to itself.
+    """An array that a program reads or writes; compared by identity.
 
     Attributes:
-        number: memories are counted in the order in which they are made, -1 for constants.
-        shape: of the array they form.
-        argument: number of the argument they are, or None.
-        constants: what they are where no program writes them, or None.
-        state: stands for all of the present contents: equal where these are equal.
-        stored: whether anything was stored.
-        value: the one constant that was stored so far, or None.
-        folded: whether this constant was taken where the memory was to be read.
-        same: the memory that holds the same and stands for this one, or None.
-        shared: whether this one stands for others.
+        number: index in the order of creation; -1 for constants.
+        shape: shape of the array.
+        argument: index of the argument that the memory is, or None.
+        constants: the values if the memory is a table of constants, or None.
+        state: identifies the present contents; equal states mean equal contents.
+        stored: whether anything has been stored.
+        value: the constant, if all values stored so far equal it, or None.
+        folded: whether this constant has replaced a read of the memory.
+        same: memory with the same contents that replaces this one, or None.
+        shared: whether this memory replaces others.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """A node's value goes to a place in memory."""
+    """Stores a node's value at a place in memory."""
 
     memory: Memory
     place: Place
@@ -53,7 +53,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copy:
-    """All of a memory becomes what the source holds, or zero where there is none."""
+    """Copies a whole memory from a source, or fills it with zeros if there is none."""
 
     memory: Memory
     source: Memory | None
@@ -61,18 +61,18 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loop:
-    """Statements for every value of a counter."""
+    """Runs statements for every value of a counter."""
 
     counter: Counter
     body: list[Statement] = field(default_factory=list)
 
 
-# A number is that of a node: it is computed here.
+# An integer is the number of a node, which is computed at this point.
 Statement = int | Store | Copy | Loop
 
 
 def writers(body: Sequence[Statement]) -> Iterator[Store | Copy]:
-    """Yield all that changes memory, in loops too."""
+    """Yield all statements that change memory, including those in loops."""
     for statement in body:
         if isinstance(statement, Loop):
             yield from writers(statement.body)

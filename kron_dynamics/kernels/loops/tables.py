@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of a program with loops: structures of numbers by body, by position, or by both.
 
-A table keeps each number of the structure in a memory of its own, so that a loop over bodies
-runs along memory.
+Each number of the structure has a memory of its own (structure of arrays), so that loops over
+bodies access memory contiguously.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from kron_dynamics.kernels.loops.statements import Memory
 
 
 class Layout(NamedTuple):
-    """How a structure is made of numbers.
+    """Layout of a structure of numbers.
 
     Attributes:
         kind: its class: a dataclass, a tuple or `np.ndarray`; None for a number.
-        shape: of an array.
-        parts: layouts of the fields of a dataclass, or of a tuple's entries.
+        shape: shape of an array.
+        parts: layouts of the fields of a dataclass, or of the entries of a tuple.
     """
 
     kind: type[Any] | None = None
@@ -52,7 +52,7 @@ def take_apart(value: Any, numbers: list[Any]) -> Layout:
 
 
 def put_together(layout: Layout, numbers: Iterator[Any]) -> Any:
-    """Return the structure of a layout with the next of the numbers."""
+    """Return a structure of a layout, with numbers taken from an iterator."""
     if layout.kind is None:
         return next(numbers)
     if layout.kind is np.ndarray:
@@ -71,9 +71,9 @@ class Table:
         """Make a table.
 
         Args:
-            program: that reads and writes it.
-            shape: its number of rows, or of rows and columns.
-            offset: what is added to the number of a row.
+            program: the program that reads and writes it.
+            shape: number of rows, or of rows and columns.
+            offset: offset added to row indices.
         """
         self._program = program
         self._shape = shape
@@ -104,10 +104,10 @@ class Table:
 
 
 class PathTable:
-    """A `Table` by position on a path, or by body and position: the first use tells."""
+    """A `Table` by position on a path, or by body and position, as determined by its first use."""
 
     def __init__(self, program: Program, bodies: int, positions: int) -> None:
-        """Make a table of a program for so many bodies, with so many positions on a path."""
+        """Make a table for a number of bodies, and a largest number of positions on a path."""
         self._program = program
         self._bodies = bodies
         self._positions = positions
@@ -127,10 +127,10 @@ class PathTable:
 
 
 class ConstantTable:
-    """Structures of numbers that are known: a program reads them."""
+    """A table of structures of constants."""
 
     def __init__(self, program: Program, rows: Sequence[Any]) -> None:
-        """Keep a structure for each body or coordinate, all of one layout."""
+        """Store a structure for each body or coordinate, all of one layout."""
         listed: list[list[Any]] = []
         for row in rows:
             listed.append([])

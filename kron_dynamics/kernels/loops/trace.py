@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recording an equation once a loop instead of once a joint: for robots of many joints."""
+"""Recording of an equation once per loop instead of once per joint, for robots of many joints."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LoopTrace:
     Attributes:
         sizes: length of each argument.
         shapes: shape of each result.
-        nodes: operations; statements name them by their numbers.
+        nodes: operations; statements refer to them by number.
         body: the statements that the results need.
         results: memory of each result.
         operations: arithmetic operations, sines and cosines per state.
@@ -41,17 +41,17 @@ class LoopTrace:
         sizes: Sequence[int],
         in_body_axes: bool = False,
     ) -> None:
-        """Run a function on a model that stands for this one, and on arrays in memory.
+        """Run a function on a staged model and staged arrays.
 
-        It is run again where what was taken for a constant turns out to vary.
+        It is run again, with fewer assumptions, if a memory assumed constant turns out to vary.
 
         Args:
-            function: takes a model, then one array an argument; a tuple that it returns means
-                several results. It goes through the tree by the methods of `Traversal` alone.
+            function: function of a model and one array per argument; it returns a tuple if there
+                are several results. It must traverse the tree by the methods of `Traversal` only.
             model: the robot.
             sizes: length of each argument.
-            in_body_axes: whether results are in the axes of bodies. Where they are not, these
-                axes are chosen so that fewer operations are needed.
+            in_body_axes: whether results are in the axes of bodies. If not, these axes are
+                rotated so that fewer operations are needed.
         """
         model = with_python_numbers(model if in_body_axes else with_axes_along_z(model))
         findings = InvalidAssumptions()
@@ -72,7 +72,7 @@ class LoopTrace:
 
 
 def _results(program: Program, returned: Sequence[Any]) -> list[StagedArray]:
-    """Arrays, each all of a memory of its own, that hold what a function returned."""
+    """Return a function's results as arrays, each occupying the whole of its own memory."""
     results: list[StagedArray] = []
     for value in returned:
         if isinstance(value, StagedArray):
@@ -92,7 +92,7 @@ def _results(program: Program, returned: Sequence[Any]) -> list[StagedArray]:
 def _needed(
     body: Sequence[Statement], nodes: Sequence[Node], results: Sequence[Memory]
 ) -> list[Statement]:
-    """The statements that the results depend on."""
+    """Return the statements that the results depend on."""
     written: dict[Memory, list[int | Memory | None]] = {}
     for writer in writers(body):
         source = writer.node if isinstance(writer, Store) else writer.source
@@ -127,7 +127,7 @@ def _kept(body: Sequence[Statement], needed: set[int | Memory]) -> list[Statemen
 def _count(
     body: Sequence[Statement], nodes: Sequence[Node], counters: Mapping[Counter, IntArray]
 ) -> int:
-    """Operations of statements that run once for each entry of the counters' arrays."""
+    """Count the operations of statements that run once per entry of the counters' arrays."""
     runs = len(next(iter(counters.values()), [0]))
     count = sum(isinstance(s, int) and nodes[s][0] != 'load' for s in body) * runs
     for loop in body:
