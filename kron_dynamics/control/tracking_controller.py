@@ -198,11 +198,11 @@ class TrackingController:
         takes tens of milliseconds: a control loop plans with `references` instead.
 
         Args:
-            times: of the points after start_time, shape (K,), s.
+            times: times of the points after start_time, shape (K,), s.
             positions: shape (K, n), rad or m.
             velocities: shape (K, n), or None.
             accelerations: shape (K, n), or None.
-            start_time: on the states' clock, s.
+            start_time: start time on the states' clock, s.
 
         Raises:
             TrajectoryError: the reference is malformed, outside the limits, away from the present

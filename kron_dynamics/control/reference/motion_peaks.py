@@ -127,7 +127,7 @@ class MotionSamples:
         return found
 
     def reached(self, limits: Limits, share: float) -> FloatArray:
-        """Return for how long each quantity exceeds a share of its limit, shape (4, n), s."""
+        """Return for how long each quantity reaches a share of its limit, shape (4, n), s."""
         used = np.abs(self.values) >= share * np.stack(limits)[:, np.newaxis, np.newaxis]
         even = np.full(_SAMPLES, 1.0 / _SAMPLES)
         weights = _SHARES if used.shape[1] == _PLACES else even
