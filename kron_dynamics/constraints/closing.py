@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Positions and rates that obey the constraints, next to given ones."""
+"""Projection of positions and rates onto the constraints."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from kron_dynamics.typing import FloatArray
 
 TermsOf = Callable[[FloatArray, FloatArray, float], ConstraintTerms]
 
-# rad, or lengths over the robot's: closed, and as close as one gets.
+# Residuals, rad or lengths over the robot's: tolerance of a closed loop, and rounding level at
+# which the iteration stops.
 CLOSED = 1e-10
 _ROUNDING = 1e-14
-# Of one step, in the same unit: no step across to another way of assembling the loops.
+# Limit of a coordinate's change per step, in the same unit, so that a step does not reach another
+# assembly branch.
 _LONGEST_STEP = 0.2
 _STEPS = 200
-# Damping: of the first step that did not help, and its factors afterwards.
+# Levenberg-Marquardt damping after the first failed step, and its factors after a failed and a
+# successful step.
 _DAMPING, _MORE, _LESS = 1e-6, 10.0, 0.1
 _MOST_DAMPING = 1e6
 
@@ -35,21 +38,21 @@ def close_positions(
     t: float,
     held: Sequence[int] = (),
 ) -> FloatArray:
-    """Return coordinates next to q that close all loops, shape (n,).
+    """Return coordinates near q that close all loops, shape (n,).
 
-    Newton's steps, the shortest that close the linear conditions, damped where they do not help
-    (Levenberg and Marquardt) and never long: the robot stays in its branch.
+    By least-norm Newton steps, with Levenberg-Marquardt damping if a step does not reduce the
+    residual, and of limited length, so that the robot stays in its assembly branch.
 
     Args:
         system: the constraints.
-        terms_of: computes their terms.
-        q: where to start, shape (n,), rad or m.
+        terms_of: function that computes their terms.
+        q: initial guess, shape (n,), rad or m.
         t: time, s.
-        held: coordinates that stay as they are.
+        held: coordinates that do not change.
 
     Raises:
-        ConstraintError: the loops cannot be closed from there, or close the wrong way round; it
-            names the constraints and what remains.
+        ConstraintError: the loops cannot be closed from there, or close with a reversed axis; the
+            message names the constraints and the residuals.
     """
     at_rest, rows = np.zeros(len(q)), system.is_holonomic
     if not rows.any():
@@ -100,27 +103,28 @@ def _refuse_open(system: ConstraintSystem, phi: FloatArray, held: Sequence[int])
         return
     holonomic = np.flatnonzero(system.is_holonomic)
     names, units = [system.row_names[k] for k in holonomic], system.row_scale[holonomic]
-    told = dict[str, float]()
+    residuals = dict[str, float]()
     for k in np.flatnonzero(error > 0.05 * error.max()):
-        worst = told.get(names[k], 0.0)
-        told[names[k]] = max(worst, float(error[k] * units[k]))
+        worst = residuals.get(names[k], 0.0)
+        residuals[names[k]] = max(worst, float(error[k] * units[k]))
     which = ', '.join(
-        f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in told.items()
+        f"'{clipped(name)}' ({value:.3g} m or rad left)" for name, value in residuals.items()
     )
     kept = ''
     if held:
         joints = listed(system.model.joint_names[k] for k in held)
         kept = f' with {joints} held'
-    many = 'constraints cannot be met together' if len(told) > 1 else 'constraint cannot be met'
+    several = len(residuals) > 1
+    many = 'constraints cannot be met together' if several else 'constraint cannot be met'
     raise ConstraintError(
-        f'{many}{kept}: {which}, at best near this start; check frames, lengths and what is '
-        f'prescribed, or start nearer to a closed position'
+        f'{many}{kept}: {which}, the best found from this start; check frames, lengths and '
+        f'prescribed values, or start nearer to a closed position'
     )
 
 
 def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
     for constraint in system.constraints:
-        # Closed, axes of a hinge agree or are opposite; those of a weld may also be exchanged.
+        # A closed hinge has equal or opposite axes; a closed weld may also have permuted axes.
         if constraint.sense(system.model, q) < 0.5:
             raise constraint.refuse(
                 'closes with an axis the wrong way round from this start; start with the axes '
@@ -129,11 +133,11 @@ def _refuse_reversed(system: ConstraintSystem, q: FloatArray) -> None:
 
 
 def close_rates(system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray) -> FloatArray:
-    """Return the rates next to qd that obey the constraints, shape (n,), 1/s.
+    """Return the rates nearest to qd that satisfy the constraints, shape (n,), 1/s.
 
     Args:
         system: the constraints.
-        terms: theirs in the state.
+        terms: their terms in the state.
         qd: rates, shape (n,).
 
     Raises:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a constraint is: conditions A(q, t) qd = b(q, t) of rates.  [P] eqs. (5)-(7)."""
+"""Base class of constraints: scalar conditions A(q, t) qd = b(q, t).  [P] eqs. (5)-(7)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
 class ConstraintTerms(NamedTuple):
-    """A constraint in one state, [P] eq. (6), with k conditions in the unit of each row.
+    """The k conditions of a constraint in one state, [P] eq. (6), each row in its own unit.
 
     Attributes:
-        phi: what is left to close, shape (k,); 0 for conditions of rates alone.
-        A: shape (k, n); d phi/dq where the condition is one of positions.
-        b: shape (k,), -d phi/dt at rest.
+        phi: residuals of the positions, shape (k,); 0 for nonholonomic conditions.
+        A: shape (k, n); d phi/dq for holonomic conditions.
+        b: shape (k,); the partial time derivative -d phi/dt for holonomic conditions.
         A_dot: time derivative of A, shape (k, n).
         b_dot: time derivative of b, shape (k,).
     """
@@ -36,14 +36,14 @@ class ConstraintTerms(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """What a constraint's conditions f(q) = s(t) say of the mechanism alone.
+    """The time-independent part of conditions f(q) = s(t).
 
     Attributes:
-        f: shape (k,); zeros for conditions of rates.
+        f: shape (k,); zeros for nonholonomic conditions.
         A: df/dq, shape (k, n).
         A_dot: its time derivative, shape (k, n).
-        N: shape (k, 6): the wrench on link a for multipliers is N^T lambda, [force; moment] at
-            the point of a, base axes. Zeros where what holds the condition acts on joints.
+        N: shape (k, 6): the constraint wrench on link a is N^T lambda, [force; moment] at the
+            point of a, base axes. Zeros where the constraint force acts on joints.
     """
 
     f: ScalarArray
@@ -53,12 +53,12 @@ class Geometry(NamedTuple):
 
 
 class Constraint(ABC):
-    """Conditions on a robot's coordinates or rates; see `geometry` for those f(q) = s(t).
+    """Conditions on a robot's coordinates or rates; see `geometry` for the form f(q) = s(t).
 
     Attributes:
-        name: in messages and reports.
-        is_holonomic: whether the conditions are of positions.
-        signal: s(t), or of conditions of rates b(t).
+        name: name in messages and reports.
+        is_holonomic: whether the conditions are on positions, not on rates alone.
+        signal: s(t); b(t) for nonholonomic conditions.
     """
 
     name: str
@@ -77,11 +77,11 @@ class Constraint(ABC):
 
     @abstractmethod
     def check(self, model: RobotModel) -> None:
-        """Refuse a model that the constraint does not fit.
+        """Check that a model has the joints and links of the constraint.
 
         Raises:
-            ConstraintError: it names what the model does not have.
-            UnknownFrameError: likewise, of links.
+            ConstraintError: the model lacks a joint, which the message names.
+            UnknownFrameError: the model lacks a link, which the message names.
         """
 
     @abstractmethod
@@ -92,23 +92,23 @@ class Constraint(ABC):
         """
 
     def conditions(self, model: RobotModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
-        """Return f and A of `geometry` alone, shapes (k,) and (k, n), where that is quicker."""
+        """Return only f and A of `geometry`, shapes (k,) and (k, n); faster for some classes."""
         found = self.geometry(model, q, zeros_like(q, (model.n,)))
         return found.f, found.A
 
     def links(self) -> tuple[str, str] | None:
-        """Return links a and b between which the wrench of N acts, None where there is none.
+        """Return links a and b between which the wrench of N acts; None if there is no wrench.
 
-        The name of b is empty where it is the ground.
+        The name of b is empty for the ground.
         """
         return None
 
     def point(self) -> tuple[float, float, float]:
-        """Return the point of link a where the wrench acts, shape (3,), its frame, m."""
+        """Return the point where the wrench acts on link a, shape (3,), in a's frame, m."""
         return (0.0, 0.0, 0.0)
 
     def point_on_b(self, model: RobotModel, q: ArrayLike) -> ScalarArray:
-        """Return where the opposite wrench acts on link b, shape (3,), its frame, m.
+        """Return the point where the opposite wrench acts on link b, shape (3,), b's frame, m.
 
         Raises:
             ConstraintError: there is no link b.
@@ -116,11 +116,11 @@ class Constraint(ABC):
         raise self.refuse('has no second link')
 
     def sense(self, model: RobotModel, q: ArrayLike) -> float:
-        """Return what is negative where the conditions hold with an axis the wrong way round."""
+        """Return the least cosine between axes to be aligned; -1 if one is reversed, 1 if none."""
         return 1.0
 
     def terms(self, geometry: Geometry, t: float) -> ConstraintTerms:
-        """Return the constraint's terms at a time from its geometry, shapes (k,) and (k, n)."""
+        """Return the terms at time t (s) from the geometry, shapes (k,) and (k, n)."""
         order = 2 if self.is_holonomic else 1
         s = signal_derivatives(self.signal, t, self.size, self.name, order)
         f, A, A_dot, _ = (np.asarray(part, dtype=np.float64) for part in geometry)
@@ -128,10 +128,10 @@ class Constraint(ABC):
         return ConstraintTerms(phi, A, s[-2], A_dot, s[-1])
 
     def known_link(self, model: RobotModel, link: str) -> None:
-        """Refuse a link that the model does not have.
+        """Check that the model has a link.
 
         Raises:
-            UnknownFrameError: it names constraint and link.
+            UnknownFrameError: it does not; the message names constraint and link.
         """
         try:
             model.frame(link)
@@ -139,7 +139,7 @@ class Constraint(ABC):
             raise UnknownFrameError(f'{named("constraint", self.name)}: {error}') from None
 
     def coordinate(self, model: RobotModel, joint: str) -> int:
-        """Return the number of a joint's coordinate.
+        """Return the index of a joint's coordinate.
 
         Raises:
             ConstraintError: the model has no such coordinate.
@@ -152,5 +152,5 @@ class Constraint(ABC):
         return model.joint_names.index(joint)
 
     def refuse(self, complaint: str) -> ConstraintError:
-        """Return the error of something that is wrong with the constraint."""
+        """Return an error whose message has the constraint's name and the complaint."""
         return ConstraintError(f'{named("constraint", self.name)} {complaint}')

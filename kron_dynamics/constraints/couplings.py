@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions of joints: gears and screws, cams, and motions that are prescribed."""
+"""Constraints between joint coordinates: gears and screws, cams, and prescribed motions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _check_unit(constraint: Coupling | PolynomialCoupling) -> None:
 
 @dataclass(frozen=True)
 class Coupling(Constraint):
-    """A linear coupling: the sum of ratio times position is s(t), a gear, screw or differential.
+    """A linear coupling: the sum of ratio times position is s(t); a gear, screw or differential.
 
     Attributes:
-        name: in messages and reports.
+        name: name in messages and reports.
         ratios: factor of each joint, by joint name: ``{'motor': 1.0, 'wheel': -12.0}``.
         signal: s, a number or a function of time, in the unit of ratio times position.
-        unit: of the condition, 'rad', 'm' or '1'.
+        unit: unit of the condition, 'rad', 'm' or '1'.
     """
 
     name: str
@@ -43,14 +43,14 @@ class Coupling(Constraint):
     unit: str = field(default='rad', kw_only=True)
 
     def __post_init__(self) -> None:
-        """Look at the ratios."""
+        """Check the ratios."""
         if not isinstance(self.ratios, Mapping) or not self.ratios:
             raise self.refuse(f'has ratios {self.ratios!r}, expected numbers by joint')
         for joint, ratio in self.ratios.items():
             if real_number(ratio, f'ratio of {joint} in {self.name}') == 0.0:
                 raise self.refuse(f"has ratio 0 of joint '{joint}', expected another number")
         _check_unit(self)
-        # Sorted, so that equal couplings have one description.
+        # Sorted, so that equal couplings have the same description.
         object.__setattr__(self, 'ratios', dict(sorted(self.ratios.items())))
 
     @property
@@ -59,7 +59,7 @@ class Coupling(Constraint):
         return (self.unit,)
 
     def check(self, model: RobotModel) -> None:
-        """Refuse a model without the joints."""
+        """Check that the model has the joints."""
         for joint in self.ratios:
             self.coordinate(model, joint)
 
@@ -77,12 +77,12 @@ class PolynomialCoupling(Constraint):
     """A cam: one joint's position is a polynomial of another's, sum of c_k (x - about)^k.
 
     Attributes:
-        name: in messages and reports.
-        joint: whose position the polynomial gives.
+        name: name in messages and reports.
+        joint: joint whose position is the value of the polynomial.
         driver: joint whose position is x.
-        coefficients: c_0, c_1, ..., in the unit of the joint over that of x^k.
-        about: subtracted from x, rad or m.
-        unit: of the condition, which is that of the joint: 'rad', 'm' or '1'.
+        coefficients: c_0, c_1, ..., in the unit of the joint over the unit of x^k.
+        about: offset subtracted from x, rad or m.
+        unit: unit of the condition and of the joint: 'rad', 'm' or '1'.
     """
 
     name: str
@@ -93,7 +93,7 @@ class PolynomialCoupling(Constraint):
     unit: str = field(default='rad', kw_only=True)
 
     def __post_init__(self) -> None:
-        """Look at the joints and numbers."""
+        """Check the joints and numbers."""
         if self.joint == self.driver:
             raise self.refuse(f"has joint '{clipped(self.joint)}' twice, expected two joints")
         given = finite_array(self.coefficients, f'coefficients of {self.name}')
@@ -109,7 +109,7 @@ class PolynomialCoupling(Constraint):
         return (self.unit,)
 
     def check(self, model: RobotModel) -> None:
-        """Refuse a model without the joints."""
+        """Check that the model has the joints."""
         for joint in (self.joint, self.driver):
             self.coordinate(model, joint)
 
@@ -118,7 +118,7 @@ class PolynomialCoupling(Constraint):
         q, qd = as_scalars(q), as_scalars(qd)
         joint, driver = (self.coordinate(model, name) for name in (self.joint, self.driver))
         x = q[driver] - self.about
-        # Horner's scheme, of the polynomial with its first two derivatives by x.
+        # Horner's scheme for the polynomial and its first two derivatives with respect to x.
         value, slope, bend = self.coefficients[-1], 0.0, 0.0
         for c in reversed(self.coefficients[:-1]):
             value, slope, bend = value * x + c, slope * x + value, bend * x + 2 * slope
@@ -130,11 +130,11 @@ class PolynomialCoupling(Constraint):
 
 @dataclass(frozen=True)
 class PrescribedMotion(Coupling):
-    """A joint that moves as a function of time says: ``PrescribedMotion('crank', 'j1', s)``.
+    """A joint with prescribed position: ``PrescribedMotion('crank', 'j1', s)``.
 
     Attributes:
-        name: in messages and reports.
-        ratios: the joint's name; kept as a coupling with the ratio 1.
+        name: name in messages and reports.
+        ratios: ratio 1 by the joint's name: a coupling of one joint.
         signal: position over time, rad or m: a function, or a number for a locked joint.
     """
 

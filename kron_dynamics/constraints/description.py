@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints of a robot as a file: what stands beside a URDF, which can only be a tree."""
+"""Constraint descriptions in YAML, which complement a URDF, as a URDF can only be a tree."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from kron_dynamics.exceptions import ModelError
 from kron_dynamics.messages import named, shown
 from kron_dynamics.model.entries import POSITIVE, Entries, described_entries
 
-# Key of another description, which the rest is said beside.
+# Key with the path of another description that this one complements.
 FROM = 'from'
 _UNITS = ('rad', 'm', '1')
 
 
 @dataclass(frozen=True)
 class ConstraintDescription:
-    """What a description of constraints says.
+    """Contents of a constraint description.
 
     Attributes:
-        constraints: in the order of the description.
-        start: coordinates by joint name, rad or m, near which the loops close.
-        hold: joints that stay as in `start` while the loops are closed.
+        constraints: the constraints, in the order of the description.
+        start: initial guess for closing the loops, coordinates by joint name, rad or m.
+        hold: joints that keep their `start` position while the loops are closed.
         independent: joints whose rates are the independent speeds, or None.
         actuated: joints with an actuator, or None for all.
     """
@@ -51,16 +51,16 @@ class ConstraintDescription:
 
 
 def described_constraints(file: str, values: object) -> ConstraintDescription:
-    """Return the constraints that a description in this package's own keys names.
+    """Return the constraints of a description in this package's own format.
 
     Args:
         file: name of the description, for messages.
-        values: what it holds.
+        values: contents of the description.
 
     Raises:
         ModelError: an entry is unknown, missing or wrong; the message names file, constraint and
             key.
-        ConstraintError: a constraint is none by its values; the message names it.
+        ConstraintError: the values of a constraint are invalid; the message names it.
     """
     keys = FROM, 'start', 'hold', 'independent', 'actuated'
     if isinstance(values, Mapping) and FROM in values and 'constraints' not in values:
@@ -177,7 +177,7 @@ def _wheel(own: Entries, name: str) -> Constraint:
     return RollingWheel(name, _text(own, 'link'), own.number('radius', POSITIVE), normal)
 
 
-# Keys and maker of each type.
+# Keys and constructor of each type.
 _KINDS: dict[str, tuple[tuple[str, ...], Callable[[Entries, str], Constraint]]] = {
     'point': (('a', 'b', 'components'), _point),
     'hinge': (('a', 'b'), _loop(HingeLoop)),

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loop closures: conditions between a frame on one link and a frame on another.
+"""Loop closures: constraints between a frame on one link and a frame on another.
 
-With the pose of frame a as seen from frame b, [v; omega] = J qd its twist and H = dJ/dq: only the
-joints of the loop have a part in these.
+They are formulated in the pose of frame a relative to frame b, its twist [v; omega] = J qd and
+H = dJ/dq, which depend on the joints of the loop only.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _UP = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Attachment:
-    """A frame on a link, with its z along the axis that matters.
+    """A frame on a link, with z along the axis of the constraint.
 
     Attributes:
         link: name of the link.
         point: origin, in the link's frame, m.
-        axis: direction of z in the link's axes; x and y are those nearest to the link's own, so
-            that by default all are the link's.
-        rpy: roll, pitch and yaw of the frame in the link's axes instead, as in a URDF, rad.
+        axis: direction of z in the link's axes. The frame is rotated from the link's axes by the
+            smallest angle; by default it has the link's axes.
+        rpy: alternative to `axis`: roll, pitch and yaw of the frame as in a URDF, rad.
     """
 
     link: str
@@ -54,14 +54,14 @@ class Attachment:
     rpy: Triple | None = None
 
     def rotation(self) -> FloatArray:
-        """Return the frame's axes in those of the link, shape (3, 3)."""
+        """Return the frame's axes in the link's axes, shape (3, 3)."""
         if self.rpy is not None:
             return placement(urdf.Pose(xyz=(0.0, 0.0, 0.0), rpy=list(self.rpy)))[0]
         x, y, z = np.asarray(self.axis, dtype=float) / norm(self.axis)
         across = x * x + y * y
         if across == 0.0:
             return np.diag([1.0, np.sign(z), np.sign(z)])
-        # The shortest turn of z; 1 + z loses its digits where z is nearly -1.
+        # The smallest rotation of z; 1 / (1 + z), rewritten where 1 + z cancels near z = -1.
         less = (1 - z) / across if z < 0 else 1 / (1 + z)
         return np.array(
             [
@@ -73,11 +73,11 @@ class Attachment:
 
 
 class _Placed(NamedTuple):
-    """Frame a as seen from frame b, in the axes of b.
+    """Pose and Jacobian of frame a relative to frame b, in the axes of b.
 
     Attributes:
-        p: place, shape (3,), m.
-        R: axes, shape (3, 3).
+        p: position, shape (3,), m.
+        R: rotation, shape (3, 3).
         J: [v; omega] per unit rates, shape (6, n).
     """
 
@@ -87,13 +87,13 @@ class _Placed(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """The rates of the same, and where that is.
+    """Motion of frame a relative to frame b, in the axes of b.
 
     Attributes:
-        J_dot: shape (6, n).
-        v: of the origin of a, shape (3,), m/s.
-        omega: shape (3,), rad/s.
-        to_base: axes of b in those of the base, shape (3, 3).
+        J_dot: time derivative of J, shape (6, n).
+        v: velocity of the origin of a, shape (3,), m/s.
+        omega: angular velocity of a, shape (3,), rad/s.
+        to_base: axes of b in base axes, shape (3, 3).
     """
 
     J_dot: ScalarArray
@@ -104,13 +104,14 @@ class _Moving(NamedTuple):
 
 @dataclass(frozen=True)
 class _Loop(Constraint):
-    """What all closures share.
+    """Base class of the loop closures.
 
     Attributes:
-        name: in messages and reports.
+        name: name in messages and reports.
         a: frame on one link.
-        b: frame on the other.
-        signal: of `units`, what the conditions' left-hand sides shall be, or a function of time.
+        b: frame on the other link.
+        signal: required values of the conditions' left-hand sides, in `units`, or a function of
+            time.
     """
 
     name: str
@@ -143,7 +144,7 @@ class _Loop(Constraint):
         return self.a, self.b  # type: ignore[return-value]
 
     def check(self, model: RobotModel) -> None:
-        """Refuse a model without the links, or a closure of a body with itself."""
+        """Check that the model has the links, and that they are on different bodies."""
         bodies = []
         for frame in self._frames:
             self.known_link(model, frame.link)
@@ -189,16 +190,16 @@ class _Loop(Constraint):
         )
 
     def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
-        """Pairs (t, w): axis t of b and axis w of a stay perpendicular."""
+        """Return pairs (t, w): axis t of b and axis w of a stay perpendicular."""
         return ()
 
     def _places(self) -> tuple[ScalarArray, ...]:
-        """Axes of b along which the origins stay together."""
+        """Return the axes of b along which the origins coincide."""
         return _X, _Y, _Z
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Unit of each condition: m of places, then rad of directions."""
+        """Unit of each condition: m for positions, then rad for directions."""
         return ('m',) * len(self._places()) + ('rad',) * len(self._aligned())
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
@@ -212,25 +213,25 @@ class _Loop(Constraint):
         return Geometry(f, rows @ placed.J, rates @ placed.J + rows @ moving.J_dot, base)
 
     def conditions(self, model: RobotModel, q: ArrayLike) -> tuple[ScalarArray, ScalarArray]:
-        """Return f and A, shapes (k,) and (k, n); no second derivatives are needed for them."""
+        """Return f and A, shapes (k,) and (k, n), without second derivatives."""
         placed = self._placed(model, q)
         f, rows = self._closed(placed)
         return f, rows @ placed.J
 
     def _closed(self, placed: _Placed) -> tuple[ScalarArray, ScalarArray]:
-        """f, shape (k,), and its derivatives by place and direction, (k, 6); in axes of b."""
+        """Return f, shape (k,), and the rows that map [v; omega] to df/dt, (k, 6), axes of b."""
         nothing = np.zeros(3, dtype=int)
         f = [axis @ placed.p for axis in self._places()]
         rows = [np.concatenate([axis, nothing]) for axis in self._places()]
         for t, axis in self._aligned():
-            # d(t . w)/dt = omega . (w x t), and w turns with frame a.
+            # d(t . w)/dt = omega . (w x t), as w rotates with frame a.
             w = placed.R @ axis
             f.append(t @ w)
             rows.append(np.concatenate([nothing, cross(w, t)]))
         return np.array(f), np.array(rows)
 
     def _rates(self, placed: _Placed, moving: _Moving) -> ScalarArray:
-        """Time derivatives of the rows of `_closed`, shape (k, 6)."""
+        """Return the time derivatives of the rows of `_closed`, shape (k, 6)."""
         nothing = np.zeros(3, dtype=int)
         rates = [np.concatenate([nothing, nothing]) for _ in self._places()]
         for t, axis in self._aligned():
@@ -239,7 +240,7 @@ class _Loop(Constraint):
         return np.array(rates)
 
     def sense(self, model: RobotModel, q: ArrayLike) -> float:
-        """Return the least cosine between axes that shall be parallel."""
+        """Return the least cosine between axes that must be parallel."""
         if not self._aligned():
             return 1.0
         R = self._placed(model, q).R
@@ -248,24 +249,26 @@ class _Loop(Constraint):
 
 
 def _turned(turn: FloatArray, rows: ScalarArray) -> ScalarArray:
-    """Rows of a Jacobian, (6, n), in axes that are given in those of the link."""
+    """Return a Jacobian, (6, n), in axes whose rotation relative to the present ones is given."""
     return np.concatenate([turn.T @ rows[:3], turn.T @ rows[3:]])
 
 
 @dataclass(frozen=True)
 class PointLoop(_Loop):
-    """The origins of two frames stay together: a ball joint, or a pin of a planar mechanism.
+    """The origins of two frames coincide: a ball joint, or a pin of a planar mechanism.
 
     Attributes:
-        components: of the vector from b to a in the axes of b that are held: 'xyz', 'xy', ...
-        base_axes: whether components are in base axes; then lambda is the force on a in these.
+        components: constrained components, in the axes of b, of the vector from b to a: 'xyz',
+            'xy', ...
+        base_axes: whether components are in base axes instead; lambda is then the force on a in
+            base axes.
     """
 
     components: str = field(default='xyz', kw_only=True)
     base_axes: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Look at the frames and components."""
+        """Check the frames and components."""
         super().__post_init__()
         given = self.components
         is_text = isinstance(given, str) and given != ''
@@ -273,7 +276,7 @@ class PointLoop(_Loop):
             raise self.refuse(f"has components {given!r}, expected some of 'xyz'")
 
     def point_on_b(self, model: RobotModel, q: ArrayLike) -> ScalarArray:
-        """Return where the opposite force acts, in the frame of b's link, shape (3,), m."""
+        """Return the point of action of the opposite force in b's link frame, shape (3,), m."""
         if not self.base_axes:
             return super().point_on_b(model, q)
         return np.asarray(self._frames[1].point, dtype=float)
@@ -305,7 +308,7 @@ class PointLoop(_Loop):
     def _apart(
         self, function: Callable[..., ScalarArray], model: RobotModel, q: ArrayLike
     ) -> ScalarArray:
-        """What a function of kinematics gives for a, less what it gives for b; in base axes."""
+        """Return the difference of a kinematic quantity of a and b relative to the base."""
         a, b = self._frames
         root = model.root_link
         difference: ScalarArray = function(model, q, a.link, root, point=a.point) - function(
@@ -316,7 +319,7 @@ class PointLoop(_Loop):
 
 @dataclass(frozen=True)
 class HingeLoop(_Loop):
-    """The origins stay together and the z axes parallel: a pin, five conditions."""
+    """The origins coincide and the z axes are parallel: a pin, five conditions."""
 
     def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
         return (_X, _Z), (_Y, _Z)
@@ -324,7 +327,7 @@ class HingeLoop(_Loop):
 
 @dataclass(frozen=True)
 class PlanarLoop(_Loop):
-    """The origin of a stays in the xy plane of b and the z axes parallel: three conditions."""
+    """The origin of a stays in the xy plane of b, z axes parallel: three conditions."""
 
     def _places(self) -> tuple[ScalarArray, ...]:
         return (_Z,)
@@ -335,7 +338,7 @@ class PlanarLoop(_Loop):
 
 @dataclass(frozen=True)
 class WeldLoop(_Loop):
-    """The two frames are one: six conditions."""
+    """The two frames coincide: six conditions."""
 
     def _aligned(self) -> tuple[tuple[ScalarArray, ScalarArray], ...]:
         return (_Z, _Y), (_X, _Z), (_Y, _X)
@@ -343,7 +346,7 @@ class WeldLoop(_Loop):
 
 @dataclass(frozen=True)
 class SliderLoop(WeldLoop):
-    """The origin of a stays on the z axis of b, and all axes parallel: five conditions."""
+    """The origin of a stays on the z axis of b, all axes parallel: five conditions."""
 
     def _places(self) -> tuple[ScalarArray, ...]:
         return _X, _Y
@@ -351,18 +354,18 @@ class SliderLoop(WeldLoop):
 
 @dataclass(frozen=True)
 class DistanceLoop(_Loop):
-    """The origins stay at a distance: a rod without mass between two ball joints.
+    """The origins keep a distance: a massless rod between two ball joints.
 
-    The condition is (p.p - length^2)/(2 length) = 0: near its zero the distance minus the length.
+    The condition is (p.p - length^2)/(2 length) = 0, near its zero the distance minus the length.
 
     Attributes:
-        length: of the rod, m.
+        length: length of the rod, m.
     """
 
     length: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Look at the frames and the length."""
+        """Check the frames and the length."""
         super().__post_init__()
         if not real_number(self.length, f'length of {self.name}') > 0.0:
             raise self.refuse(f'has length {self.length!r}, expected more than 0 m')

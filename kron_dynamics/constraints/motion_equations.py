@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion of a constrained robot, from M, c + g and the constraints.  [P] section 4.
 
-``M qdd + c + g = tau + A^T lambda`` with ``qd = B u + d``: B^T takes lambda out,
+``M qdd + c + g = tau + A^T lambda`` with ``qd = B u + d``: B^T eliminates lambda,
 
     B^T M B du/dt + B^T (M gamma + c + g) = B^T tau,    gamma = dB/dt u + dd/dt.
 
-Leaving gamma out, as one reads [P] eq. (46) easily, is wrong wherever B depends on q.
+Omitting gamma, as a quick reading of [P] eq. (46) suggests, is wrong wherever B depends on q.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from kron_dynamics.exceptions import ConstraintError, ParameterError
 from kron_dynamics.messages import clipped, listed, shown
 from kron_dynamics.typing import FloatArray
 
-# Relative to the terms it is made of: what accelerations may miss of the constraints.
+# Tolerance of the residual A qdd + dA/dt qd - db/dt, relative to its terms.
 _ADMISSIBLE = 1e-7
-# Relative to the efforts of the motion: what actuators cannot give.
+# Tolerance of the generalized force that actuators cannot provide, relative to the motion's.
 _ACHIEVABLE = 1e-8
 
 
 class ConstrainedMotion(NamedTuple):
-    """What forward dynamics gives.
+    """Result of forward dynamics.
 
     Attributes:
         qdd: accelerations, shape (n,), rad/s^2 or m/s^2.
@@ -45,15 +45,15 @@ class ConstrainedMotion(NamedTuple):
 def independent_acceleration(
     M: FloatArray, speeds: Speeds, generalized_force: FloatArray
 ) -> FloatArray:
-    """Return du/dt, shape (m,), of the force tau - c - g.  [P] eqs. (10), (11), (39), (42)-(46).
+    """Return du/dt, shape (m,), for the force tau - c - g.  [P] eqs. (10), (11), (39), (42)-(46).
 
     Args:
         M: mass matrix, shape (n, n).
         speeds: B, d and gamma.
-        generalized_force: shape (n,), N m or N.
+        generalized_force: tau - c - g, shape (n,), N m or N.
 
     Raises:
-        ConstraintError: an independent speed moves no mass.
+        ConstraintError: the reduced mass matrix is singular.
     """
     reduced = speeds.B.T @ M @ speeds.B
     force = speeds.B.T @ (generalized_force - M @ speeds.gamma)
@@ -63,7 +63,7 @@ def independent_acceleration(
     if len(values) and values[0] <= 4 * len(values) * np.finfo(float).eps * max(values[-1], 1.0):
         raise ConstraintError(
             'the robot can move within its constraints without moving mass: forward dynamics has '
-            'no answer; give its links masses and inertias'
+            'no solution; give its links masses and inertias'
         )
     acceleration: FloatArray = vectors @ ((vectors.T @ (force / scale)) / values) / scale
     return acceleration
@@ -74,15 +74,14 @@ def multipliers(
 ) -> FloatArray:
     """Return lambda with A^T lambda = M qdd + c + g - tau, shape (k,).
 
-    Of conditions that say the same it is the smallest, moments and forces times the robot's
-    length weighing alike: then single multipliers have no meaning of their own, but their sum in
-    A^T lambda has.
+    With redundant conditions it is the least-norm solution, where moments compare with forces
+    times the robot's length. Individual multipliers are then not determined, but A^T lambda is.
 
     Args:
         system: the constraints.
         A: shape (k, n).
         force: M qdd + c + g - tau, shape (n,), N m or N.
-        rank: of A.
+        rank: rank of A.
     """
     left, values, right = np.linalg.svd(system.scaled(A).T, full_matrices=False)
     used = np.arange(len(values)) < rank
@@ -112,20 +111,21 @@ def actuator_efforts(
     actuated: Sequence[int],
     weights: FloatArray,
 ) -> FloatArray:
-    """Return efforts of actuated joints, shape (k,), with B^T S tau = B^T force.
+    """Return efforts tau of a actuated joints, shape (a,), with B_a^T tau = B^T force.
 
-    Where there are more actuators than degrees of freedom, those with the least sum of
-    weight times effort squared.
+    If there are more actuators than degrees of freedom, the sum of weight times effort squared is
+    least.
 
     Args:
         system: the constraints.
-        speeds: B.
+        speeds: has B.
         force: M qdd + c + g, shape (n,), N m or N.
         actuated: coordinates of the actuators.
-        weights: of each, shape (k,), positive.
+        weights: weight of each effort, shape (a,), positive.
 
     Raises:
-        ConstraintError: the actuators cannot give this force; it names joints that lack an effort.
+        ConstraintError: the actuators cannot provide this force; the message names joints that
+            lack an effort.
     """
     m = speeds.B.shape[1]
     C, roots = system.column_scale, np.sqrt(weights)
@@ -141,10 +141,10 @@ def actuator_efforts(
     missing = wanted - transmission @ efforts
     scale = float((np.abs(speeds.B).T @ np.abs(force) / units).max(initial=0.0))
     if m and np.abs(missing).max() > _ACHIEVABLE * max(scale, 1e-12):
-        # Efforts of the other joints with the same virtual work, the least.
+        # The least efforts of all joints that provide the missing generalized force.
         lacking = np.linalg.lstsq(speeds.B.T / units[:, None], missing, rcond=None)[0]
         worst = np.argsort(-np.abs(lacking))[:3]
-        told = [
+        lacks = [
             f"'{system.model.joint_names[k]}' ({lacking[k]:.3g})"
             for k in worst
             if abs(lacking[k]) > 0.1 * np.abs(lacking).max()
@@ -152,7 +152,7 @@ def actuator_efforts(
         names = listed(repr(system.model.joint_names[k]) for k in actuated)
         raise ConstraintError(
             f'the actuated joints {names} cannot cause this motion of {m} degrees of freedom: '
-            f'efforts are lacking at {", ".join(told)} N m or N'
+            f'efforts are lacking at {", ".join(lacks)} N m or N'
         )
     return efforts
 
@@ -161,7 +161,7 @@ def effort_weights(actuated: Sequence[str], given: Mapping[str, float] | None) -
     """Return the weight of each actuated joint's effort, shape (k,): 1, or as given.
 
     Raises:
-        ParameterError: a weight is not positive, or of no actuated joint.
+        ParameterError: a weight is not positive, or its joint is not actuated.
     """
     weights = dict.fromkeys(actuated, 1.0)
     for joint, value in (given or {}).items():
@@ -177,10 +177,10 @@ def effort_weights(actuated: Sequence[str], given: Mapping[str, float] | None) -
 def refuse_inadmissible(
     system: ConstraintSystem, terms: ConstraintTerms, qd: FloatArray, qdd: FloatArray
 ) -> None:
-    """Refuse accelerations, shape (n,), for which A qdd + dA/dt qd is not db/dt.
+    """Check that accelerations qdd, shape (n,), satisfy A qdd + dA/dt qd = db/dt.
 
     Raises:
-        ConstraintError: it names the constraint that they miss most.
+        ConstraintError: they do not; the message names the constraint with the largest residual.
     """
     if not len(terms.b):
         return

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions that a user gives as functions A(q, t) and b(q, t).  [P] eqs. (5), (6)."""
+"""Constraints given by the user as functions A(q, t) and b(q, t).  [P] eqs. (5), (6)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Function = Callable[[Any, Any], Any]
 
 
 def at_rest(q: Any, t: Any) -> float:
-    """Return 0, whatever the state: b of conditions that do not move."""
+    """Return b = 0 of scleronomic conditions."""
     return 0.0
 
 
 @dataclass(frozen=True)
 class Pfaffian(Constraint):
-    """A(q, t) qd = b(q, t), with functions of +, -, *, /, whole powers, sin, cos and tanh.
+    """A(q, t) qd = b(q, t), with functions of +, -, *, /, integer powers, sin, cos and tanh.
 
-    Their derivatives are exact; see `kron_dynamics.dual`. What holds the conditions acts on the
-    joints: `reactions` has no wrench of it on a link.
+    Their derivatives are exact; see `kron_dynamics.dual`. The constraint forces act on the joints,
+    so that `reactions` has no wrench for them.
 
     Attributes:
-        name: in messages and reports.
+        name: name in messages and reports.
         A: function of q, shape (n,), and t, s, with values of shape (k, n).
-        b: function with values of shape (k,).
+        b: function of the same arguments with values of shape (k,).
         row_units: unit of each condition, times 1/s: 'm', 'rad' or '1'.
-        phi: function with values of shape (k,) whose derivative by q is A, and by t -b; None
-            where the conditions are of rates alone.
+        phi: function of the same arguments with values of shape (k,), with d phi/dq = A and
+            d phi/dt = -b; None for nonholonomic conditions.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Pfaffian(Constraint):
 
     @property
     def is_holonomic(self) -> bool:  # type: ignore[override]
-        """Whether the conditions are of positions."""
+        """Whether the conditions are on positions."""
         return self.phi is not None
 
     @property
@@ -58,18 +58,18 @@ class Pfaffian(Constraint):
         return self.row_units
 
     def check(self, model: RobotModel) -> None:
-        """Refuse functions that do not give numbers of the right shape."""
+        """Check that the functions return finite numbers of the right shape."""
         self.evaluate(np.zeros(model.n), np.zeros(model.n), 0.0)
 
     def geometry(self, model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Geometry:
-        """Refuse: A depends on time too; see `evaluate`."""
-        raise self.refuse('is known by functions of q and t only')
+        """Raise an error, as A also depends on time; see `evaluate`."""
+        raise self.refuse('is defined by functions of q and t only')
 
     def evaluate(self, q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
         """Return the constraint's terms in a state, shapes (k,) and (k, n).
 
         Raises:
-            ConstraintError: a function does not give numbers of the right shape.
+            ConstraintError: a function does not return finite numbers of the right shape.
         """
         k, n = self.size, len(q)
         A, A_dot = self._along(self.A, 'A', q, qd, t, (k, n))
@@ -88,7 +88,7 @@ class Pfaffian(Constraint):
         t: float,
         shape: tuple[int, ...],
     ) -> tuple[FloatArray, FloatArray]:
-        """Value and time derivative along the motion."""
+        """Return `along_motion` of a function, named in messages with the constraint."""
         return along_motion(f'{named("constraint", self.name)}: {what}', function, q, qd, t, shape)
 
 
@@ -100,18 +100,18 @@ def along_motion(
     t: float,
     shape: tuple[int, ...],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the value of a function of q and t, and its time derivative, of a shape.
+    """Return the value and the time derivative of a function of q and t, each of a shape.
 
     Args:
-        what: to call it in messages.
-        function: of q, shape (n,), and t.
+        what: name of the function in messages.
+        function: function of q, shape (n,), and t.
         q: coordinates, shape (n,).
         qd: their rates, shape (n,).
         t: time, s.
-        shape: of its values; a number stands for all of them.
+        shape: expected shape of its values; a scalar value is broadcast to it.
 
     Raises:
-        ConstraintError: it does not give numbers of that shape.
+        ConstraintError: the function does not return finite numbers of that shape.
     """
     try:
         value, rate = jacobian_of(lambda x: function(q + qd * x[0], t + x[0]), np.zeros(1))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many conditions are independent, which say what others say, and how far a singularity is."""
+"""Rank of the constraints, redundant conditions, and distance to a singularity."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from kron_dynamics.exceptions import ConstraintError, SingularConstraintError
 from kron_dynamics.messages import listed
 from kron_dynamics.typing import FloatArray
 
-# rad, or lengths over the robot's: how far the states are in which the rank is looked at besides.
+# The rank is also determined in this number of states at this distance (rad, or lengths over the
+# robot's), which are unlikely to be singular if the given state is.
 _NEIGHBOURHOOD = 0.05
 _NEIGHBOURS = 4
-# Of the smallest singular value: a start nearer to a singularity has no digits left.
+# Smallest singular value below which a state counts as singular: too few digits would be left.
 _AT_SINGULARITY = 1e-6
 
 
@@ -29,12 +30,13 @@ class ConstraintReport(NamedTuple):
 
     Attributes:
         conditions: number of conditions.
-        rank: how many of them are independent.
-        degrees_of_freedom: independent speeds that are left.
-        redundant: by constraint, how many of its conditions those before it, and its own, imply.
-        singular_value: the smallest one of those that count, of A with angles in rad and lengths
-            over the robot's: 0 at a singularity.
-        direction: by joint, the motion, without unit, that the conditions hold least.
+        rank: number of independent conditions.
+        degrees_of_freedom: number of independent speeds.
+        redundant: number of redundant conditions by constraint; a condition is redundant if it
+            follows from those of previous constraints and the others of its own.
+        singular_value: smallest nonzero singular value, the one of index `rank`, of A with angles
+            in rad and lengths over the robot's; 0 at a singularity.
+        direction: dimensionless motion that the conditions restrict least, by joint.
     """
 
     conditions: int
@@ -48,11 +50,11 @@ class ConstraintReport(NamedTuple):
 def generic_rank(system: ConstraintSystem, terms_of: TermsOf, q: FloatArray, t: float) -> int:
     """Return the number of independent conditions around a closed position.
 
-    In the position itself and in some near it: a singularity has fewer than these.
+    It is the largest rank of the position and of some near it; a singularity has a smaller one.
 
     Args:
         system: the constraints.
-        terms_of: computes their terms.
+        terms_of: function that computes their terms.
         q: closed position, shape (n,), rad or m.
         t: time, s.
 
@@ -87,10 +89,11 @@ def _rank(values: npt.NDArray[np.floating[Any]], tolerance: float = RANK_TOLERAN
 
 
 def refuse_singular(system: ConstraintSystem, A: FloatArray, rank: int) -> None:
-    """Refuse a state in which A without units, shape (k, n), has less than its rank.
+    """Check that dimensionless A, shape (k, n), has the given rank in a state.
 
     Raises:
-        SingularConstraintError: it names the constraints and the joints that are free there.
+        SingularConstraintError: it has not; the message names the constraints, and the joints
+            that are free there.
     """
     if rank == 0:
         return
@@ -106,17 +109,17 @@ def refuse_singular(system: ConstraintSystem, A: FloatArray, rank: int) -> None:
     raise SingularConstraintError(
         f'constraints {listed(map(repr, names))} are at a singularity: smallest singular value '
         f'{values[rank - 1]:.2g} of {rank}, expected above {_AT_SINGULARITY:g}; '
-        f'{listed(joints)} can move there as nowhere else; start elsewhere'
+        f'there they do not hold {listed(joints)}; start elsewhere'
     )
 
 
 def report(system: ConstraintSystem, A: FloatArray, rank: int) -> ConstraintReport:
-    """Return what there is to say of constraints in a state.
+    """Return the report on constraints in a state.
 
     Args:
         system: the constraints.
-        A: in the state, shape (k, n).
-        rank: that they have in general.
+        A: A in the state, shape (k, n).
+        rank: their rank in regular states.
     """
     scaled = system.scaled(A)
     right, values = np.eye(A.shape[1]), np.zeros(0)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What constraints and joints carry."""
+"""Reactions in constraints and joints."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kron_dynamics.typing import FloatArray
 
 
 class Reactions(NamedTuple):
-    """What constraints and joints carry in a state of motion.
+    """Reactions in constraints and joints in one state of motion.
 
     Attributes:
-        multipliers: of each constraint by name, in N or N m, for its conditions in order.
-        wrenches: by constraint, [force; moment] on link a at the point of a, base axes, shape
-            (6,), N and N m; none of couplings and of what functions describe.
+        multipliers: multipliers of each constraint's conditions in order, by name, N or N m.
+        wrenches: [force; moment] on link a at the point of a, by constraint, base axes, shape
+            (6,), N and N m; not for couplings and user functions.
         joints: [force; moment] from the parent on each joint's link, about its origin, base axes,
             by joint name, shape (6,), N and N m; mimic joints included.
     """
@@ -41,11 +41,11 @@ def constraint_reactions(
     qdd: FloatArray,
     lam: FloatArray,
 ) -> Reactions:
-    """Return what constraints and joints carry, by name; wrenches have shape (6,).
+    """Return the reactions in constraints and joints, by name; wrenches have shape (6,).
 
     Args:
         system: the constraints.
-        model: the robot, with what its bodies carry.
+        model: the robot, with payloads.
         q: coordinates, shape (n,), rad or m.
         qd: their rates, shape (n,), 1/s.
         qdd: their second derivatives, shape (n,).
@@ -70,7 +70,7 @@ def constraint_reactions(
 def _acting(
     constraint: Constraint, model: RobotModel, q: FloatArray, qd: FloatArray, lam: FloatArray
 ) -> list[Wrench]:
-    """What a constraint does to its link a, then what it does to link b."""
+    """Return the wrenches of a constraint on its link a and on link b, if there are any."""
     links = constraint.links()
     if links is None:
         return []

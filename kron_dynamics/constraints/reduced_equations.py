@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``M_u du/dt + C*_u (u (x) u) + g_u = B_a^T tau_a`` in any number system.  [P] section 4.
+"""``M_u du/dt + C*_u (u (x) u) + g_u = B_a^T tau_a`` in any number type.  [P] section 4.
 
-The independent speeds' own M, C, C* and g, which a robot without constraints has of its rates.
+M_u, C_u, C*_u and g_u are the M, C, C* and g of the equations of motion in independent speeds.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class ReducedEquations(NamedTuple):
 
 
 class ReducedMotion(NamedTuple):
-    """What forward dynamics gives.
+    """Result of forward dynamics.
 
     Attributes:
-        u_dot: shape (m,).
+        u_dot: derivatives of the independent speeds, shape (m,).
         qdd: accelerations, shape (n,).
         multipliers: lambda of each condition, shape (k,): ``M qdd + c + g = tau + A^T lambda``.
     """
@@ -62,11 +62,11 @@ def reduced_mass_matrix(model: RobotModel, q: ArrayLike, B: ScalarArray) -> Scal
 
 
 def reduced_gravity_vector(model: RobotModel, choice: Choice, q: ArrayLike) -> ScalarArray:
-    """Return g_u = B^T g, shape (m,): dV/dq of the independent joints.
+    """Return g_u = B^T g, shape (m,): dV/dp with positions p of the independent joints.
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
     """
     g: ScalarArray = dependence(model, choice, q).B.T @ dynamics.gravity_vector(model, q)
@@ -82,7 +82,7 @@ def reduced_coriolis_matrix(
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
         u: independent speeds, shape (m,), 1/s.
     """
@@ -95,21 +95,21 @@ def reduced_coriolis_matrix(
 def reduced_velocity_free_coriolis_matrix(
     model: RobotModel, choice: Choice, q: ArrayLike
 ) -> ScalarArray:
-    """Return C*_u = B^T (C* (B (x) B) + M dB), shape (m, m*m), dB of `velocity_matrix_derivative`.
+    """Return C*_u = B^T (C* (B (x) B) + M dB), (m, m*m), with dB of `velocity_matrix_derivative`.
 
     ``C*_u (u (x) u)`` are the Coriolis and centrifugal terms, and ``C*_u (E (x) u)`` is
-    `reduced_coriolis_matrix`. Where all conditions are of positions, entries are the Christoffel
-    symbols of M_u and columns ``i*m + j`` and ``j*m + i`` are equal.
+    `reduced_coriolis_matrix`. If all conditions are holonomic, the entries are the Christoffel
+    symbols of M_u, and columns ``i*m + j`` and ``j*m + i`` are equal.
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
     """
     found = dependence(model, choice, q)
     B, (n, m) = found.B, found.B.shape
     C = dynamics.velocity_free_coriolis_matrix(model, q).reshape(n, n, n)
-    # C* (B (x) B), one factor after the other.
+    # B^T C* (B (x) B), contracted one factor at a time.
     products = (B.T @ (C @ B)).reshape(n, m * m)
     drift = velocity_matrix_derivative(model, choice, q, found)
     reduced: ScalarArray = B.T @ (products + dynamics.mass_matrix(model, q) @ drift)

@@ -1,10 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A constrained robot near a motion, in its independent joints: ``M_L du' + D_L du + K_L dp``.
+"""Linearization of a constrained robot in its independent joints: ``M_L du' + D_L du + K_L dp``.
 
-With deviations p of the independent joints' positions, q moves by B p along the constraints, and
-B with it: ``d(B u) = B du + (dB/dt) p``. So forces that do no work have a part in K_L: where a
-cylinder's lever arm changes with the boom's angle, a constant force in it is a spring.
+With deviations p of the independent joints' positions, q changes by B p along the constraints, and
+B changes with it: ``d(B u) = B du + (dB/dt) p``. Constraint forces and constant efforts therefore
+contribute to K_L: if a cylinder's lever arm changes with the boom's angle, a constant cylinder
+force acts as a spring.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class ReducedLinearization(NamedTuple):
     Attributes:
         mass_matrix: M_L = M_u, shape (m, m).
         damping_matrix: D_L, shape (m, m), without friction.
-        stiffness_matrix: K_L, shape (m, m), of efforts tau_0 that stay as they are.
+        stiffness_matrix: K_L, shape (m, m), for constant efforts tau_0.
         transmission: B_a^T, shape (m, a).
-        effort: tau_0 of the actuated joints in the motion itself, shape (a,), N m or N.
+        effort: tau_0, efforts of the actuated joints in the motion itself, (a,), N m or N.
     """
 
     mass_matrix: ScalarArray
@@ -44,11 +45,11 @@ class ReducedLinearization(NamedTuple):
 
 
 class Resistance(NamedTuple):
-    """Efforts against the motion of all joints, such as friction.
+    """Efforts opposing the motion of the joints, such as friction.
 
     Attributes:
         efforts: shape (n,), N m or N.
-        slopes: their derivative by qd, shape (n, n).
+        slopes: their derivative with respect to qd, shape (n, n).
     """
 
     efforts: FloatArray
@@ -65,19 +66,20 @@ def reduced_linearization(
 ) -> ReducedLinearization:
     """Return the derivatives of the equations of motion along the constraints, about any motion.
 
-    Of ``F = B^T (M qdd + c + g) - B_a^T tau_0`` with qd = B u and qdd = B du/dt + gamma, by the
-    chain rule of the tree's `linearization` and of B and gamma, whose derivatives are exact too.
+    These are the derivatives of ``F = B^T (M qdd + c + g) - B_a^T tau_0`` with qd = B u and
+    qdd = B du/dt + gamma, by the chain rule from the tree's `linearization` and the exact
+    derivatives of B and gamma.
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
-        actuators: their coordinates, and the weights of their efforts, shape (a,).
+        choice: the independent speeds.
+        actuators: coordinates of the actuators, and the weights of their efforts, shape (a,).
         q: coordinates that close the loops, shape (n,).
         u: independent speeds, shape (m,), 1/s.
         u_dot: their derivatives, shape (m,).
 
     Raises:
-        ConstraintError: a condition is one of rates: then positions do not follow from p.
+        ConstraintError: a condition is nonholonomic: then positions do not follow from p.
     """
     refuse_rates(choice.constraints)
     q, u, u_dot = as_scalars(q), as_scalars(u), as_scalars(u_dot)
@@ -85,17 +87,17 @@ def reduced_linearization(
     m = len(choice.independent)
 
     def moved(p: ScalarArray) -> ScalarArray:
-        """B and gamma; a step along B leaves the constraints by its square."""
+        """Return B and gamma after a step along B, which keeps the constraints to first order."""
         near = reduction(model, choice, q + B @ p, u)
         return np.concatenate([near.B, near.gamma.reshape(-1, 1)], axis=1)
 
     slopes = jacobian_of(moved, zeros_like(q, (m,)))[1]
     B_p, gamma_p = slopes[:, :m], slopes[:, m]
-    B_dot = B_p @ u  # d qd/dp too: second derivatives of q by p are symmetric
+    B_dot = B_p @ u  # equals d qd/dp, as second derivatives of q by p are symmetric
     M, D, K, tau = dynamics.linearization(model, q, qd, B @ u_dot + gamma)
     qdd_p = B_p @ u_dot + gamma_p
     effort = least_efforts(B, *actuators, B.T @ tau)
-    carried = tau.copy()  # what the constraints carry: tau - tau_0 = A^T lambda
+    carried = tau.copy()  # constraint forces tau - tau_0 = A^T lambda
     for place, part in zip(actuators[0], effort, strict=True):
         carried[place] = carried[place] - part
     return ReducedLinearization(
@@ -114,14 +116,14 @@ def resisted(
     actuators: tuple[Sequence[int], FloatArray],
     effort: FloatArray | None,
 ) -> ReducedLinearization:
-    """Return a linearization with what resists the motion, and of other efforts where given.
+    """Return a linearization with resistance added, and for other efforts if given.
 
     Args:
-        terms: the linearization without it.
+        terms: the linearization without resistance.
         motion: B, shape (n, m); dB/dp, column ``i*m + j`` by joint j, shape (n, m*m); u, (m,).
-        resistance: of all joints.
-        actuators: their coordinates, and the weights of their efforts, shape (a,).
-        effort: of the actuated joints in the motion, shape (a,); None for the least.
+        resistance: resistance of all joints.
+        actuators: coordinates of the actuators, and the weights of their efforts, shape (a,).
+        effort: efforts of the actuated joints in the motion, (a,); None for the least efforts.
     """
     B, B_p, u = motion
     n, m = B.shape

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which constrained robots have compiled equations in their independent speeds."""
+"""Checks whether a constrained robot can have compiled equations in independent speeds."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.messages import listed, named
 from kron_dynamics.typing import FloatArray
 
-# Of singular values without unit, relative to the largest.
+# Tolerance of dimensionless singular values relative to the largest.
 _DETERMINED = 1e-8
 
 
 def refuse_what_moves(constraint: Constraint) -> None:
-    """Refuse a constraint that depends on time or is of the user's own.
+    """Refuse a constraint that depends on time or is given by user functions.
 
     Raises:
-        ConstraintError: it names the constraint.
+        ConstraintError: the constraint is of this kind; the message names it.
     """
     if isinstance(constraint, Pfaffian) or callable(constraint.signal):
         raise constraint.refuse(
-            'is a function of time or of the user: its equations are not compiled, expected '
+            'is a function of time or a user function: its equations are not compiled, expected '
             'constraints of a fixed geometry'
         )
     if not constraint.is_holonomic and np.any(constraint.signal):
@@ -37,10 +37,10 @@ def refuse_what_moves(constraint: Constraint) -> None:
 
 
 def refuse_rates(constraints: Sequence[Constraint]) -> None:
-    """Refuse conditions of rates: deviations of q do not follow from independent joints' then.
+    """Refuse nonholonomic constraints, as q then does not follow from the independent joints.
 
     Raises:
-        ConstraintError: it names the constraints.
+        ConstraintError: there are some; the message names them.
     """
     names = [repr(c.name) for c in constraints if not c.is_holonomic]
     if names:
@@ -51,14 +51,14 @@ def refuse_rates(constraints: Sequence[Constraint]) -> None:
 
 
 def refuse_few_actuators(B_a: FloatArray, actuated: Sequence[str]) -> None:
-    """Refuse actuators that leave a motion without an effort.
+    """Refuse actuators that cannot drive all degrees of freedom.
 
     Args:
-        B_a: rates of the actuated joints per independent speed, these scaled, shape (a, m).
-        actuated: their names.
+        B_a: rates of the actuated joints per scaled independent speed, shape (a, m).
+        actuated: names of the actuated joints.
 
     Raises:
-        ConstraintError: it names the actuated joints.
+        ConstraintError: there are too few actuators; the message names the actuated joints.
     """
     values = np.linalg.svd(B_a, compute_uv=False)
     m = B_a.shape[1]
@@ -71,7 +71,7 @@ def refuse_few_actuators(B_a: FloatArray, actuated: Sequence[str]) -> None:
 
 
 def singular_mass(M_u: FloatArray, independent: Sequence[str]) -> str | None:
-    """Return why M_u, shape (m, m), has no inverse, in a sentence; None where it has one."""
+    """Return why M_u, shape (m, m), is singular, as a sentence; None if it is regular."""
     smallest, joint = smallest_mass(M_u)
     if smallest > rounding_of_mass(len(M_u)):
         return None

@@ -1,15 +1,16 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A constrained robot's motion in its independent speeds, in any number system.  [P] section 4.
+"""A constrained robot's motion in its independent speeds, in any number type.  [P] section 4.
 
-With rates u of m joints and A_d the columns of A of the others, ``A qd = 0`` gives qd = B u with
+With rates u of m joints, A_u their columns of A, A_d the columns of the other joints and W the
+weights 1/row_scale^2, ``A qd = 0`` gives qd = B u with
 
     B_d = -(A_d^T W A_d)^-1 A_d^T W A_u,
 
-and `gamma` in ``qdd = B du/dt + gamma`` likewise from ``A qdd = -dA/dt qd``. Conditions that say
-the same twice do no harm: A_d^T W A_d is positive definite where the m rates determine the motion.
-It has the square of A_d's condition: `solve_speeds` has not, and chooses other speeds near a
-singularity of these.
+and `gamma` in ``qdd = B du/dt + gamma`` likewise from ``A qdd = -dA/dt qd``. Redundant conditions
+are allowed: A_d^T W A_d is positive definite wherever the m rates determine the motion. Its
+condition number is the square of A_d's; `solve_speeds` avoids this, and near a singularity of
+these speeds others can be chosen there.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
 
 class Choice(NamedTuple):
-    """Which speeds determine the motion.
+    """Choice of the independent speeds of constraints.
 
     Attributes:
-        constraints: whose conditions do not depend on time.
-        row_scale: unit of each condition, shape (k,).
-        independent: coordinates whose rates are u, m of them.
-        dependent: the other ones.
+        constraints: the constraints, whose conditions do not depend on time.
+        row_scale: scale of each condition, shape (k,).
+        independent: indices of the m coordinates whose rates are u.
+        dependent: indices of the other coordinates.
     """
 
     constraints: tuple[Constraint, ...]
@@ -44,11 +45,11 @@ class Choice(NamedTuple):
 
 
 class Dependence(NamedTuple):
-    """How rates follow from independent speeds in one pose.
+    """Rates as functions of the independent speeds in one pose.
 
     Attributes:
         B: dqd/du, shape (n, m).
-        A_d: columns of A of the dependent coordinates, each row over its unit, shape (k, r).
+        A_d: columns of A of the dependent coordinates, rows over their scale, shape (k, r).
     """
 
     B: ScalarArray
@@ -56,13 +57,13 @@ class Dependence(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """How rates and accelerations follow from independent speeds in one state.
+    """Rates and accelerations as functions of the independent speeds in one state.
 
     Attributes:
         B: dqd/du, shape (n, m).
         qd: B u, shape (n,).
         gamma: dB/dt u, shape (n,).
-        A_d: columns of A of the dependent coordinates, each row over its unit, shape (k, r).
+        A_d: columns of A of the dependent coordinates, rows over their scale, shape (k, r).
     """
 
     B: ScalarArray
@@ -76,7 +77,7 @@ def dependence(model: RobotModel, choice: Choice, q: ArrayLike) -> Dependence:
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
     """
     q = as_scalars(q)
@@ -96,12 +97,12 @@ def dependence(model: RobotModel, choice: Choice, q: ArrayLike) -> Dependence:
 def open_by(
     choice: Choice, model: RobotModel, targets: FloatArray, q: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray]:
-    """Return how far the loops are open, shape (k,), and its derivative, (k, n); without units.
+    """Return the dimensionless residuals of the loops, shape (k,), and their Jacobian, (k, n).
 
     Args:
-        choice: whose constraints are looked at.
+        choice: has the constraints.
         model: the robot.
-        targets: what their functions of the coordinates are to be, shape (k,).
+        targets: required values of the constraints' functions f(q), shape (k,).
         q: coordinates, shape (n,).
     """
     f, A = stacked_conditions(choice.constraints, model, as_scalars(q))
@@ -116,17 +117,17 @@ def rate_of_columns(
     X: ScalarArray,
     A_d: ScalarArray,
 ) -> ScalarArray:
-    """Return dX/dt of columns that obey the constraints while q moves, shape (n, c).
+    """Return dX/dt of columns X that satisfy A X = 0 along a motion, shape (n, c).
 
-    ``A X = 0`` all along, so that ``A dX/dt = -dA/dt X``; rows of independent joints stay.
+    Hence ``A dX/dt = -dA/dt X``; rows of independent joints are constant.
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
-        qd: rates that obey the constraints, shape (n,), 1/s.
-        X: columns that obey them too, shape (n, c).
-        A_d: of `Dependence`, shape (k, r).
+        qd: rates that satisfy the constraints, shape (n,), 1/s.
+        X: columns with A X = 0, shape (n, c).
+        A_d: as in `Dependence`, shape (k, r).
     """
     rates = zeros_like(qd, X.shape)
     bound = list(choice.dependent)
@@ -142,7 +143,7 @@ def reduction(model: RobotModel, choice: Choice, q: ArrayLike, u: ArrayLike) -> 
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
         u: independent speeds, shape (m,), 1/s.
     """
@@ -157,9 +158,9 @@ def rate_matrix(model: RobotModel, choice: Choice, q: ArrayLike, found: Reductio
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
-        found: of them and u.
+        found: the reduction at q and u.
     """
     return rate_of_columns(model, choice, q, found.qd, found.B, found.A_d)
 
@@ -169,14 +170,15 @@ def velocity_matrix_derivative(
 ) -> ScalarArray:
     """Return the velocity-free dB, shape (n, m*m): ``gamma = dB (u (x) u)``.
 
-    Column ``i*m + j`` is the rate of B[:, i] while u_j alone is 1: d B[:, i] / d q_j of
-    independent joint j where all conditions are of positions, equal to column ``j*m + i`` there.
+    Column ``i*m + j`` is the rate of B[:, i] while u_j is 1 and all others are 0. If all
+    conditions are holonomic, it is d B[:, i] / d q_j for the independent joint j and equals
+    column ``j*m + i``.
 
     Args:
         model: the robot.
-        choice: which speeds are independent.
+        choice: the independent speeds.
         q: coordinates that close the loops, shape (n,).
-        found: of them.
+        found: the dependence at q.
     """
     B, A_d = found
     n, m = B.shape
@@ -187,15 +189,15 @@ def velocity_matrix_derivative(
 def least_efforts(
     B: ScalarArray, actuated: Sequence[int], weights: FloatArray, force: ScalarArray
 ) -> ScalarArray:
-    """Return efforts of the actuated joints, shape (a,), that do the work of a force, shape (m,).
+    """Return efforts of the actuated joints, shape (a,), equivalent to a generalized force.
 
     ``B_a^T tau = force`` with the least sum of weight times effort squared.
 
     Args:
         B: dqd/du, shape (n, m).
-        actuated: coordinates of the actuators, at least m that can cause every motion.
-        weights: of each, shape (a,), positive.
-        force: shape (m,), on the independent speeds.
+        actuated: coordinates of the actuators, at least m, which can cause every motion.
+        weights: weight of each effort, shape (a,), positive.
+        force: generalized force of the independent speeds, shape (m,).
     """
     T = B[list(actuated)]
     light = T / weights[:, None]
@@ -204,12 +206,12 @@ def least_efforts(
 
 
 def smallest_multipliers(choice: Choice, A_d: ScalarArray, force: ScalarArray) -> ScalarArray:
-    """Return lambda with A^T lambda = force, shape (k,), the smallest one; forces weigh by length.
+    """Return the least-norm lambda with A^T lambda = force, shape (k,), scaled by `row_scale`.
 
     Args:
-        choice: which speeds are independent.
-        A_d: of `Reduction`, shape (k, r).
-        force: M qdd + c + g - tau, shape (n,), which does no work.
+        choice: the independent speeds.
+        A_d: as in `Reduction`, shape (k, r).
+        force: M qdd + c + g - tau, shape (n,), which does no virtual work.
     """
     if not choice.dependent:
         return zeros_like(force, (len(choice.row_scale),))
@@ -224,10 +226,10 @@ def _scaled(choice: Choice, A: ScalarArray) -> ScalarArray:
 
 
 def solve_dependent(A_d: ScalarArray, b: ScalarArray) -> ScalarArray:
-    """Return x with A_d x = b, shape (r,), where there is one; else that of least squares.
+    """Return the least-squares solution x of A_d x = b, shape (r,).
 
     Args:
-        A_d: columns of A of the dependent coordinates, without units, shape (k, r).
+        A_d: dimensionless columns of A of the dependent coordinates, shape (k, r).
         b: shape (k,).
     """
     return solve_positive_definite(A_d.T @ A_d, A_d.T @ b)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nonholonomic conditions: blades and wheels that do not slip."""
+"""Nonholonomic constraints: blades, and wheels that roll without slip."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _unit(constraint: Constraint, values: Triple, what: str) -> FloatArray:
 
 @dataclass(frozen=True)
 class _GroundContact(Constraint):
-    """A condition on how a link moves over the ground."""
+    """A nonholonomic constraint between a link and the ground."""
 
     name: str
     link: str
@@ -44,11 +44,11 @@ class _GroundContact(Constraint):
     is_holonomic = False
 
     def check(self, model: RobotModel) -> None:
-        """Refuse a model without the link."""
+        """Check that the model has the link."""
         self.known_link(model, self.link)
 
     def links(self) -> tuple[str, str] | None:
-        """Return the link; the other side is the ground, None in the model."""
+        """Return the link, and an empty name for the ground."""
         return self.link, ''
 
 
@@ -57,9 +57,9 @@ class BladeConstraint(_GroundContact):
     """A point of a link does not move along a direction of the link: a skate, a sleigh's blade.
 
     Attributes:
-        name: in messages and reports.
-        link: that the blade is fixed on.
-        direction: across the blade, in the link's axes.
+        name: name in messages and reports.
+        link: link that the blade is fixed to.
+        direction: direction across the blade, in the link's axes.
         at: the point, in the link's frame, m.
         signal: velocity along the direction, m/s, or a function of time.
     """
@@ -68,7 +68,7 @@ class BladeConstraint(_GroundContact):
     at: Triple = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Look at the direction."""
+        """Check the direction."""
         _unit(self, self.direction, 'direction')
 
     @property
@@ -99,18 +99,19 @@ class RollingWheel(_GroundContact):
     """A wheel with its axle parallel to the ground rolls without slip, along and across.
 
     Attributes:
-        name: in messages and reports.
-        link: the wheel, with its centre at its origin.
+        name: name in messages and reports.
+        link: the wheel, with its centre at the link's origin.
         radius: m.
-        normal: of the ground, in base axes.
-        signal: velocity of the ground in its two directions, m/s, or a function of time.
+        normal: normal of the ground, in base axes.
+        signal: velocity of the ground in its two tangential directions, m/s, or a function of
+            time.
     """
 
     radius: float
     normal: Triple = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Look at radius and normal."""
+        """Check radius and normal."""
         _unit(self, self.normal, 'normal')
         if not real_number(self.radius, f'radius of {self.name}') > 0.0:
             raise self.refuse(f'has radius {self.radius!r}, expected more than 0 m')

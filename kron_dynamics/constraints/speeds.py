@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Independent speeds: qd = B u + d and its derivatives, without differentiating.  [P] (8), (9).
 
-Independent speeds are u = U qd: some of the rates, or combinations of them. With A qd = b they
-make up [A; U] qd = [b; u], so that B, d and what d(B u + d)/dt has beside B du/dt are solutions
-of one system with several right-hand sides. Conditions that say the same twice do no harm.
+Independent speeds are u = U qd: some of the rates, or combinations of them. Together with A qd = b
+they form [A; U] qd = [b; u], so that B, d and the part gamma of qdd = B du/dt + gamma are
+solutions of one linear system with several right-hand sides. Redundant conditions are allowed.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from kron_dynamics.exceptions import ConstraintError, SingularConstraintError
 from kron_dynamics.messages import clipped, listed
 from kron_dynamics.typing import FloatArray
 
-# Of singular values without unit: what is smaller is rounding, or too near to a singularity for
-# the digits that are left.
+# Relative tolerance of dimensionless singular values: smaller ones are rounding, or so near to a
+# singularity that too few digits would be left.
 RANK_TOLERANCE = 1e-8
-# Relative to the terms that it sums up: what contradictions are larger than.
+# Tolerance of a condition's residual relative to its terms; above it conditions contradict.
 _CONSISTENT = 1e-7
-# A choice is kept until another's distance to its singularity is so many times larger.
+# A choice of independent speeds is kept until the distance to the singularity of another is larger
+# by this factor.
 _HYSTERESIS = 5.0
 
 
 class Speeds(NamedTuple):
-    """How rates and accelerations follow from m independent speeds u.
+    """Rates and accelerations as functions of m independent speeds u.
 
     ``qd = B u + d`` and ``qdd = B du/dt + gamma``.
 
@@ -56,16 +57,16 @@ def solve_speeds(
 ) -> Speeds:
     """Return B, d, gamma and dB/dt of independent speeds u = U qd.  [P] eqs. (8), (9).
 
-    A B = 0, A d = b, A gamma = db/dt - dA/dt qd and A dB/dt = -dA/dt B, each with U times it as
-    U asks for.
+    A B = 0, A d = b, A gamma = db/dt - dA/dt qd and A dB/dt = -dA/dt B, each completed by the
+    product of U with the unknown: U B = E, U d = 0, U gamma = -dU/dt qd, U dB/dt = -dU/dt B.
 
     Args:
         system: the constraints.
-        terms: theirs in a state.
-        qd: rates that obey them, shape (n,), 1/s.
+        terms: their terms in a state.
+        qd: rates that satisfy the constraints, shape (n,), 1/s.
         U: shape (m, n).
         U_dot: its time derivative, shape (m, n).
-        names: of the speeds, for messages.
+        names: names of the speeds, for messages.
 
     Raises:
         SingularConstraintError: these speeds do not determine the motion in this state.
@@ -98,10 +99,10 @@ def solve_speeds(
 def refuse_contradiction(
     system: ConstraintSystem, A: FloatArray, x: FloatArray, target: FloatArray
 ) -> None:
-    """Refuse conditions A x = target, shape (k,), that their best solution x does not meet.
+    """Check that the least-squares solution x satisfies A x = target, shape (k,).
 
     Raises:
-        ConstraintError: it names the constraints that contradict each other.
+        ConstraintError: constraints contradict each other; the message names them.
     """
     if not len(target):
         return
@@ -112,7 +113,8 @@ def refuse_contradiction(
         wrong = [system.row_names[k] for k in np.flatnonzero(error > 0.1 * error.max())]
         raise ConstraintError(
             f'constraints {listed(repr(clipped(name)) for name in dict.fromkeys(wrong))} ask for '
-            f'rates that cannot be had together: {error.max():.3g} of {scale.max():.3g} remain'
+            f'rates that contradict each other: residual {error.max():.3g} of terms up to '
+            f'{scale.max():.3g}'
         )
 
 
@@ -124,25 +126,26 @@ def choose_independent(
 ) -> tuple[int, ...]:
     """Return the coordinates whose rates determine all others best, sorted.
 
-    By a factorisation with pivots: those of the first `rank` pivots depend on the rest. A
-    previous choice stays until another is much better, so that it does not change to and fro.
+    By a QR factorisation with column pivoting: the first `rank` pivots are the dependent
+    coordinates. A previous choice is kept until another is much better, so that the choice does
+    not toggle.
 
     Args:
         system: the constraints.
-        A: in a state, shape (k, n).
-        rank: number of conditions that are independent.
+        A: A in a state, shape (k, n).
+        rank: number of independent conditions.
         previous: an earlier choice.
     """
     scaled = system.scaled(A)
     n = A.shape[1]
-    rest, order = scaled.copy(), list[int]()
+    remainder, order = scaled.copy(), list[int]()
     for _ in range(rank):
-        lengths = np.square(rest).sum(axis=0)
+        lengths = np.square(remainder).sum(axis=0)
         lengths[order] = -1.0
         pivot = int(lengths.argmax())
         order.append(pivot)
-        direction = rest[:, pivot] / np.sqrt(max(lengths[pivot], np.finfo(float).tiny))
-        rest = rest - np.outer(direction, direction @ rest)
+        direction = remainder[:, pivot] / np.sqrt(max(lengths[pivot], np.finfo(float).tiny))
+        remainder = remainder - np.outer(direction, direction @ remainder)
     best = tuple(k for k in range(n) if k not in order)
     if previous is None or previous == best:
         return best
@@ -151,10 +154,10 @@ def choose_independent(
 
 
 def distance_of_choice(scaled: FloatArray, choice: tuple[int, ...]) -> float:
-    """Return the smallest singular value of the dependent columns: 0 where the choice fails.
+    """Return the smallest singular value of the dependent columns: 0 if the choice fails.
 
     Args:
-        scaled: A without units, shape (k, n).
+        scaled: dimensionless A, shape (k, n).
         choice: the independent coordinates.
     """
     dependent = [k for k in range(scaled.shape[1]) if k not in choice]

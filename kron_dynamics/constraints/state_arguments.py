@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of constrained robots: vectors of a length, and joints by name."""
+"""Checks of arguments of constrained robots: vectors of a length, and joints by name."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def state_vector(values: object, name: str, length: int) -> FloatArray:
     """Return finite numbers as a new array, shape (length,), in their own unit.
 
     Raises:
-        ArgumentTypeError: they are no real numbers.
+        ArgumentTypeError: the values are not real numbers.
         ShapeError: they have another shape.
-        NonFiniteError: there is a NaN or an infinity among them.
+        NonFiniteError: a value is NaN or infinite.
     """
     array = finite_array(values, name)
     if array.shape != (length,):
@@ -29,7 +29,7 @@ def state_vector(values: object, name: str, length: int) -> FloatArray:
 
 
 def joint_numbers(joints: Iterable[str], name: str, known: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the numbers of joints among the known ones.
+    """Return the indices of joints in the list of known ones.
 
     Raises:
         ConstraintError: a joint is unknown, or named twice.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All constraints of a robot together: A(q, t) qd = b(q, t), with scales for mixed units."""
+"""All constraints of a robot, stacked as A(q, t) qd = b(q, t), with scales for mixed units."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ GeometryOf = Callable[[FloatArray, FloatArray], Geometry]
 
 
 class ConstraintSystem:
-    """The constraints of one model, one below the other.
+    """The stacked constraints of one model.
 
     Attributes:
         model: the robot.
-        constraints: in the order of the conditions.
-        length: characteristic length of the robot, m: lengths over it count like angles.
-        row_scale: unit of each condition, shape (k,): the length where it is of places, else 1.
-        column_scale: unit of each coordinate, shape (n,): the length where it slides, else 1.
+        constraints: the constraints, in the order of their conditions.
+        length: characteristic length of the robot, m; lengths divided by it compare with angles.
+        row_scale: scale of each condition, shape (k,): the length for a condition in m, else 1.
+        column_scale: scale of each coordinate, shape (n,): the length for one in m, else 1.
         row_names: name of the constraint of each condition.
-        is_holonomic: of each condition, shape (k,): whether it is one of positions.
+        is_holonomic: whether each condition is on positions, shape (k,).
     """
 
     def __init__(self, model: RobotModel, constraints: Sequence[Constraint]) -> None:
         """Check the constraints against the model.
 
         Raises:
-            ArgumentTypeError: one of them is none.
-            ConstraintError: two have one name, or one does not fit the model.
+            ArgumentTypeError: an item is not a `Constraint`.
+            ConstraintError: two have the same name, or one does not fit the model.
             UnknownFrameError: one names a link that the model does not have.
         """
         for constraint in constraints:
@@ -66,18 +66,18 @@ class ConstraintSystem:
 
     @property
     def geometric(self) -> tuple[Constraint, ...]:
-        """The constraints that have a geometry, which kernels can be made of."""
+        """The constraints with a `geometry`, which kernels can compute."""
         return tuple(c for c in self.constraints if not isinstance(c, Pfaffian))
 
     @property
     def targets(self) -> FloatArray:
-        """What the functions of the coordinates are to be at t = 0, shape (k,)."""
+        """Values s(0) required of the functions f(q) at t = 0, shape (k,)."""
         asked = [signal_derivatives(c.signal, 0.0, c.size, c.name, 0)[0] for c in self.constraints]
         return np.concatenate([*asked, np.zeros(0)])
 
     @functools.cached_property
     def description(self) -> str | None:
-        """All that the geometry depends on beside the model; None where it cannot be told."""
+        """All data of the geometry beside the model as text; None if a class is no dataclass."""
         parts = list[str]()
         for c in self.geometric:
             if not is_dataclass(c):
@@ -88,15 +88,15 @@ class ConstraintSystem:
 
     @property
     def geometry_function(self) -> Callable[[RobotModel, Any, Any], Geometry]:
-        """The geometry of all `geometric` constraints, in any number system."""
+        """Function that computes the geometry of all `geometric` constraints, any number type."""
         return functools.partial(stacked_geometry, *self.geometric)
 
     def geometry(self, q: ArrayLike, qd: ArrayLike) -> Geometry:
-        """Return the geometry on floats, without a kernel, shapes (k,), (k, n), (k, n), (k, 6)."""
+        """Return the geometry without a kernel, shapes (k,), (k, n), (k, n), (k, 6)."""
         return self.geometry_function(self.model, q, qd)
 
     def rows(self) -> Iterator[tuple[Constraint, slice]]:
-        """Yield each constraint with its conditions."""
+        """Yield each constraint with the slice of its conditions."""
         start = 0
         for constraint in self.constraints:
             yield constraint, slice(start, start + constraint.size)
@@ -111,10 +111,10 @@ class ConstraintSystem:
             q: coordinates, shape (n,), rad or m.
             qd: their rates, shape (n,), 1/s.
             t: time, s.
-            geometry: computes what `geometry` does, quicker.
+            geometry: faster replacement of the method `geometry`, such as a kernel.
 
         Raises:
-            ConstraintError: a function of a constraint gives no numbers of its shape.
+            ConstraintError: a user function does not return finite numbers of its shape.
         """
         found: list[ConstraintTerms] = []
         start, known = 0, None
@@ -130,16 +130,16 @@ class ConstraintSystem:
         return ConstraintTerms(*map(np.concatenate, zip(*found, strict=True)))
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """Return A without units, shape (k, n): of relative lengths and angles."""
+        """Return dimensionless A, shape (k, n): rows and columns scaled by `length`."""
         scaled: FloatArray = A * self.column_scale / self.row_scale[:, None]
         return scaled
 
 
 def stacked_geometry(*arguments: Any) -> Geometry:
-    """Return the geometry of some constraints, one below the other.
+    """Return the stacked geometry of constraints.
 
     Args:
-        arguments: the constraints, then model, q of shape (n,) and qd of shape (n,).
+        arguments: the constraints, then model, q, shape (n,), and qd, shape (n,).
 
     Returns:
         shapes (k,), (k, n), (k, n) and (k, 6).
@@ -152,10 +152,10 @@ def stacked_geometry(*arguments: Any) -> Geometry:
 def stacked_conditions(
     constraints: Sequence[Constraint], model: RobotModel, q: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray]:
-    """Return f and A of the same, shapes (k,) and (k, n), at a fraction of the work.
+    """Return only f and A of `stacked_geometry`, shapes (k,) and (k, n), which is faster.
 
     Args:
-        constraints: one below the other, at least one.
+        constraints: the constraints, at least one.
         model: the robot.
         q: coordinates, shape (n,).
     """
@@ -164,7 +164,7 @@ def stacked_conditions(
 
 
 def characteristic_length(model: RobotModel) -> float:
-    """Return the longest distance between neighbouring joints or to a mass centre, m; 1 if none.
+    """Return the longest distance from a joint to a child joint or mass centre, m; 1 if all are 0.
 
     Args:
         model: the robot.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is prescribed over time: a number, or a function with exact derivatives."""
+"""Prescribed signals over time: numbers, or functions with exact derivatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kron_dynamics.exceptions import ConstraintError, KronDynamicsError
 from kron_dynamics.messages import named
 from kron_dynamics.typing import FloatArray
 
-# Of time in s: numbers, or +, -, *, /, whole powers, sin, cos and tanh of it.
+# Function of the time in s, written with +, -, *, /, integer powers, sin, cos and tanh.
 TimeFunction = Callable[[Any], Any]
 Signal = float | tuple[float, ...] | TimeFunction
 
@@ -23,17 +23,17 @@ Signal = float | tuple[float, ...] | TimeFunction
 def signal_derivatives(
     signal: Signal, t: float, size: int, constraint: str, order: int = 2
 ) -> list[FloatArray]:
-    """Return the value of a signal at a time and its derivatives, shape (size,) each, by 1/s.
+    """Return the value and the time derivatives of a signal, shape (size,) each.
 
     Args:
-        signal: a number for all entries, numbers, or a function of time that gives either.
+        signal: one number for all entries, `size` numbers, or a function of time with such values.
         t: time, s.
-        size: how many numbers it has.
-        constraint: name, for messages.
-        order: of the highest derivative.
+        size: number of entries.
+        constraint: name of the constraint, for messages.
+        order: order of the highest derivative.
 
     Raises:
-        ConstraintError: the signal gives no such numbers.
+        ConstraintError: the signal has another shape, or its function fails.
     """
     if callable(signal):
         function = signal

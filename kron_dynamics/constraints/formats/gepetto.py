@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gepetto's robot.yaml, as in the repository example-parallel-robots: loops beside a URDF.
+"""Gepetto's robot.yaml, as in the repository example-parallel-robots: loops of a URDF.
 
-A loop is a pair of frames of Pinocchio's model, which are links and joints of the URDF: 3d where
-their origins coincide, 6d where the frames do.
+A loop is a pair of frames of Pinocchio's model, which are links and joints of the URDF. With type
+3d their origins coincide, with 6d the frames.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _TYPES: Mapping[str, Callable[..., Constraint]] = {'3d': PointLoop, '6d': WeldLo
 def gepetto_constraints(
     file: str, values: Mapping[str, object], model: RobotModel | None
 ) -> ConstraintDescription:
-    """Return the loops of a robot.yaml, named by their frames, and joints that it fixes.
+    """Return the loops of a robot.yaml, named by their frames, and constraints of fixed joints.
 
     Args:
         file: name of the description, for messages.
-        values: what it holds.
-        model: of the URDF beside it: frames may be names of its moving joints; None to take
-            every frame for a link.
+        values: contents of the description.
+        model: model of the URDF, used to find the links of frames that are moving joints; None to
+            regard every frame as a link.
 
     Raises:
-        ModelError: a key is unknown, missing or wrong, a frame is unknown, or a joint is to be
-            of several degrees of freedom.
+        ModelError: a key is unknown, missing or wrong, a frame is unknown, or a joint has several
+            degrees of freedom.
     """
     document = Entries(file, '', values)
     document.allow(*_KEYS)
@@ -86,7 +86,7 @@ def _loop(
 
 
 def _link(document: Entries, frame: str, model: RobotModel | None) -> str:
-    """The link that a frame is, or that the joint moves whose frame it is."""
+    """Return the link of a frame: the link with its name, or moved by the joint with its name."""
     if model is None or frame in model.frames:
         return frame
     carried = [k for k, joint in enumerate(model.joints) if joint.name == frame]
@@ -97,12 +97,12 @@ def _link(document: Entries, frame: str, model: RobotModel | None) -> str:
     raise document.error(
         LOOPS,
         f"names the frame '{clipped(frame)}', which is no link and no moving joint of "
-        f'{named("robot", model.name)}; of a fixed joint name the link that it carries',
+        f'{named("robot", model.name)}; for a fixed joint name its child link',
     )
 
 
 def _fixed_joints(document: Entries, model: RobotModel | None) -> list[Constraint]:
-    """Joints that the loader holds at 0; it makes others of several degrees of freedom."""
+    """Return constraints that hold the FIXED joints at 0; refuse all other joint types."""
     joints, types = (document.names(key) or () for key in ('joint_name', 'joint_type'))
     if len(joints) != len(types):
         raise document.error(

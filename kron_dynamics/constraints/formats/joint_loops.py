@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that close a loop: a constraint between frames on two links that the joint has."""
+"""Loop-closing joints of URDF+ and SDF as constraints between frames on two links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kron_dynamics.typing import FloatArray
 
 Make = Callable[..., Constraint]
 _BY_MOTION: Mapping[object, Make] = {TURNING: HingeLoop, SLIDING: SliderLoop}
-# By type of the joint in URDF and SDF; a screw has no constraint.
+# Constraint by type of the joint in URDF and SDF; there is none for a screw.
 JOINT_LOOPS: Mapping[str, Make] = {
     **{name: _BY_MOTION[k.motion] for name, k in JOINT_KINDS.items() if k.motion in _BY_MOTION},
     'planar': PlanarLoop,
@@ -35,20 +35,20 @@ JOINT_LOOPS: Mapping[str, Make] = {
 
 
 def needs_axis(make: Make) -> bool:
-    """Return whether a joint that is such a loop has an axis."""
+    """Return whether the joint of this constraint class has an axis."""
     return make not in (PointLoop, WeldLoop)
 
 
 def loop_between(
     make: Make, name: str, ends: Sequence[tuple[str, FloatArray]], axis: FloatArray | None
 ) -> Constraint:
-    """Return the constraint that a joint is.
+    """Return the constraint that represents a joint.
 
     Args:
-        make: one of `JOINT_LOOPS`.
-        name: of the joint.
-        ends: both links with the pose of the joint's frame in theirs, shape (4, 4), m.
-        axis: direction of its axis in its frame, shape (3,), if it `needs_axis`.
+        make: constraint class, one of `JOINT_LOOPS`.
+        name: name of the joint.
+        ends: both links, each with the pose of the joint's frame in the link's, shape (4, 4), m.
+        axis: direction of the joint's axis in its frame, shape (3,), if it `needs_axis`.
     """
     if axis is None:
         if make is WeldLoop:
@@ -58,7 +58,7 @@ def loop_between(
             name, *(Attachment(end[0], point) for end, point in zip(ends, points, strict=True))
         )
     if make is SliderLoop:
-        # All axes count: z along the slide, x and y the same on both sides.
+        # All axes matter: z along the slide, the same x and y on both sides.
         turn = pose_of(axis_on('', np.eye(4), axis).rotation(), np.zeros(3))
         return make(name, *(frame_on(link, product(pose, turn)) for link, pose in ends))
     return make(name, *(axis_on(link, pose, axis) for link, pose in ends))

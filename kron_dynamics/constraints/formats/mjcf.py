@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""<equality> of an MJCF file that describes the robot of a URDF: bodies are links."""
+"""<equality> of an MJCF file that describes the same robot as a URDF: bodies are links."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ from kron_dynamics.messages import clipped
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.xml_nodes import Node
 
-# Bodies and links that belong to each other are nearer than this: lengths over the robot's, rad.
+# Tolerance of the poses of a body and its link: lengths over the robot's, entries of rotations.
 _SAME_PLACE = 1e-3
 
 
 def mjcf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
-    """Return the active equalities of an MJCF file, its joints' ref and its drives.
+    """Return the active equalities of an MJCF file, its joints' ref and its actuated joints.
 
-    A `connect` holds the anchor of body1 at the point of body2 that is there at qpos0, a `weld`
-    the pose of that moment unless it has another; both may name sites instead. Of joints
-    y - y0 = sum of polycoef times powers of x - x0, with 0 for the positions in qpos0.
+    A `connect` keeps the anchor of body1 at the point of body2 with which it coincides at qpos0.
+    A `weld` keeps the relative pose of qpos0, unless it gives another. Both may name sites
+    instead. A `joint` keeps y - y0 = sum of polycoef times powers of x - x0, where y0 and x0 are
+    the positions in qpos0.
 
     Args:
         root: <mujoco>.
-        model: of the robot: its root link is the world, and its links have to be where the
-            bodies are. None for a root link that is named world, and no look at places.
+        model: model of the robot. Its root link is the world, and its links must have the poses of
+            the bodies. None for a root link named world, without a check of poses.
 
     Raises:
         ModelError: an element is unknown or wrong; the message names it.
-        ConstraintError: a body is elsewhere than the link of its name.
+        ConstraintError: a body and the link of its name have different poses.
     """
     file = MjcfFile(root)
     bodies = MjcfBodies(file, WORLD if model is None else model.root_link)
@@ -72,21 +73,23 @@ def _made(node: Node, name: str, bodies: MjcfBodies, model: RobotModel | None) -
     make = EQUALITIES.get(node.tag)
     if make is None:
         expected = ', '.join(f'<{tag}>' for tag in EQUALITIES)
-        raise node.error(f'is an equality that is not read, expected {expected}; or set active')
+        raise node.error(
+            f"is an equality that is not read, expected {expected}; or set active='false'"
+        )
     constraint = make(node, name, bodies)
     links = constraint.links()
     if model is not None and links is not None:
-        _look_at_places(node, links, bodies, model)
+        _check_poses(node, links, bodies, model)
     return constraint
 
 
-def _look_at_places(
+def _check_poses(
     node: Node, links: tuple[str, str], bodies: MjcfBodies, model: RobotModel
 ) -> None:
-    """Refuse bodies that are elsewhere than the links of their names at qpos0."""
+    """Check that bodies have the relative pose of the links of their names at qpos0."""
     a, b = links
     if a not in model.frames or b not in model.frames:
-        return  # told where the constraint is checked
+        return  # reported when the constraint is checked
     known = {name: joint.position for name, joint in bodies.joints.items()}
     q = np.array([known.get(name, 0.0) for name in model.joint_names])
     apart = bodies.between(a, b) - np.asarray(relative_pose(model, q, b, a), dtype=np.float64)
@@ -99,7 +102,7 @@ def _look_at_places(
 
 
 def _driven(root: Node, model: RobotModel | None) -> tuple[str, ...] | None:
-    """Joints with an actuator, None where the file has none."""
+    """Return the joints with an actuator; None if the file has none."""
     found, others = dict[str, None](), list[Node]()
     for section in below(root, 'actuator'):
         for actuator in below(section):
@@ -109,11 +112,11 @@ def _driven(root: Node, model: RobotModel | None) -> tuple[str, ...] | None:
             elif model is None or joint in model.joint_names:
                 found[joint] = None
     for actuator in others:
-        told = ModelWarning(
+        warning = ModelWarning(
             'actuator_not_read',
             actuator.where,
             'it drives no joint, so that it is not read',
-            'name the actuated joints where it matters',
+            'list the actuated joints in the description if they matter',
         )
-        warnings.warn(told, stacklevel=2)
+        warnings.warn(warning, stacklevel=2)
     return tuple(found) or None

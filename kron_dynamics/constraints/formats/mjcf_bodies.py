@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bodies and sites of an MJCF file are in its reference configuration, qpos0."""
+"""Poses of the bodies and sites of an MJCF file in its reference configuration, qpos0."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 WORLD = 'world'
-# What makes bodies that do not stand in the file.
+# Elements that generate bodies which are not written in the file.
 _MAKERS = ('attach', 'replicate', 'composite', 'flexcomp')
 
 
 class _Site(NamedTuple):
-    """A site: its element, the name of its body, and the frame that it is placed in there."""
+    """A site: its element, the name of its body, and the pose of the frame around it there."""
 
     node: Node
     body: str
@@ -34,7 +34,7 @@ class _Site(NamedTuple):
 
 
 class JointReference(NamedTuple):
-    """A hinge or slide: its position in qpos0, and the unit of it."""
+    """A hinge or slide: its position in qpos0 and the unit of that."""
 
     position: float
     unit: str
@@ -44,17 +44,17 @@ class MjcfBodies:
     """The tree of an MJCF file.
 
     Attributes:
-        poses: of bodies in the world at qpos0, shape (4, 4) each, m; that of the robot's root
-            link is that of the world where it is no body.
+        poses: poses of bodies in the world at qpos0, shape (4, 4) each, m. If the robot's root
+            link is not a body, it has the pose of the world.
         joints: hinges and slides by name.
     """
 
     def __init__(self, file: MjcfFile, root_link: str = WORLD) -> None:
-        """Walk through the tree.
+        """Traverse the tree.
 
         Args:
             file: the file.
-            root_link: of the robot, which stands still in the world.
+            root_link: root link of the robot, which is fixed in the world.
 
         Raises:
             ModelError: a pose, a joint or a class cannot be read.
@@ -72,7 +72,15 @@ class MjcfBodies:
     def _walk(
         self, node: Node, body: str, at: FloatArray, within: FloatArray, around: str | None
     ) -> None:
-        """Note what an element holds: a body that is at `at`, or a frame `within` it."""
+        """Record the children of an element.
+
+        Args:
+            node: a body, or a frame in it.
+            body: name of the body.
+            at: pose of the body in the world.
+            within: pose of the frame in the body.
+            around: childclass of the enclosing elements.
+        """
         for child in below(node):
             if child.tag in ('body', 'frame'):
                 inside = child.text('childclass') or around
@@ -106,7 +114,7 @@ class MjcfBodies:
         """Return the body that an attribute names.
 
         Raises:
-            ModelError: there is no such attribute or body.
+            ModelError: the attribute or the body does not exist.
         """
         name = node.text(attribute) or default or node.need(attribute)
         if name not in self.poses:
@@ -117,8 +125,8 @@ class MjcfBodies:
         """Return the frame of the site that an attribute names.
 
         Raises:
-            ModelError: there is no such attribute or site, its body has no name, or its place
-                cannot be read.
+            ModelError: the attribute or the site does not exist, its body has no name, or its
+                pose cannot be read.
         """
         name = node.need(attribute)
         if name not in self._sites:
@@ -134,7 +142,7 @@ class MjcfBodies:
         """Return the joint that an attribute names.
 
         Raises:
-            ModelError: there is no such attribute, hinge or slide.
+            ModelError: the attribute does not exist, or names no hinge or slide.
         """
         name = node.need(attribute)
         if name not in self.joints:
@@ -149,11 +157,11 @@ class MjcfBodies:
         )
 
     def frame(self, body: str, pose: FloatArray) -> Attachment:
-        """Return the frame on a body's link, of the root link for the world.
+        """Return a frame on a body's link; for the world, on the root link.
 
         Args:
-            body: its name.
-            pose: of the frame in that of the body, shape (4, 4), m.
+            body: name of the body.
+            pose: pose of the frame in the body's frame, shape (4, 4), m.
         """
         if body == WORLD:
             return frame_on(self._root_link, product(self.between(self._root_link, WORLD), pose))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of <equality> in MJCF, each as a constraint between links or of joints."""
+"""Kinds of <equality> in MJCF as constraints between links or joints."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
-_LINEAR = 2  # coefficients of a polynomial that is a gear
+_LINEAR = 2  # number of coefficients of a linear polynomial, which is a gear
 
 
 def _sides(
     node: Node, bodies: MjcfBodies, ends: Callable[[str, str], tuple[FloatArray, FloatArray]]
 ) -> tuple[Attachment, Attachment]:
-    """Frames on both bodies: those of two sites, or of two poses that the bodies give."""
+    """Return the frames on both bodies: of two sites, or from `ends` of the two bodies' names."""
     if node.text('site1') is not None or node.text('site2') is not None:
         if node.text('body1') is not None or node.text('anchor') is not None:
             raise node.error('has sites and a body or an anchor, expected one of both')
@@ -56,7 +56,7 @@ def _weld(node: Node, name: str, bodies: MjcfBodies) -> Constraint:
         anchor = pose_of(np.eye(3), np.zeros(3) if given is None else given)
         if relpose is None or not relpose[3:].any():
             return product(bodies.between(one, other), anchor), anchor
-        # Where the anchor of body2 is in body1, not the origin of body2.
+        # relpose is the pose of body2's anchor, not of its origin, in body1.
         return pose_of(quaternion_rotation(relpose[3:]), relpose[:3]), anchor
 
     return WeldLoop(name, *_sides(node, bodies, ends))
@@ -68,7 +68,7 @@ def _joint(node: Node, name: str, bodies: MjcfBodies) -> Constraint:
     c = [0.0, 1.0] if given is None else given.tolist()
     if len(c) > 5:
         raise node.error(f'has {len(c)} numbers as polycoef, expected up to 5')
-    c = [*c, *[0.0, 1.0][len(c) :]]  # what is left out is as by default
+    c = [*c, *[0.0, 1.0][len(c) :]]  # missing coefficients have their defaults
     offset, joint = y.position + c[0], node.need('joint1')
     if node.text('joint2') is None:
         return PrescribedMotion(name, joint, offset, unit=y.unit)

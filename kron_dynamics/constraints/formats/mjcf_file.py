@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An MJCF file as elements: includes put in, defaults and settings of the compiler looked up."""
+"""Elements of an MJCF file, with includes, defaults and compiler settings resolved."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from kron_dynamics.model.poses import pose_of
 from kron_dynamics.model.xml_nodes import Node
 from kron_dynamics.typing import FloatArray
 
-_MAIN = 'main'  # class of what has none
+_MAIN = 'main'  # default class of elements without one
 
 
 class MjcfFile:
     """The elements of an MJCF file.
 
     Attributes:
-        root: <mujoco>; `below` looks into what it includes.
+        root: <mujoco>; `below` also yields elements of included files.
         degrees: whether angles are in degrees.
-        orders: axes of Euler angles, capital letters where they stand still.
-        classes: attributes that each class of defaults gives, by tag.
+        orders: axes of Euler angles (eulerseq); capital letters are extrinsic (fixed) axes.
+        classes: attributes of each default class, by tag.
     """
 
     def __init__(self, root: Node) -> None:
-        """Read what the whole file depends on.
+        """Read the included files, compiler settings and default classes.
 
         Raises:
-            ModelError: a file that is included, a setting or a class cannot be read.
+            ModelError: an included file, a setting or a class cannot be read.
         """
         include_files(root, Path(root.file), {os.path.abspath(root.file)})
         self.root = root
@@ -61,7 +61,7 @@ class MjcfFile:
         name = default.text('class') or (_MAIN if above is None else '')
         if not name:
             raise default.error("has no attribute 'class'")
-        # What is given once more for the class of all is added.
+        # Repeated top-level defaults are merged.
         inherited = self.classes[above] if above is not None else self.classes.get(name, {})
         own = self.classes[name] = {tag: dict(values) for tag, values in inherited.items()}
         for child in below(default):
@@ -72,15 +72,15 @@ class MjcfFile:
             self._read_defaults(child, name)
 
     def with_defaults(self, node: Node, tag: str, around: str | None = None) -> Node:
-        """Return an element with the attributes that defaults give it.
+        """Return an element with its default attributes added.
 
         Args:
             node: the element.
-            tag: in the defaults.
-            around: class of the elements around it.
+            tag: tag of its defaults.
+            around: childclass of the enclosing elements.
 
         Raises:
-            ModelError: there is no such class.
+            ModelError: the class does not exist.
         """
         name = node.text('class') or around or _MAIN
         if name not in self.classes:
@@ -98,7 +98,7 @@ class MjcfFile:
         return float(np.deg2rad(value)) if self.degrees else value
 
     def pose(self, node: Node) -> FloatArray:
-        """Return the pose that an element's pos and orientation give, shape (4, 4), m.
+        """Return the pose from an element's pos and orientation, shape (4, 4), m.
 
         Raises:
             ModelError: they are malformed, or there are two orientations.
@@ -111,6 +111,6 @@ class MjcfFile:
 
 
 def _without_turn(given: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Defaults without their orientation where an element has one of its own."""
+    """Return default attributes, without the orientation if the element has its own."""
     has_turn = any(key in own for key in TURNS)
     return {key: text for key, text in given.items() if not (has_turn and key in TURNS)}

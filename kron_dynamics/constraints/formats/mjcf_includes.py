@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""<include> of MJCF: elements of other files, as if they stood where they are included."""
+"""<include> of MJCF: elements of other files in the place of the <include>."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kron_dynamics.model.xml_nodes import Node
 
 
 def below(node: Node, *tags: str) -> Iterator[Node]:
-    """Yield the elements below one, those of included files in the place of <include>."""
+    """Yield the child elements, with those of included files in the place of <include>."""
     for child in node.children():
         if child.tag == 'include':
             yield from below(Node(child.need('file'), child.element), *tags)
@@ -25,12 +25,12 @@ def below(node: Node, *tags: str) -> Iterator[Node]:
 
 
 def include_files(root: Node, main: Path, seen: set[str]) -> None:
-    """Put the contents of included files into each <include>, with the path that was found.
+    """Insert the contents of included files into each <include>, and set its `file` to the path.
 
     Args:
-        root: <mujoco> of the file that includes.
-        main: path of the one that is read.
-        seen: absolute paths of the files that have been read.
+        root: <mujoco> of the including file.
+        main: path of the main file.
+        seen: absolute paths of the files already read.
 
     Raises:
         ModelError: a file cannot be read, or is included twice.
@@ -38,7 +38,7 @@ def include_files(root: Node, main: Path, seen: set[str]) -> None:
     for element in list(root.element.iter('include')):
         node = Node(root.file, element)
         name = node.need('file')
-        # MuJoCo's order: beside the main file, then beside the one that includes.
+        # MuJoCo's search order: the folder of the main file, then that of the including file.
         places = [folder / name for folder in (main.parent, Path(root.file).parent)]
         path = next((place for place in places if place.is_file()), places[0])
         if os.path.abspath(path) in seen:

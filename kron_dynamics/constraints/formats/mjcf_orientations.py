@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Orientations in MJCF: quaternions, angles about axes, Euler angles, axes."""
+"""Orientations in MJCF: quaternions, axis and angle, Euler angles, axes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ TURNS = ('quat', 'axisangle', 'euler', 'xyaxes', 'zaxis')
 
 
 def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
-    """Return the rotation that an element has in one of MJCF's ways, shape (3, 3).
+    """Return the rotation of an element in any of MJCF's representations, shape (3, 3).
 
     Args:
         node: the element.
-        orders: axes of Euler angles, capital letters where they stand still.
+        orders: axes of Euler angles (eulerseq); capital letters are extrinsic (fixed) axes.
         degrees: whether angles are in degrees.
 
     Raises:
-        ModelError: it is malformed, or there are two.
+        ModelError: the orientation is malformed, or there are two.
     """
     unit = np.pi / 180 if degrees else 1.0
     given = [key for key in TURNS if node.text(key) is not None]
@@ -59,7 +59,7 @@ def orientation(node: Node, orders: str, degrees: bool) -> FloatArray:
 
 
 def quaternion_rotation(values: FloatArray) -> FloatArray:
-    """Return the rotation of MJCF's quaternion w x y z of any length, shape (3, 3)."""
+    """Return the rotation of an MJCF quaternion w x y z, not necessarily unit, shape (3, 3)."""
     w, x, y, z = values / norm(values)
     return np.asarray(rotation_of(np.array([x, y, z, w])), dtype=np.float64)
 

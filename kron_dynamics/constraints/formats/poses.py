@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames on links, of poses as 4 x 4 matrices."""
+"""Frames on links from poses as 4 x 4 matrices."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kron_dynamics.typing import FloatArray
 
 
 def frame_on(link: str, pose: FloatArray) -> Attachment:
-    """Return the frame of a pose on a link.
+    """Return the frame with a pose on a link.
 
     Args:
-        link: its name.
-        pose: of the frame in that of the link, shape (4, 4), m.
+        link: name of the link.
+        pose: pose of the frame in the link's frame, shape (4, 4), m.
     """
     x, y, z = map(float, pose[:3, 3])
     R = pose[:3, :3]
@@ -26,12 +26,12 @@ def frame_on(link: str, pose: FloatArray) -> Attachment:
 
 
 def axis_on(link: str, pose: FloatArray, axis: FloatArray) -> Attachment:
-    """Return a frame on a link, its z along an axis.
+    """Return a frame on a link with z along an axis.
 
     Args:
-        link: its name.
-        pose: of another frame at this place, in that of the link, shape (4, 4), m.
-        axis: direction in that other frame, shape (3,).
+        link: name of the link.
+        pose: pose of a frame with the same origin in the link's frame, shape (4, 4), m.
+        axis: direction of z in the frame of `pose`, shape (3,).
     """
     x, y, z = map(float, pose[:3, 3])
     a, b, c = map(float, product(pose[:3, :3], axis))

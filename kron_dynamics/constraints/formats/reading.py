@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`read_constraints`: from a description in one of several formats to constraints."""
+"""`read_constraints`: reader of constraint descriptions in several formats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kron_dynamics.model.xacro_text import expanded, is_xacro
 from kron_dynamics.model.xml_nodes import Node
 
 _TITLE = 'description of constraints'
-# What may stand before the first element: marks of byte order, halves of UTF-16, blanks.
+# Bytes allowed before the first element: byte order marks, zero bytes of UTF-16, white space.
 _BEFORE = b'\xef\xbb\xbf\xff\xfe\x00 \t\r\n'
 _Reader = Callable[[Node, RobotModel | None], ConstraintDescription]
 _ROOTS: Mapping[str, _Reader] = {
@@ -42,26 +42,26 @@ _ROOTS: Mapping[str, _Reader] = {
 def read_constraints(
     source: str | Path | Mapping[str, object], model: RobotModel | None = None
 ) -> ConstraintDescription:
-    """Return the constraints that a description names.
+    """Return the constraints of a description.
 
-    Its contents tell the format, whatever the file's name:
+    The format is determined from the contents, not from the file's name:
 
     - YAML with a key `constraints`: this package's own; with a key `from`, the path of a file in
-      any of these formats, it adds to that one and says what that one does not, such as `start`;
+      any of these formats, it complements that file, with `start` for example;
     - YAML with a key `closed_loop`: Gepetto's robot.yaml, as in example-parallel-robots;
     - XML with the root <mujoco>: the <equality> of an MJCF file, whose bodies are the links;
     - XML with the root <robot>: <loop> and <coupling> of a URDF+ (arXiv 2411.19753);
-    - XML with the root <sdf>: joints whose child hangs on another joint, too, of an SDF model.
+    - XML with the root <sdf>: joints of an SDF model whose child has another joint as well.
 
     Args:
-        source: path of a file, or what a YAML file would hold.
-        model: of the robot that is to obey them. Formats that name frames of joints or the world,
-            or have places of their own, look them up in it.
+        source: path of a file, or the contents of a YAML file.
+        model: model of the constrained robot, for formats that refer to joint frames, the world
+            or poses of bodies.
 
     Raises:
         ModelError: the file cannot be read, is in none of these formats, or an entry is unknown,
             missing or wrong; the message names file and entry.
-        ConstraintError: a constraint is none by its values; the message names it.
+        ConstraintError: the values of a constraint are invalid; the message names it.
     """
     if isinstance(source, (str, Path)) and _is_xml(Path(source)):
         return _from_xml(Path(source), model)
@@ -78,7 +78,7 @@ def read_constraints(
 def _beside(
     document: Entries, folder: Path, found: ConstraintDescription, model: RobotModel | None
 ) -> ConstraintDescription:
-    """What a description takes from another file, with what it says itself."""
+    """Return a description merged with the file that it complements; its own entries win."""
     name = document.get(FROM)
     if not isinstance(name, str):
         raise document.wrong(FROM, 'the path of a file')
@@ -101,7 +101,7 @@ def _is_xml(path: Path) -> bool:
     try:
         with path.open('rb') as file:
             return file.read(4096).lstrip(_BEFORE).startswith(b'<')
-    except (OSError, ValueError):  # told where it is read
+    except (OSError, ValueError):  # reported when the file is read
         return False
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints of an SDFormat model that close loops: those beside its spanning tree."""
+"""Joints of an SDFormat model that close loops: those outside its spanning tree."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PlanarL
 
 
 def sdf_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
-    """Return the joints that close loops: their child hangs on another joint as well.
+    """Return constraints for the joints that close loops: their child has another joint as well.
 
-    The robot is that of the same file: at 0 all joints are as the file has them, so that the
-    loops are closed there.
+    The robot must be read from the same file: at 0 all links have the poses of the file, so that
+    the loops are closed there.
 
     Args:
         root: <sdf>.
-        model: not used: the file says all.
+        model: not used, as the file contains everything.
 
     Raises:
-        ModelError: the model has no loops, or a joint is of a type that no constraint is.
+        ModelError: the model has no loops, or no constraint represents the type of a joint.
     """
     described = SdfModel(root)
     if not described.loops:
@@ -50,20 +50,20 @@ def _loop(joint: Node, model: SdfModel) -> Constraint:
         raise joint.error(
             f"closes a loop and is of type '{clipped(kind)}', expected one of {listed(_TYPES)}"
         )
-    _look_at_friction(joint)
+    _warn_of_friction(joint)
     make, links = JOINT_LOOPS[kind], (model.child(joint), model.parent(joint))
     ends = [(link, model.pose_in(link, joint.name)) for link in links]
     return loop_between(make, joint.name, ends, model.axis(joint) if needs_axis(make) else None)
 
 
-def _look_at_friction(joint: Node) -> None:
+def _warn_of_friction(joint: Node) -> None:
     for dynamics in joint.element.iterfind('axis/dynamics'):
         lost = [part.tag for part in dynamics if (part.text or '').strip() not in ('', '0', '0.0')]
         if lost:
-            told = ModelWarning(
+            warning = ModelWarning(
                 'friction_of_loop',
                 named('joint', joint.name),
                 f'it closes a loop, and its {listed(lost)} is not read',
                 'have another joint of the loop in its place, which stands before it in the file',
             )
-            warnings.warn(told, stacklevel=2)
+            warnings.warn(warning, stacklevel=2)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""<loop> and <coupling> of a URDF+: closed loops and gears in the robot's own description.
+"""<loop> and <coupling> of a URDF+: closed loops and gears in the robot's description.
 
 The format: M. Chignoli et al., URDF+, arXiv 2411.19753.
 """
@@ -27,12 +27,12 @@ _STILL = ('fixed', 'floating', 'planar')
 def urdf_plus_constraints(root: Node, model: RobotModel | None) -> ConstraintDescription:
     """Return the loops and couplings of a URDF+, and its independent joints.
 
-    A coupling holds ratio times the angle of the predecessor at that of the successor, both
-    measured from the last link that carries the two, along all joints between.
+    A coupling makes ratio times the angle of the predecessor equal to that of the successor, both
+    summed over the joints from the last common link of the two.
 
     Args:
         root: <robot>.
-        model: not used: the file says all.
+        model: not used, as the file contains everything.
 
     Raises:
         ModelError: there is neither, or an element is missing or wrong; the message names it.
@@ -69,8 +69,8 @@ def _coupling(node: Node, links: set[str], joints: Mapping[str, Node]) -> Constr
 
 
 def _chain(link: str, joints: Mapping[str, Node]) -> Iterator[Node]:
-    """The joints from a link to the root."""
-    for _ in range(len(joints) + 1):  # a loop of joints is told where the robot is read
+    """Yield the joints from a link to the root."""
+    for _ in range(len(joints) + 1):  # a cycle of joints is reported when the robot is read
         if link not in joints:
             return
         yield joints[link]
@@ -78,7 +78,7 @@ def _chain(link: str, joints: Mapping[str, Node]) -> Iterator[Node]:
 
 
 def _independent(joints: Iterable[Node]) -> tuple[str, ...] | None:
-    """Joints that are not said to depend on others; None where nothing is said."""
+    """Return the joints not marked as dependent; None if no joint is marked."""
     found, said = [], False
     for joint in joints:
         text = joint.text('independent') or 'true'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""<loop> of a URDF+: a joint of one of URDF's kinds between frames on two links."""
+"""<loop> of a URDF+: a joint of a URDF type between frames on two links."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _TYPES = tuple(kind for kind, make in JOINT_LOOPS.items() if make is not PointLo
 
 
 def loop_of(node: Node, links: set[str]) -> Constraint:
-    """Return the constraint that a <loop> is.
+    """Return the constraint of a <loop>.
 
     Args:
         node: <loop>.
-        links: names of the robot's.
+        links: names of the robot's links.
 
     Raises:
         ModelError: an element is missing or wrong; the message names it.
@@ -50,10 +50,10 @@ def link_at(node: Node, side: str, links: set[str]) -> str:
     Args:
         node: <loop> or <coupling>.
         side: 'predecessor' or 'successor'.
-        links: names of the robot's.
+        links: names of the robot's links.
 
     Raises:
-        ModelError: there is none, or it is unknown.
+        ModelError: the link is missing or unknown.
     """
     end = node.needed_child(side)
     link = end.need('link')
@@ -75,7 +75,7 @@ def _origin(end: Node) -> FloatArray:
 def _axis(node: Node) -> FloatArray:
     given = node.child('axis')
     values = None if given is None else given.numbers('xyz', 3)
-    axis = np.array([1.0, 0.0, 0.0]) if values is None else values  # as of a joint
+    axis = np.array([1.0, 0.0, 0.0]) if values is None else values  # default as for URDF joints
     if not axis.any():
         raise node.error('has the axis 0 0 0, expected a direction')
     return axis / norm(axis)
