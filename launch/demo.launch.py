@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stacker-reclaimer, simulated: the same topics as a real one, without one."""
+"""The simulated stacker-reclaimer, with the same topics as a real machine."""
 
 from __future__ import annotations
 

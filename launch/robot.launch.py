@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""dynamics_node for any robot, real or simulated: every difference between them is an argument."""
+"""dynamics_node for any robot, real or simulated, configured by launch arguments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-# Both spellings of YAML are in use among launch files.
+# Launch files use both spellings of YAML booleans.
 SWITCH = ['', 'true', 'false', 'True', 'False']
 LEVELS = ['debug', 'info', 'warn', 'error', 'fatal']
-# Arguments that are parameters of both nodes, and of dynamics_node alone.
+# Arguments that are parameters of both nodes, or of dynamics_node only, with their types.
 BOTH = {
     'robot_description_file': str,
     'flexible_description_file': str,
@@ -33,7 +33,7 @@ DYNAMICS = {'autostart': bool, 'use_sim_time': bool, 'allow_commands_in_sim_time
 
 
 def argument(name: str, default: str, description: str, **more: Any) -> DeclareLaunchArgument:
-    """Return a launch argument that need not be given."""
+    """Return an optional launch argument."""
     return DeclareLaunchArgument(name, default_value=default, description=description, **more)
 
 
@@ -41,74 +41,73 @@ ARGUMENTS = [
     argument(
         'namespace', '', 'Namespace of the nodes and of all names below without a leading /.'
     ),
-    argument('params_file', '', 'YAML file with the parameters of the nodes, gains first of all.'),
+    argument('params_file', '', 'YAML file with the parameters of the nodes, such as the gains.'),
     argument(
         'robot_description_file',
         '',
-        'URDF or xacro file. Empty: as params_file says, and without it there the topic '
-        'robot_description, as robot_state_publisher latches it.',
+        'URDF or xacro file. Empty: as in params_file, otherwise the latched topic '
+        'robot_description of robot_state_publisher.',
     ),
     argument('xacro_args', '', "Arguments of a xacro file: 'name:=value name:=value'."),
     argument(
         'flexible_description_file',
         '',
-        'YAML file with the links that bend. Empty: as params_file says, and without it there '
-        'all links are stiff.',
+        'YAML file that describes the flexible links. Empty: as in params_file, otherwise all '
+        'links are rigid.',
     ),
     argument(
         'constraints_file',
         '',
-        'YAML file with what closes loops and which joints have a drive. Empty: as params_file '
-        'says, and without it there the robot is a tree.',
+        'YAML file with loop closures and the joints with a drive. Empty: as in params_file, '
+        'otherwise the robot is a tree.',
     ),
     argument(
         'hold_base',
         '',
-        'Hold a floating or planar base where it is. Empty: as params_file says.',
+        'Fix a floating or planar base where it is. Empty: as in params_file.',
         choices=SWITCH,
     ),
     argument('joint_states', 'joint_states', 'Topic of the joint states.'),
     argument(
         'commands',
         'dynamics_node/commands',
-        'Topic of the efforts, for instance effort_controller/commands.',
+        'Topic of the commanded efforts, for instance effort_controller/commands.',
     ),
     argument(
         'simulated',
         'false',
-        'Start simulator_node in place of the machine, which takes these commands.',
+        'Start simulator_node in place of the machine.',
         choices=SWITCH[1:],
     ),
     argument(
         'real_time_factor',
         '',
-        'Simulated seconds per second, with use_sim_time. Empty: as params_file says.',
+        'Simulated seconds per second, with use_sim_time. Empty: as in params_file.',
     ),
     argument(
         'use_sim_time',
         '',
-        'Take time from the topic clock. Empty: false where the robot is simulated, else as '
-        'params_file says.',
+        'Take time from the topic clock. Empty: false if the robot is simulated, otherwise as in '
+        'params_file.',
         choices=SWITCH,
     ),
     argument(
         'clock',
         '',
-        'Topic of that time. Empty: /clock of a real robot; clock in the namespace of a simulated '
-        'one, whose simulator publishes it.',
+        'Topic of the clock for use_sim_time. Empty: /clock for a real robot; clock in the '
+        'namespace for a simulated one, whose simulator publishes it.',
     ),
     argument(
         'allow_commands_in_sim_time',
         '',
-        'Send commands although time comes from the topic clock. Empty: true where the robot is '
-        'simulated, else as params_file says.',
+        'Send commands although time comes from the topic clock. Empty: as use_sim_time if the '
+        'robot is simulated, otherwise as in params_file.',
         choices=SWITCH,
     ),
     argument(
         'autostart',
         '',
-        'Configure and activate without lifecycle transitions from outside. Empty: as '
-        'params_file says.',
+        'Configure and activate without external lifecycle transitions. Empty: as in params_file.',
         choices=SWITCH,
     ),
     argument('log_level', 'info', 'Logging level.', choices=LEVELS),
@@ -116,16 +115,16 @@ ARGUMENTS = [
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return dynamics_node, with simulator_node beside it where the robot is simulated."""
+    """Return dynamics_node, and simulator_node if the robot is simulated."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=_nodes)])
 
 
 def _nodes(context: LaunchContext) -> list[Any]:
-    """Return the nodes; arguments that are empty leave params_file the word.
+    """Return the nodes; for empty arguments the values of params_file apply.
 
     Raises:
-        ValueError: an argument cannot be used, or none has its name.
-        FileNotFoundError: there is no such file; launch itself would go on without.
+        ValueError: an argument is unusable or unknown.
+        FileNotFoundError: a file does not exist, which launch itself would ignore.
     """
     given = {each.name: LaunchConfiguration(each.name).perform(context) for each in ARGUMENTS}
     _refuse_unknown(context.argv, list(given))
@@ -150,7 +149,7 @@ def _nodes(context: LaunchContext) -> list[Any]:
     own['publish_clock'] = _is_true(given['use_sim_time'])
     remaps['~/command_state'] = 'dynamics_node/command_state'
     simulator = _node('simulator_node', given, {**both, **own}, remaps)
-    # One without the other would wait for ever.
+    # Shut down both nodes together: one would wait for the other for ever.
     return [_end_with(dynamics, simulator), _end_with(simulator, dynamics), dynamics, simulator]
 
 
@@ -169,7 +168,7 @@ def _node(name: str, given: dict[str, str], parameters: dict[str, Any], remaps: 
 
 
 def _parameters(given: dict[str, str], types: dict[str, type]) -> dict[str, Any]:
-    """Return arguments that are not empty as parameters, whatever YAML would take them for."""
+    """Return nonempty arguments as parameters of the given types, without YAML type guessing."""
     read = {bool: _is_true, float: float, str: str}
     return {
         name: ParameterValue(read[kind](given[name]), value_type=kind)
@@ -179,7 +178,7 @@ def _parameters(given: dict[str, str], types: dict[str, type]) -> dict[str, Any]
 
 
 def _end_with(first: Node, second: Node) -> RegisterEventHandler:
-    """Return what ends the second node when the first one has ended."""
+    """Return an event handler that shuts the second node down when the first one has ended."""
     end = EmitEvent(event=ShutdownProcess(process_matcher=matches_action(second)))
     return RegisterEventHandler(
         OnProcessExit(
@@ -201,9 +200,9 @@ def _is_true(text: str) -> bool:
 
 
 def _refuse_unknown(argv: list[str], known: list[str]) -> None:
-    """Refuse arguments that do not exist, which launch passes over.
+    """Check for unknown arguments, which launch itself ignores.
 
-    Only where the file that was launched is one of this folder: one that includes them may have
+    Only if a launch file of this folder was launched directly: a file that includes one may have
     arguments of its own.
     """
     folder = Path(__file__).resolve().parent

@@ -30,7 +30,7 @@ from kron_dynamics.exceptions import ParameterError
 from kron_dynamics.ros.demo.recorder import BagRecorder
 from kron_dynamics.ros.demo.run import DemoRun
 
-# What the encoders and drives of such a machine do: 20-bit encoders and 0.5 % of rated effort.
+# Realistic sensor errors of such a machine: 20-bit encoders, effort noise of 0.5 % of the rating.
 _NOISE = {
     'position_resolution': {
         'travel': 1e-3,
@@ -44,17 +44,17 @@ _NOISE = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the demonstration; return 0 if everything was as it should be, else 1.
+    """Run the demonstration; return 0 if all requirements are met, else 1.
 
     Args:
-        argv: command line arguments without the program's name; None for the process's.
+        argv: command-line arguments without the program's name; None for the process's.
 
     Raises:
-        KronDynamicsError: the demonstration could not be carried through.
+        KronDynamicsError: the demonstration could not be completed.
     """
     arguments = _parser().parse_args(argv)
     began = time.monotonic()
-    # Other ROS systems on this computer or network are none of the demonstration's business.
+    # Isolate the demonstration from other ROS systems on this computer and network.
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(102, 215)))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     output = _output_folder(arguments.output)
@@ -82,12 +82,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _make_runs(
     chosen: Mapping[str, Scenario], arguments: argparse.Namespace, output: Path
 ) -> dict[str, list[Done]]:
-    """Carry all runs through, recorded into one bag."""
+    """Make all runs, recorded into one bag."""
     with _Signals() as signals:
-        # rclpy's own handlers would take the topics away under a run that is to be stopped.
+        # rclpy's own handlers would invalidate the topics of a run that has to be stopped.
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         try:
-            # Of its own: another demonstration may run in this domain.
+            # A unique namespace: another demonstration may run in this domain.
             own: dict[str, Any] = {
                 'namespace': f'demo_{os.getpid()}',
                 'start_parameter_services': False,
@@ -111,10 +111,10 @@ def _make_runs(
 
 
 class _Signals:
-    """Signals to end, put off until the demonstration looks.
+    """Defers SIGINT, SIGTERM and SIGHUP until the demonstration polls for them.
 
-    What a handler raises in the middle of a call of rclpy comes out as another error, or not at
-    all. And nothing interrupts the end of the processes, so that none is left behind.
+    An exception raised by a handler within an rclpy call is converted or lost. Deferring also
+    keeps signals from interrupting the end of the child processes, so that none is left behind.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class _Signals:
 
     def __enter__(self) -> _Signals:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # Whoever started this process may have told it to ignore one.
+            # Signals that the parent made this process ignore stay ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
@@ -135,7 +135,7 @@ class _Signals:
             self.look()
 
     def look(self) -> None:
-        """Return if there was no signal, else end as Ctrl-C does; the exit code tells which."""
+        """Raise KeyboardInterrupt after SIGINT, or SystemExit with the code of another signal."""
         if self._number == signal.SIGINT:
             raise KeyboardInterrupt
         if self._number is not None:
@@ -165,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=5.0,
         metavar='X',
-        help="seconds of the machine's time per second (default: %(default)g)",
+        help='simulated seconds per second (default: %(default)g)',
     )
     parser.add_argument(
         '--noise', action='store_true', help='give the sensors realistic resolution and noise'
@@ -188,7 +188,7 @@ def _run(
     arguments: argparse.Namespace,
     output: Path,
 ) -> Done:
-    """Carry one run through."""
+    """Make one run."""
     simulator = {'real_time_factor': repr(float(arguments.real_time_factor)), **setting.simulator}
     if arguments.noise:
         for quantity, values in _NOISE.items():
@@ -213,7 +213,7 @@ def _run(
 
 
 def _progress(name: str, what: str, share: float) -> None:
-    """A bar that fills on a terminal; elsewhere a line at the start and at the end."""
+    """Print a progress bar on a terminal; elsewhere a line at the start and at the end."""
     if sys.stdout.isatty():
         bar = ('#' * round(30 * share)).ljust(30, '.')
         print(f'\r{name:<16} [{bar}] {100 * share:3.0f} % {what:<9}', end='', flush=True)

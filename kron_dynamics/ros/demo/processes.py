@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes of the demonstration: started together, stopped as launch would."""
+"""Child processes of the demonstration, stopped by SIGINT as ros2 launch does."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from pathlib import Path
 
 from kron_dynamics.exceptions import KronDynamicsError
 
-_STOP_TIMEOUT = 10.0
+_STOP_TIMEOUT = 10.0  # longest wait for the end of a process after SIGINT, s
 
 
 class ProcessError(KronDynamicsError, RuntimeError):
-    """A child process ended by itself, or not as it was told to."""
+    """A child process ended unexpectedly, did not end, or failed."""
 
 
 class NodeProcess:
-    """A node of this package in a process of its own, its output in a file."""
+    """A node of this package in its own process, with its output in a file."""
 
     def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:
         """Start the process.
 
         Args:
-            name: for messages.
+            name: name used in error messages.
             module: Python module with the node.
-            arguments: after `--ros-args`.
-            log: file for its output.
+            arguments: arguments after `--ros-args`.
+            log: file for the output.
         """
         self.name = name
         self._log = log
         with open(log, 'w', encoding='utf-8') as output:
-            # A session of its own: Ctrl-C reaches the demonstration alone, which then stops it.
+            # A new session: Ctrl-C reaches only the demonstration, which then stops the process.
             self._process = subprocess.Popen(
                 [sys.executable, '-m', module, '--ros-args', *arguments],
                 stdout=output,
@@ -46,20 +46,20 @@ class NodeProcess:
             )
 
     def check(self) -> None:
-        """Return if the process is running.
+        """Check that the process is running.
 
         Raises:
-            ProcessError: it has ended; the message holds its last words.
+            ProcessError: it has ended; the message contains the last line of its output.
         """
         code = self._process.poll()
         if code is not None:
             raise ProcessError(f'{self.name} ended with exit code {code}: {self._last_words()}')
 
     def stop(self) -> None:
-        """Interrupt the process as Ctrl-C would and wait for its end.
+        """Send SIGINT to the process and wait for its end.
 
         Raises:
-            ProcessError: it does not end, or ends with an exit code other than 0.
+            ProcessError: it does not end, or its exit code is not 0.
         """
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
@@ -74,7 +74,7 @@ class NodeProcess:
             raise ProcessError(f'{self.name} ended with exit code {code}: {self._last_words()}')
 
     def kill(self) -> None:
-        """End the process at once, if it still runs."""
+        """Kill the process if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recording topics into an MCAP bag, without rosbag2."""
+"""Records topics into an MCAP bag, without rosbag2."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-# s without a message after which none is waiting any more.
+# Time without a message after which no more pending ones are expected, s.
 _SILENCE = 0.3
-# s after which it is enough, whoever goes on sending.
+# Longest time to wait for pending messages, s.
 _LONGEST = 10.0
 
 
@@ -28,16 +28,16 @@ class _Recorded(NamedTuple):
 
 
 class BagRecorder:
-    """Writes the serialized messages of topics that have come since it last looked.
+    """Polls topics and writes the serialized messages that have arrived since the last poll.
 
-    An executor would wake up and look through all topics for nearly every message.
+    An executor would wake up and check all topics for nearly every message.
     """
 
     def __init__(self, node: Node, path: Path) -> None:
         """Open a new bag.
 
         Args:
-            node: subscribes, and is not spun.
+            node: node that subscribes; it must not be spun.
             path: folder of the bag; must not exist yet.
         """
         self._node = node
@@ -48,7 +48,7 @@ class BagRecorder:
         self._topics: list[_Recorded] = []
 
     def record(self, message_type: Any, topic: str, recorded: str, qos: QoSProfile | int) -> None:
-        """Record a topic from now on, in the bag under another name."""
+        """Record a topic from now on, under the name `recorded` in the bag."""
         connection = self._connections.get(recorded)
         if connection is None:
             package, name = message_type.__module__.split('.')[0], message_type.__name__
@@ -64,11 +64,11 @@ class BagRecorder:
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
-        # Other nodes tell their diagnostics all the time.
+        # Diagnostics of other nodes never cease, so they do not count in `take`.
         self._topics.append(_Recorded(subscription, connection, recorded != '/diagnostics'))
 
     def take(self) -> int:
-        """Write what has come; return how many messages of the run these were."""
+        """Write the pending messages; return their number without diagnostics."""
         count = 0
         for subscription, connection, counts in self._topics:
             handle = subscription.handle
@@ -79,10 +79,10 @@ class BagRecorder:
         return count
 
     def catch_up(self, wait: Callable[[], None]) -> None:
-        """Record what has been sent and still waits, on a busy computer seconds of it.
+        """Record messages that are still pending; on a busy computer that may take seconds.
 
         Args:
-            wait: returns soon.
+            wait: called between polls; returns after a short time.
         """
         end = time.monotonic() + _LONGEST
         until = time.monotonic() + _SILENCE
@@ -92,7 +92,7 @@ class BagRecorder:
             wait()
 
     def stop(self) -> None:
-        """Stop listening; the bag stays open for further topics."""
+        """Destroy the subscriptions; the bag stays open for further topics."""
         for topic in self._topics:
             self._node.destroy_subscription(topic.subscription)
         self._topics.clear()
@@ -104,4 +104,4 @@ class BagRecorder:
 
 
 def _never(_: Any) -> None:
-    """What a subscription needs that no executor asks."""
+    """Do nothing: mandatory callback of a subscription that is never spun."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One run of the demonstration: simulator and node as processes, one reference, one namespace."""
+"""One run of the demonstration: simulator_node and dynamics_node follow one motion."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ from kron_dynamics.ros.demo.recorder import BagRecorder
 from kron_dynamics.ros.description import LATCHED
 from kron_dynamics.typing import FloatArray
 
-_DELAY = 5.0  # s of the machine's time between sending a reference and its start: to shape it
-_START_TIMEOUT = 180.0  # s of wall time; kernels may have to be compiled
-# s of wall time without a joint state. Here time waits for the answer to each state, so that only
-# a busy computer is silent, which is no reason to give up.
+_DELAY = 5.0  # simulated time between sending a reference and its start, for shaping it, s
+_START_TIMEOUT = 180.0  # wall time, s; kernels may have to be compiled
+# Longest wall time without a joint state, s. In lockstep simulated time waits for the answer to
+# each state, so a shorter silence only means that the computer is busy.
 _SILENCE_TIMEOUT = 5.0
 _DEPTH = QoSProfile(depth=1000)
-# s of wall time between two looks at what has come. An executor that waited for each message would
-# take more of the processor than the nodes.
+# Wall time between polls of the topics, s. An executor that wakes up for each message would use
+# more processor time than the nodes.
 _PERIOD = 0.02
 
 
 class DemoError(KronDynamicsError, RuntimeError):
-    """The demonstration did not run as it should."""
+    """A run of the demonstration failed."""
 
 
 class DemoRun:
-    """One setting of the two nodes, in a namespace of its own below that of a node."""
+    """One run of the two nodes, in its own namespace below that of the demonstration's node."""
 
     def __init__(
         self, node: Node, recorder: BagRecorder, setting: Setting, look: Callable[[], None]
     ) -> None:
-        """Publish the machine's description and listen.
+        """Publish the machine's description and subscribe.
 
         Args:
-            node: sends and listens for the demonstration.
-            recorder: of its bag.
-            setting: what it is about; the namespace has its name.
-            look: called again and again; raises to end the run.
+            node: node that publishes and subscribes for the demonstration.
+            recorder: recorder of the bag.
+            setting: setting of the run; its name is the namespace.
+            look: called repeatedly; raises an exception to end the run.
         """
         self.name, self._setting = setting.name, setting
         self._namespace = f'{node.get_namespace().rstrip("/")}/{self.name}'
@@ -66,7 +66,7 @@ class DemoRun:
         self._look = look
         self._node = node
         self._recorder = recorder
-        # rclpy.spin_once takes the node on and off for every message.
+        # Own executor: rclpy.spin_once would add and remove the node for every message.
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._state: JointState | None = None
@@ -89,9 +89,9 @@ class DemoRun:
         self._description.publish(String(data=read_urdf_file(setting.machine.urdf)))
 
     def record(self) -> None:
-        """Record the run's topics, in the bag below its name alone.
+        """Record the run's topics, with only the run's name as namespace in the bag.
 
-        Those of flexible links are empty where there are none.
+        The topics of flexible links stay empty without flexible links.
         """
         for message_type, topic in (
             (JointState, 'joint_states'),
@@ -113,11 +113,11 @@ class DemoRun:
         self._recorder.record(message_type, own, recorded, qos)
 
     def start(self, simulator_parameters: Mapping[str, str], logs: Path) -> None:
-        """Start simulator and node as processes.
+        """Start simulator_node and dynamics_node as processes.
 
         Args:
-            simulator_parameters: of the simulator, beside those of the machine's file.
-            logs: folder for their output.
+            simulator_parameters: parameters of simulator_node in addition to the machine's file.
+            logs: folder for the output of the processes.
         """
         machine = self._setting.machine
         common = ['--params-file', str(machine.configuration)]
@@ -147,18 +147,19 @@ class DemoRun:
             self._processes.append(NodeProcess(f'{name} ({self.name})', module, arguments, log))
 
     def wait_until_active(self) -> FloatArray:
-        """Return the first joint positions, shape (n,), once the node commands the machine.
+        """Wait until the node commands the machine; return the first joint positions.
 
-        They are from before the start: rad or m, in the order of the model.
+        Returns:
+            Positions before the motion, shape (n,), rad or m, in the order of the model.
 
         Raises:
-            DemoError: it takes too long.
+            DemoError: the node is not active within the timeout.
             ProcessError: a process ended.
         """
         first: JointState | None = None
         deadline = time.monotonic() + _START_TIMEOUT
-        # Discovery has no order: diagnostics may come before joint states, and references may not
-        # be heard yet.
+        # Discovery has no order: diagnostics may come before joint states, and the node may not
+        # yet receive references.
         while first is None or not self._active or not self._reference.get_subscription_count():
             self._spin()
             first = first or self._state
@@ -172,14 +173,14 @@ class DemoRun:
         return np.asarray(first.position)[order]
 
     def follow(self, motion: Motion, progress: Callable[[float], None]) -> float:
-        """Send a motion, wait until it is over, and return its start on the machine's clock, s.
+        """Send a motion, wait for its end, and return its start in simulated time, s.
 
         Args:
-            motion: from the present position on.
-            progress: is told the share that is done, again and again.
+            motion: motion that starts at the current position.
+            progress: called repeatedly with the share that is done, 0 to 1.
 
         Raises:
-            DemoError: a fault, or the machine falls silent.
+            DemoError: the node reports a fault, or joint states are missing.
             ProcessError: a process ended.
         """
         start = self._now() + _DELAY
@@ -195,16 +196,16 @@ class DemoRun:
         return start
 
     def stop(self) -> None:
-        """Interrupt the processes, the node first, and take the topics back.
+        """Stop the processes, dynamics_node first.
 
         Raises:
-            ProcessError: a process does not end as it should.
+            ProcessError: a process does not end, or fails.
         """
         for process in reversed(self._processes):
             process.stop()
 
     def catch_up(self) -> None:
-        """Record what the processes have sent before they ended; listen no longer."""
+        """Record what the processes sent before they ended, then stop recording."""
 
         def wait() -> None:
             time.sleep(_PERIOD)
@@ -214,7 +215,7 @@ class DemoRun:
         self._recorder.stop()
 
     def abandon(self) -> None:
-        """End whatever still runs, and take the topics back."""
+        """Kill the processes that still run, and destroy publishers and subscriptions."""
         for process in self._processes:
             process.kill()
         self._executor.remove_node(self._node)
@@ -255,7 +256,7 @@ def _assigned(parameters: Mapping[str, str]) -> list[str]:
 
 
 def _message(motion: Motion, start: float) -> JointTrajectory:
-    """A motion as a reference."""
+    """Return a motion as a reference message that starts at `start`, s."""
     message = JointTrajectory(joint_names=list(motion.joint_names))
     message.header.stamp = stamp_from(start)
     for k, moment in enumerate(motion.times):
