@@ -55,6 +55,8 @@ KINDS: Mapping[str, Kind] = {
     'mimic_of_unknown': Kind(),
     'limit_in_degrees': Kind(HINT),
     'passive_friction': Kind(HINT),
+    'coupled_rotors': Kind(),
+    'missing_gear_ratio': Kind(),
     # Masses.
     'missing_mass': Kind(WARNING, InvalidInertiaError),
     'missing_inertia': Kind(WARNING, InvalidInertiaError),

@@ -12,10 +12,11 @@ from lxml import etree
 from urdf_parser_py import urdf
 
 from kron_dynamics.exceptions import ModelError
-from kron_dynamics.messages import clipped, listed, named
+from kron_dynamics.messages import clipped, listed
 from kron_dynamics.model.findings import Findings
 from kron_dynamics.model.geometry import Shape, collision_shape
 from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW
+from kron_dynamics.model.transmissions import armatures
 from kron_dynamics.model.urdf_elements import Part
 from kron_dynamics.model.urdf_xml import element_name, parse_xml
 
@@ -102,7 +103,7 @@ def parse_urdf(text: str, findings: Findings | None = None) -> ParsedUrdf:
             shape = collision_shape(element)
             if shape is not None:
                 shapes[element.get('name')] = shape
-    armature = _armatures(root, findings)
+    armature = armatures(root, findings)
     findings.settle()
     return ParsedUrdf(robot, armature, shapes, pitches=pitches)
 
@@ -240,38 +241,3 @@ def _read_mimic(mimic: Part, findings: Findings) -> urdf.JointMimic:
     if not master:
         findings.refuse(ModelError(f'{mimic.subject}: its <mimic> names no joint'))
     return urdf.JointMimic(master, mimic.number('multiplier', 1.0), mimic.number('offset'))
-
-
-def _armatures(root: etree._Element, findings: Findings) -> dict[str, float]:
-    """Return armatures by joint name, rotor_inertia times gear_ratio^2 of transmissions.
-
-    Plain URDF has no element for rotor inertia; these elements are extensions of Drake.
-    """
-    armatures = {}
-    for transmission in root.iter('transmission'):
-        joint = transmission.find('joint')
-        for rotor in transmission.iterfind('actuator/{*}rotor_inertia'):
-            ratio = rotor.getparent().find('{*}gear_ratio')
-            where = named('transmission', transmission.get('name'))
-            try:
-                gear = 1.0 if ratio is None else float(ratio.get('value'))
-                inertia = float(rotor.get('value')) * gear * gear
-                name = joint.get('name')
-            except (TypeError, ValueError, AttributeError):
-                findings.refuse(
-                    ModelError(
-                        f'{where} has a rotor_inertia or gear_ratio that is not a number, or '
-                        f'names no joint'
-                    )
-                )
-                continue
-            if not math.isfinite(inertia):
-                findings.refuse(
-                    ModelError(
-                        f'{where}: rotor_inertia times the square of gear_ratio is {inertia}, '
-                        f'expected a finite number for {named("joint", name)}'
-                    )
-                )
-                continue
-            armatures[name] = inertia
-    return armatures

@@ -294,6 +294,30 @@ def test_rotor_weighs_the_square_of_the_gear_ratio(
     np.testing.assert_allclose(model.armature, [expected], rtol=1e-15)
 
 
+def test_rotors_of_several_motors_add_up(parts: Any) -> None:
+    motors = transmission(f'{ROTOR}{GEAR}</actuator><actuator name="second">{ROTOR}')
+    model = load_model(parts.robot(motors, transmission('<rotor_inertia value="0.5"/>')))
+    np.testing.assert_allclose(model.armature, [2500 * 0.02 + 0.02 + 0.5], rtol=1e-15)
+    assert not model.warnings
+
+
+def test_rotors_that_couple_joints_are_left_out_and_reported(parts: Any) -> None:
+    both = transmission(ROTOR + GEAR, '<joint name="hinge"/><joint name="grip"/>')
+    model = load_model(parts.robot(second(parts, ''), both))
+    assert not model.armature.any()
+    (warning,) = (found for found in model.warnings if found.kind == 'coupled_rotors')
+    assert "transmission 'drive'" in str(warning) and 'hinge, grip' in str(warning)
+
+
+def test_a_reduction_that_is_not_read_beside_a_rotor_is_reported(parts: Any) -> None:
+    reduction = '<mechanicalReduction>50</mechanicalReduction>'
+    model = load_model(parts.robot(transmission(ROTOR + reduction)))
+    (warning,) = (found for found in model.warnings if found.kind == 'missing_gear_ratio')
+    assert '50' in str(warning) and "transmission 'drive'" in str(warning)
+    assert not load_model(parts.robot(transmission(ROTOR + GEAR + reduction))).warnings
+    assert not load_model(parts.robot(transmission(reduction))).warnings
+
+
 def test_armature_given_wins_over_the_transmission(parts: Any) -> None:
     text = parts.robot(transmission(ROTOR + GEAR))
     assert load_model(text, armature={'hinge': 3.0}).armature == [3.0]
