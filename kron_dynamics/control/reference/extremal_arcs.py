@@ -50,7 +50,7 @@ class ArcRows(NamedTuple):
         return found
 
     def steepest(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper and lower bounds of u at the nodes, (N + 1, r) each; inf for none."""
+        """Return upper and lower bounds of u at the nodes, shape (N + 1, r) each; inf for none."""
         u, a = self.slopes(x), self.a[::2]
         return np.where(a > 0.0, u, np.inf), np.where(a < 0.0, u, -np.inf)
 
@@ -91,7 +91,7 @@ class Arcs:
         return self.ceilings[k, self.lowest], self.ceiling_slopes[k, self.lowest]
 
     def bounds(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the largest and the smallest u at the nodes, (N + 1,) each, for given x."""
+        """Return the largest and the smallest u at the nodes, shape (N + 1,) each, for given x."""
         up, down = self.rows.steepest(x)
         most, least = up.min(axis=1), down.max(axis=1)
         most[0], least[-1] = self.rest_slopes

@@ -107,7 +107,7 @@ class Objective:
         return cls(weights, ends, bands)
 
     def derivatives(self, c: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the weighted sum, the gradient, (K + 2,), and the Hessian's bands, (3, K + 2)."""
+        """Return the sum, the gradient, shape (K + 2,), and the Hessian's bands, (3, K + 2)."""
         shares = self.weights / np.sqrt(c)
         gradient = -0.5 * shares / c
         bands = self.bands.copy(order='K')

@@ -21,7 +21,7 @@ def beside(places: FloatArray, halves: FloatArray, others: FloatArray, near: flo
 
 
 def with_others(places: FloatArray, others: FloatArray, near: float) -> FloatArray:
-    """Return, sorted, all places, and of the others those farther than near from every place."""
+    """Return all places and the others farther than near from each, sorted, shape (c,)."""
     return np.sort(np.concatenate((places, away(others, np.sort(places), near))))
 
 
