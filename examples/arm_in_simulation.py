@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any arm under the node, in simulation: for instance a UR5 or a Panda, moved by a reference.
+"""Any arm, for instance a UR5 or a Panda, simulated and controlled by the node along a reference.
 
-python arm_in_simulation.py ur5.urdf --params > arm.yaml    # gains of 5 rad/s for each joint
+python arm_in_simulation.py ur5.urdf --params > arm.yaml    # double pole at -5 rad/s per joint
 FILES='robot_description_file:=ur5.urdf params_file:=arm.yaml'
 ros2 launch kron_dynamics robot.launch.py simulated:=true namespace:=arm $FILES
 python arm_in_simulation.py ur5.urdf
@@ -22,7 +22,7 @@ import kron_dynamics as kd
 
 model = kd.load(sys.argv[1]).model
 names = list(model.joint_names)
-# A pose off the ends of all joints, which the simulation starts at.
+# Start pose of the simulation, away from the limits of all joints.
 margin = np.minimum(0.5, 0.25 * (model.position_upper - model.position_lower))
 middle = np.clip(0.0, model.position_lower + margin, model.position_upper - margin)
 if '--params' in sys.argv:

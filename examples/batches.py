@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many states at once: which payload a machine could lift in every pose of its two last joints.
+"""Many states at once: the payload a machine can lift in every pose of its last two joints.
 
 python batches.py robot.urdf LINK
 """
@@ -20,7 +20,7 @@ grids = np.meshgrid(*(np.linspace(lower[k], upper[k], 100) for k in (-2, -1)))
 q = np.tile(np.clip(0.0, lower, upper), (grids[0].size, 1))
 q[:, -2], q[:, -1] = (grid.ravel() for grid in grids)
 
-# All of (N, n), (N, 6, n) in one call each.
+# One call each for arrays of shape (N, n) and (N, 6, n).
 weight = robot.gravity_vector(q)
 per_kilogram = 9.80665 * tool.jacobian(q)[:, 2]  # efforts that hold 1 kg at the tool
 free = model.effort_limit - np.sign(per_kilogram) * weight

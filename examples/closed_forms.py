@@ -16,6 +16,6 @@ for i, joint in enumerate(robot.joint_names):
     print(f'M[{joint}, {joint}] = {M[i, i]}')
     print(f'g[{joint}] = {g[i]}')
 
-# Masses and lengths as symbols in place of numbers, and LaTeX.
+# With symbols instead of numbers for masses and lengths, as LaTeX.
 named = robot.symbolic.with_parameters('symbolic')
 print(named.mass_matrix().simplified().latex())

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording against the model: what of the measured efforts the robot description explains.
+"""A recording compared with the model: the share of the measured efforts that it explains.
 
 python compare_bag.py BAG [robot.urdf]
 
-What a load would explain of it: `kron_dynamics payload`.
+To explain the remainder by a payload, see `kron_dynamics payload`.
 """
 
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A control law of your own on a simulated machine: sliding mode with a boundary layer.
+"""A custom control law on a simulated machine: sliding mode with a boundary layer.
 
 python custom_law.py robot.urdf
 """
@@ -21,7 +21,7 @@ class SlidingMode(StatelessLaw):
     """tau = M (qdd_ref + s ed + k sat(r / layer)) + c + g, with r = ed + s e."""
 
     def __init__(self, robot: kd.Robot, slope: float, gain: float, layer: float) -> None:
-        """Take 1/s, rad/s^2 or m/s^2, and rad/s or m/s."""
+        """Set slope in 1/s, gain in rad/s^2 or m/s^2, and layer in rad/s or m/s."""
         self.robot, self.slope, self.gain, self.layer = robot, slope, gain, layer
 
     def effort(self, q: FloatArray, qd: FloatArray, reference: JointReference) -> FloatArray:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory for joint_trajectory_controller, with the efforts that it adds as feed-forward.
+"""A trajectory for joint_trajectory_controller that contains feed-forward efforts.
 
 ros2 launch kron_dynamics demo.launch.py
 python feedforward_trajectory.py [joint_trajectory_controller]
@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 JOINTS = ['travel', 'slew', 'luff']
 start, goal, duration = np.array([100.0, 0.5, 0.0]), np.array([101.0, 0.6, 0.03]), 60.0
-s = np.linspace(0.0, 1.0, 61)  # a point per second, from rest to rest
+s = np.linspace(0.0, 1.0, 61)  # one point per second, from rest to rest
 position = start + np.outer(10 * s**3 - 15 * s**4 + 6 * s**5, goal - start)
 
 controller = sys.argv[1] if len(sys.argv) > 1 else 'joint_trajectory_controller'
@@ -24,7 +24,7 @@ rclpy.init()
 node = rclpy.create_node('planner')
 client = node.create_client(AnnotateTrajectory, 'dynamics_node/annotate_trajectory')
 if not client.wait_for_service(timeout_sec=60.0):
-    raise SystemExit(f'{client.srv_name} is not offered: is dynamics_node running?')
+    raise SystemExit(f'{client.srv_name} is not available: is dynamics_node running?')
 request = AnnotateTrajectory.Request(
     joint_names=JOINTS,
     time_from_start=(duration * s).tolist(),
@@ -37,7 +37,7 @@ answer = future.result()
 if not answer.success:
     raise SystemExit(answer.message)
 for sentence in answer.violations:
-    print('not possible:', sentence)
+    print('limit violated:', sentence)
 
 trajectory = JointTrajectory(joint_names=answer.joint_names)
 rates = (np.reshape(x, position.shape) for x in (answer.velocity, answer.acceleration))

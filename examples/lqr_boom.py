@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""LQR for a boom that bends: its vibration after a stop, with and without damping by the drives.
+"""LQR for a flexible boom: its vibration after a push, with and without damping by the drives.
 
 python lqr_boom.py stacker_reclaimer.urdf stacker_reclaimer_flexible.yaml
 """
@@ -16,13 +16,13 @@ from kron_dynamics.simulation import Plant
 
 robot = kd.load(sys.argv[1], flexible=sys.argv[2])
 n_j = robot.model.joint_count
-q = quasi_static_equilibrium(robot, [100.0, 0.5, 0.0])  # the boom bent by its weight
+q = quasi_static_equilibrium(robot, [100.0, 0.5, 0.0])  # static deflection
 rest = np.zeros(robot.n)
 
-# Deviations from rest; friction of the joints counts as damping, which the drives overcome.
+# Linearized about rest. The drives compensate joint friction, see `swing`.
 A, B = (m := robot.linearize(q, rest, rest).state_space()).A, m.B[:, :n_j]
 effort, reach = robot.model.effort_limit[:n_j], np.array([0.05, 1e-3, 1e-3])  # m and rad
-wanted = np.concatenate([reach, np.full(robot.n - n_j, 0.01)])  # boom's end: 1 cm
+wanted = np.concatenate([reach, np.full(robot.n - n_j, 0.01)])  # tip of the boom: 1 cm
 Q = np.diag(np.concatenate([wanted, 2.0 * wanted]) ** -2.0)
 P = solve_continuous_are(A, B, Q, np.diag((0.2 * effort) ** -2.0))
 K = np.diag((0.2 * effort) ** 2.0) @ B.T @ P
@@ -30,7 +30,7 @@ print('poles, 1/s:', np.round(np.linalg.eigvals(A - B @ K), 2).tolist())
 
 
 def swing(gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return time and sideways motion of the boom's end after a push, s and m."""
+    """Return times and lateral deflections of the boom's tip after a push, s and m."""
     plant = Plant(robot, q[:n_j])
     plant.qd[n_j:] = 0.1  # m/s
     times, sideways = np.arange(0.0, 8.0, 0.02), []

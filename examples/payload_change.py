@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A payload that comes and goes: the node is told, and its efforts carry it from then on.
+"""Report a payload to the node, whose efforts include it from then on, and remove it again.
 
 ros2 launch kron_dynamics demo.launch.py
 python payload_change.py LINK MASS
@@ -15,10 +15,10 @@ from rclpy.node import Node
 
 
 def call(node: Node, kind: type, name: str, **request: object) -> object:
-    """Return the answer of a service; end the program where it was refused."""
+    """Return the response of a service; exit if the request was refused."""
     client = node.create_client(kind, f'dynamics_node/{name}')
     if not client.wait_for_service(timeout_sec=60.0):
-        raise SystemExit(f'{client.srv_name} is not offered: is dynamics_node running?')
+        raise SystemExit(f'{client.srv_name} is not available: is dynamics_node running?')
     future = client.call_async(kind.Request(**request))
     rclpy.spin_until_future_complete(node, future)
     answer = future.result()
@@ -28,7 +28,7 @@ def call(node: Node, kind: type, name: str, **request: object) -> object:
 
 
 def weight(node: Node) -> dict[str, float]:
-    """Return the efforts that hold the machine in one pose, N m or N."""
+    """Return the efforts that hold the machine at rest in one pose, N m or N."""
     answer = call(node, EquationsOfMotion, 'equations_of_motion', position=[100.0, 0.5, 0.0])
     return dict(zip(answer.joint_names, answer.gravity_vector, strict=True))
 
@@ -37,7 +37,7 @@ link, mass = sys.argv[1], float(sys.argv[2])
 rclpy.init()
 node = rclpy.create_node('payload')
 before = weight(node)
-r = 0.5  # m: a ball, in the link's origin
+r = 0.5  # m: radius of a solid ball at the link's origin
 inertia = [0.4 * mass * r**2 * part for part in (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)]
 call(
     node, SetPayload, 'set_payload', link=link, mass=mass, center_of_mass=Point(), inertia=inertia
@@ -45,6 +45,6 @@ call(
 loaded = weight(node)
 for joint in before:
     print(f'{joint:<8} {before[joint]:12.4g} {loaded[joint]:12.4g} with {mass:g} kg at {link}')
-call(node, SetPayload, 'set_payload', link=link, mass=0.0)  # put down again
-print('put down again:', {joint: f'{effort:.4g}' for joint, effort in weight(node).items()})
+call(node, SetPayload, 'set_payload', link=link, mass=0.0)  # remove the payload
+print('payload removed:', {joint: f'{effort:.4g}' for joint, effort in weight(node).items()})
 rclpy.shutdown()

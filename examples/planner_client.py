@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A planner that asks the node: efforts along a path, and the tool's motion, in two calls.
+"""A planner that calls the node's services: efforts along a path, and the motion of the tool.
 
 ros2 launch kron_dynamics demo.launch.py
 python planner_client.py
@@ -13,10 +13,10 @@ from rclpy.node import Node
 
 
 def call(node: Node, kind: type, name: str, **request: object) -> object:
-    """Return the answer of a service; end the program where it was refused."""
+    """Return the response of a service; exit if the request was refused."""
     client = node.create_client(kind, f'dynamics_node/{name}')
     if not client.wait_for_service(timeout_sec=60.0):
-        raise SystemExit(f'{client.srv_name} is not offered: is dynamics_node running?')
+        raise SystemExit(f'{client.srv_name} is not available: is dynamics_node running?')
     future = client.call_async(kind.Request(**request))
     rclpy.spin_until_future_complete(node, future)
     answer = future.result()
@@ -28,14 +28,14 @@ def call(node: Node, kind: type, name: str, **request: object) -> object:
 rclpy.init()
 node = rclpy.create_node('planner')
 
-# 200 points of a quintic from rest to rest. Arrays are flat: all joints of a point, then the next.
+# 200 points of a quintic polynomial from rest to rest. Arrays are flat, one point after the other.
 start, goal, duration = np.array([100.0, 0.5, 0.0]), np.array([102.0, 0.7, 0.05]), 60.0
 s = np.linspace(0.0, 1.0, 200)[:, None]
 q = start + (goal - start) * (10 * s**3 - 15 * s**4 + 6 * s**5)
 qd = (goal - start) * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
 qdd = (goal - start) * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
 states = {
-    'joint_names': ['travel', 'slew', 'luff'],  # any order, as long as all are there
+    'joint_names': ['travel', 'slew', 'luff'],  # in any order, but all of them
     'position': q.ravel().tolist(),
     'velocity': qd.ravel().tolist(),
     'acceleration': qdd.ravel().tolist(),
@@ -45,8 +45,8 @@ tau = np.reshape(answer.effort, q.shape)
 for joint, efforts in zip(answer.joint_names, tau.T, strict=True):
     print(f'{joint:<8} effort from {efforts.min():.4g} to {efforts.max():.4g}')
 
-answer = call(node, FrameKinematics, 'frame_kinematics', **states)  # of the node's tip_frame
+answer = call(node, FrameKinematics, 'frame_kinematics', **states)  # for the node's tip_frame
 J = np.reshape(answer.jacobian, (len(q), 6, q.shape[1]))
 speed = np.hypot(*np.einsum('kij,kj->ik', J[:, :2], qd))
-print(f'{answer.frame} moves at {speed.max():.3f} m/s at most, over ground')
+print(f'{answer.frame} moves at {speed.max():.3f} m/s at most, horizontally')
 rclpy.shutdown()

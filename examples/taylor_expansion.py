@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of any order: how far a linear model holds, and what the next orders add.
+"""Derivatives of any order: the accuracy of a linear model, and of higher orders.
 
 python taylor_expansion.py robot.urdf
 """
@@ -25,9 +25,9 @@ for order in range(4):
     error = np.abs(gravity.truncated(order)(q + deviation) - exact).max()
     print(f'gravity to order {order}: error {error / np.abs(exact).max():.1e}')
 
-# In several arguments together: tau of q, qd and qdd, in Khang's layout.
+# Jointly in several arguments: tau of q, qd and qdd, in Khang's layout.
 tau = taylor.expand(robot.inverse_dynamics, (q, rest, rest), 1)
-near = robot.linearize(q, rest, rest)  # the same first order as M_L, D_L and K_L
+near = robot.linearize(q, rest, rest)  # M_L, D_L and K_L are the same first order
 dq = np.full(robot.n, 1e-3)
 assert np.allclose(tau(q + dq, rest, rest), near.effort + near.stiffness @ dq)
 print('poles about rest, 1/s:', np.round(near.poles(), 4).tolist())

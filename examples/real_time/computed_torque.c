@@ -1,16 +1,16 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computed torque at 1 kHz on an exported stacker-reclaimer, against the plant of the same export.
-// Seconds of the loop take turns with seconds of an empty loop, so that both meet the same load; at
-// the end: how late their cycles began, when the worst one was done, what the loops took of a core
-// with being woken, and what the work between two readings of the clock took.
+// Computed torque at 1 kHz on an exported stacker-reclaimer, with a plant simulated by the same export.
+// The control loop alternates every second with an empty loop, so that both see the same load. At the
+// end it prints the lateness of their cycles, the completion time of the worst cycle, the loops' share
+// of a core including wake-ups, and the share of the computation between two clock readings.
 //
-// With SCHED_DEADLINE the kernel wakes the loop once a period and lets it have no more of the core
-// than it asked for. Where the kernel does not grant that, or with `timer`, a timer of the loop's own
-// wakes it, with SCHED_FIFO where that is granted.
+// With SCHED_DEADLINE the kernel wakes the loop once per period and limits it to the declared runtime.
+// If the kernel refuses that, or with `timer`, the loop sleeps until an absolute time, with SCHED_FIFO if
+// permitted.
 //
-// computed_torque [SECONDS [FINGERPRINT [timer]]]: of the model that the machine is to have.
+// Usage: computed_torque [SECONDS [FINGERPRINT [timer]]]; FINGERPRINT of the machine's model.
 
 #define _GNU_SOURCE
 #include <math.h>
@@ -39,9 +39,9 @@ typedef struct {
 } Machine;
 
 typedef struct {
-  long late[BINS], cycles, missed; /* cycles by lateness; periods without a cycle */
+  long late[BINS], cycles, missed; /* histogram of lateness; periods without a cycle */
   int64_t worst;                   /* ns from the planned start to the end */
-  double used, work, wall;         /* s: of the processor, between waking and the end, in all */
+  double used, work, wall;         /* s: processor time, from wake-up to end, wall time */
 } Loop;
 
 static double seconds(clockid_t clock) {
@@ -56,7 +56,7 @@ static int64_t nanoseconds(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* As linux/sched/types.h has it; older C libraries have no function for it. */
+/* Request SCHED_DEADLINE, by the structure of linux/sched/types.h that older C libraries lack. */
 static int is_woken_by_the_kernel(void) {
   const struct {
     uint32_t size, policy;
@@ -68,7 +68,7 @@ static int is_woken_by_the_kernel(void) {
   return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0;
 }
 
-/* The loop's work: reference, control law, and one step of the plant in place of a machine. */
+/* One cycle: reference, control law, and one step of the simulated plant. */
 static void control(Machine *machine, double t, double step) {
   double command[N], reference_rate[N], tau[N], friction[N], qdd[N];
   for (int k = 0; k < N; ++k) {
@@ -93,7 +93,7 @@ static void control(Machine *machine, double t, double step) {
   }
 }
 
-/* Count a block of cycles, whose first one was planned for a time; by the kernel: at its earliest. */
+/* Count a block of cycles, the first planned for a time; SCHED_DEADLINE: relative to the earliest. */
 static void count(Loop *loop, const int64_t *woke, const int64_t *done, int64_t planned, int by_kernel) {
   int64_t slot[BLOCK];
   for (int i = 0; i < BLOCK; ++i) {
@@ -112,7 +112,7 @@ static void count(Loop *loop, const int64_t *woke, const int64_t *done, int64_t 
   loop->missed += slot[BLOCK - 1] - (BLOCK - 1);
 }
 
-/* Run a block of cycles; no machine: an empty loop. A time of 0: the kernel wakes the loop. */
+/* Run a block of cycles, empty without a machine. For a planned time of 0 the kernel wakes the loop. */
 static void run(Loop *loop, int64_t *planned, Machine *machine, long *cycle) {
   int64_t woke[BLOCK], done[BLOCK];
   const int64_t first = *planned + PERIOD;
@@ -142,7 +142,7 @@ int main(int argument_count, char **arguments) {
     fprintf(stderr, "the library is not of the model %s\n", fingerprint);
     return 1;
   }
-  /* What a real-time loop asks for before it starts; without the rights it runs as others do. */
+  /* Real-time scheduling and locked memory; without the privileges it runs as a normal process. */
   const struct sched_param priority = {.sched_priority = 80};
   const char *policy = "no real-time policy";
   const int by_kernel = argument_count < 4 && is_woken_by_the_kernel();

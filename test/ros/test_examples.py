@@ -93,7 +93,7 @@ def test_payload_change(machine):
     expected = kd.load(STACKER, payload={'bucket_wheel': 5000.0}).gravity_vector([100.0, 0.5, 0.0])
     (loaded,) = numbers(printed, r'luff +\S+ +(\S+) with 5000 kg at bucket_wheel')
     np.testing.assert_allclose(loaded, expected[2], rtol=1e-3)
-    (again,) = numbers(printed, r"put down again: .*'luff': '(\S+)'")
+    (again,) = numbers(printed, r"payload removed: .*'luff': '(\S+)'")
     empty = kd.load(STACKER).gravity_vector([100.0, 0.5, 0.0])
     np.testing.assert_allclose(again, empty[2], rtol=1e-3)
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computed torque as a controller of ros2_control: positions and velocities in, efforts out. What it
-// follows comes on ~/reference, one point at a time; before the first one it holds where it is. Hardware
-// keeps the last effort it was given, so that none is left behind which was made for a motion.
+// Computed torque as a controller of ros2_control: positions and velocities in, efforts out. References
+// arrive on ~/reference, one point at a time; before the first one it holds its position. Hardware keeps
+// applying the last effort it was given, so the controller never ends with an effort computed for a motion.
 
 #include <atomic>
 #include <cmath>
@@ -25,7 +25,7 @@ using controller_interface::CallbackReturn;
 using controller_interface::InterfaceConfiguration;
 using controller_interface::return_type;
 
-// A reference as it came: for which activation, and the how many-th it was.
+// A received reference with the number of the activation it is for, and its sequence number.
 struct Arrived {
   Reference reference;
   unsigned activation = 0, number = 0;
@@ -85,7 +85,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return CallbackReturn::SUCCESS;
   }
 
-  // Called by the real-time thread, as what follows up to update(): nothing waits for a lock.
+  // Called in the real-time thread, like the functions below up to update(): none waits for a lock.
   CallbackReturn on_activate(const rclcpp_lifecycle::State &) override {
     Vector q, qd;
     if (!measure(q, qd)) return CallbackReturn::FAILURE;
@@ -99,7 +99,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return CallbackReturn::SUCCESS;
   }
 
-  // Back to where it can be configured again.
+  // Afterwards the controller can be configured again.
   CallbackReturn on_error(const rclcpp_lifecycle::State &) override {
     leave();
     return CallbackReturn::SUCCESS;
@@ -110,8 +110,8 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return CallbackReturn::SUCCESS;
   }
 
-  // Called in every cycle. Once it has failed it follows nothing more until it is activated anew,
-  // whether the controller manager goes on calling or not.
+  // Called in every cycle. After a failure all further updates fail until the controller is activated
+  // again, even if the controller manager keeps calling.
   return_type update(const rclcpp::Time &, const rclcpp::Duration &period) override {
     Vector q, qd;
     if (activation_ != 0 && measure(q, qd)) {
@@ -138,7 +138,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return wanted;
   }
 
-  // All positions come first, then all velocities: as the interfaces were asked for. NaN where an
+  // First all positions, then all velocities, in the order of the requested interfaces. NaN if an
   // interface cannot be read.
   double state(int k) const {
     return state_interfaces_[k].get_optional().value_or(std::numeric_limits<double>::quiet_NaN());
@@ -159,7 +159,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return true;
   }
 
-  // A joint that cannot be commanded keeps none of the others from it.
+  // If one joint cannot be commanded, the others still are.
   bool command(const Vector &tau) {
     bool all = true;
     for (int k = 0; k < size; ++k) {
@@ -173,7 +173,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
     return all;
   }
 
-  // The last efforts for as long as nobody else commands.
+  // Write the last efforts, which apply until another controller commands.
   void leave() {
     activation_ = 0;
     if (command_interfaces_.size() != size || state_interfaces_.size() != 2 * size) return;
@@ -211,7 +211,7 @@ class ComputedTorqueController : public controller_interface::ControllerInterfac
   std::unique_ptr<Law> law_;
   bool hold_gravity_ = true;
   realtime_tools::RealtimeBuffer<Arrived> arrived_;
-  // The number of the activation under way, 0 where there is none. References of another one are old.
+  // Number of the present activation, 0 if inactive. References of other activations are outdated.
   std::atomic<unsigned> activation_{0};
   unsigned activations_ = 0, received_ = 0, taken_ = 0;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectoryPoint>::SharedPtr reference_topic_;

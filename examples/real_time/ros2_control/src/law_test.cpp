@@ -1,7 +1,7 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The law without ROS, on the exported plant: what it commands, and what it leaves behind.
+// The law without ROS, on the exported plant: its commands and its last efforts.
 
 #include <cmath>
 #include <cstdio>
@@ -30,13 +30,13 @@ Law make() {
   return Law(STACKER_RECLAIMER_FINGERPRINT, Vector::Constant(4.0), Vector::Constant(4.0), timeout);
 }
 
-// Whether a law keeps the machine where it is, at rest: by what it would leave behind.
+// Whether a law holds the machine at rest: its command equals gravity compensation.
 bool holds(Law &law, const Vector &q) {
   const Vector weight = law.rest(q), tau = law.effort(q, Vector::Zero(), 0.0);
   return ((tau - weight).array().abs() <= 1e-12 * weight.cwiseAbs().maxCoeff()).all();
 }
 
-// Without friction the error is that of e'' + 4 e' + 4 e = 0, a double pole at -2/s.
+// Without friction the error obeys e'' + 4 e' + 4 e = 0, with a double pole at -2/s.
 double error_beside_the_gains() {
   const double fine = 1e-4;
   Law law = make();
@@ -84,7 +84,7 @@ void what_is_left_carries_the_weight(const Vector &q) {
 void nothing_is_left_where_the_position_is_not_known(const Vector &q) {
   const Law law = make();
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
-    // The position of the boom, the one that weight depends on.
+    // Gravity depends on the position of the boom only.
     Vector unknown = q;
     unknown[size - 1] = bad;
     expect((law.rest(unknown).array() == 0.0).all(), "an effort at an unknown position");
@@ -115,7 +115,7 @@ void a_new_hold_forgets_the_old_reference(const Vector &q) {
   expect(holds(law, q), "the old reference survives");
 }
 
-// Whether a law has given up a reference that is `age` s old, and stays where it was.
+// Whether a law has dropped a reference that is `age` s old, and holds its position.
 bool given_up(double age, const Reference &reference, const Vector &q) {
   Law law = make();
   law.follow(reference);
@@ -137,7 +137,7 @@ void a_reference_that_moves_gets_old(const Vector &q) {
   end.q = moving.q;
   expect(!given_up(9.0 * timeout, end, q), "a reference at rest is dropped");
 
-  // One that comes in time is as good as new; the state being unknown keeps nothing from getting old.
+  // A reference that arrives in time resets the age; references also age while the state is NaN.
   Law law = make();
   law.follow(moving);
   law.effort(q, Vector::Zero(), 0.9 * timeout);
