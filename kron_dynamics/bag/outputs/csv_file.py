@@ -19,7 +19,7 @@ from kron_dynamics.bag.replaying.replay import Replay
 
 
 class CsvFile:
-    """A CSV file with one header line; an empty cell means not known."""
+    """A CSV file with one header line; cells of unknown values are empty."""
 
     def __init__(self, replay: Replay, path: Path) -> None:
         """Begin a file.
@@ -45,12 +45,12 @@ class CsvFile:
         line = self._line
         rows = zip(np.column_stack(head).tolist(), phase_names(block), table.tolist(), strict=True)
         for first, phase, row in rows:
-            # No number but NaN, and no phase, is written with these letters.
+            # Only NaN contains these letters: neither other numbers nor phases do.
             self._file.write((line % (*first, phase, *row)).replace('nan', ''))
 
 
 def _cell(text: str) -> str:
-    """Return a name as a cell: quoted where it has a comma, a quote or the end of a line."""
+    """Return a name as a cell: quoted if it contains a comma, a quote or a line break."""
     if any(letter in text for letter in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an earlier analysis has left in a folder: what it says it has written may be removed."""
+"""Outputs of an earlier analysis in a folder, which may be removed if its summary lists them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 
 from kron_dynamics.bag.outputs.provenance import hashed
 
-# Files as an analysis writes them.
+# Names and suffixes of files that an analysis writes.
 _USUAL = ('report.html', 'analysis.mcap')
 _SERIES = ('.csv', '.parquet')
 
 
 def earlier_outputs(summary: Path) -> dict[str, str]:
-    """Return the names and hashes of the files that a summary says were written beside it.
+    """Return the names and hashes of the output files that a summary lists.
 
     Args:
-        summary: the file; where it is none, there are none.
+        summary: path of the summary; if it is not a summary, the result is empty.
     """
     try:
         found = json.loads(summary.read_text(encoding='utf-8'))['outputs']
@@ -29,12 +29,12 @@ def earlier_outputs(summary: Path) -> dict[str, str]:
 
 
 def remove_stale(folder: Path, earlier: Mapping[str, str], written: Collection[str]) -> list[str]:
-    """Remove files of an earlier analysis that are as it left them; return their names.
+    """Remove unchanged files of an earlier analysis; return their names.
 
     Args:
-        folder: where they are.
-        earlier: from `earlier_outputs`.
-        written: files that the present analysis has written, which stay.
+        folder: their folder.
+        earlier: names and hashes from `earlier_outputs`.
+        written: files that the current analysis has written, which are kept.
     """
     removed = []
     for name, sha256 in earlier.items():
@@ -47,11 +47,11 @@ def remove_stale(folder: Path, earlier: Mapping[str, str], written: Collection[s
 
 
 def foreign_results(folder: Path, written: Collection[str]) -> list[str]:
-    """Return files that look like those of an analysis but are not of the one just written.
+    """Return files that look like output of an analysis but were not just written.
 
     Args:
-        folder: where they are.
-        written: files of that analysis.
+        folder: their folder.
+        written: files that the current analysis has written.
     """
     return sorted(
         path.name

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recomputed series as an MCAP file, for PlotJuggler and Foxglove.
 
-Each quantity of a run is a topic below ``/analysis`` and the run's own topic: of joints a
-sensor_msgs/JointState with their names, of the tip a geometry_msgs/TwistStamped or AccelStamped;
-phases are a std_msgs/String where one begins.
-Rows that are not compared are left out. Stamps are those of the recording. Times of recording are
-as late as those of the joint states, so that both files can be shown together.
+Each quantity of a run is a topic below ``/analysis`` and the run's own topic: a
+sensor_msgs/JointState for joints, a geometry_msgs/TwistStamped or AccelStamped for the tip; a
+std_msgs/String is published at the beginning of each phase.
+Rows that are not compared are left out. Stamps are those of the recording. Times of recording have
+the same offset to the stamps as those of the joint states, so that both files can be shown
+together.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kron_dynamics.joint_state_layout import STAMP, joint_state_layout
 from kron_dynamics.typing import FloatArray, IntArray
 
 PREFIX = '/analysis'
-_ROWS = 1024  # samples whose messages are written together
+_ROWS = 1024  # rows whose messages are written together
 _SECOND = 1_000_000_000
 _STORE = get_typestore(Stores.LATEST)
 _TYPES = _STORE.types
@@ -39,10 +40,10 @@ class _Topic(NamedTuple):
     """A topic of one quantity.
 
     Attributes:
-        key: the quantity's.
-        connection: the writer's.
-        message: one message, without stamp and numbers.
-        numbers: where the numbers begin in it.
+        key: key of the quantity.
+        connection: connection of the writer.
+        message: serialized template with zeros for stamp and numbers.
+        numbers: offset of the numbers in it.
     """
 
     key: str
@@ -58,15 +59,15 @@ class EnrichedBag:
         """Make a file.
 
         Args:
-            path: the file; one that is there is replaced at the end.
+            path: the file; an existing one is replaced at the end.
         """
         self._path = path
-        # The library writes a folder with one file of the folder's name.
+        # rosbags writes a folder that contains one file with the folder's name.
         self._folder = path.with_name(f'.{path.stem}')
-        shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
+        shutil.rmtree(self._folder, ignore_errors=True)  # left over from a killed process
         self._writer = BlockWriter(self._folder)
         self._topics: list[_Topic] = []
-        self._phase: tuple[int, int] | None = None  # of which segment, and which
+        self._phase: tuple[int, int] | None = None  # segment and phase last written
 
     def __enter__(self) -> EnrichedBag:
         """Begin to write."""
@@ -79,19 +80,19 @@ class EnrichedBag:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Complete the file; after an error there is none."""
+        """Complete the file; after an error no file is written."""
         try:
             if error is None:
                 self._writer.close()
                 (self._folder / f'{self._folder.name}.mcap').replace(self._path)
             else:
-                with contextlib.suppress(OSError):  # as the one before
+                with contextlib.suppress(OSError):  # the first error is raised
                     self._writer.close()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def begin(self, replay: Replay) -> None:
-        """Make the topics of a run, whose blocks follow."""
+        """Create the topics of a run, before its blocks are added."""
         base = PREFIX + replay.run.topic
         self._log = replay.run.log
         self._topics = []
@@ -125,7 +126,7 @@ class EnrichedBag:
             self._writer.end_block()
 
     def _add_phases(self, segment: int, phase: IntArray, recorded: IntArray) -> None:
-        """Write the phases that begin in some rows; those in no phase end none."""
+        """Write the phases that begin in some rows; rows in no phase do not end a phase."""
         for k in np.flatnonzero(np.diff(phase, prepend=NO_PHASE - 1)):
             now = segment, int(phase[k])
             if now[1] != NO_PHASE and now != self._phase:
@@ -148,7 +149,7 @@ def _messages(topic: _Topic, stamps: IntArray, values: FloatArray) -> Any:
 
 
 def _template(quantity: Quantity, root_link: str) -> tuple[str, bytes, int]:
-    """Return type, bytes and first number of a quantity's messages."""
+    """Return type, template bytes and offset of the numbers of a quantity's messages."""
     stamp = _TYPES['builtin_interfaces/msg/Time'](sec=0, nanosec=0)
     if quantity.owner != 'tip':
         field = field_of(quantity)
@@ -173,7 +174,7 @@ def _template(quantity: Quantity, root_link: str) -> tuple[str, bytes, int]:
 
 
 def field_of(quantity: Quantity) -> str:
-    """Return the field of a JointState that has a quantity of joints.
+    """Return the JointState field that holds a quantity of joints.
 
     Efforts and their rates are in ``effort``, other rates in ``velocity``.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run was and what was lost of it, as labelled sentences."""
+"""Facts about a bag and its runs as labelled sentences: data used, data lost, and hints."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.bag.results import contradicting_efforts
 from kron_dynamics.bag.samples import DroppedSamples
 
-# The window advised when noise dominates would bring it down to this share of the effort.
+# Where noise dominates, a window is advised that reduces it to this share of the effort.
 ADVISED_NOISE = 0.1
 NOISE = (
-    'what noise of the samples leaves in a recomputed number, as one standard deviation. Errors '
-    'of the model, of smoothing and of effort sensors are not in it: no interval of a residual'
+    'standard deviation of a recomputed value due to noise of the samples. It does not include '
+    'errors of the model, of smoothing and of effort sensors: it is no interval of a residual'
 )
-# Share of the time of motion from which digging is to be doubted.
+# Share of the time of motion above which digging is reported as doubtful.
 MOSTLY = 0.5
-# Label and sentence; the label is empty where the sentence continues the one before.
+# Label and sentence; the label is empty if the sentence continues the one before.
 Fact = tuple[str, str]
 
 
 def bag_facts(analysis: BagAnalysis) -> list[Fact]:
-    """Return what the bag is."""
+    """Return facts about the bag."""
     contents = analysis.contents
     total = sum(contents.message_counts.values())
     topics = len(contents.message_counts)
@@ -37,7 +37,7 @@ def bag_facts(analysis: BagAnalysis) -> list[Fact]:
 
 
 def robot_fact(run: RunAnalysis) -> Fact:
-    """Return whose motion a run is."""
+    """Return the robot of a run."""
     model = run.replay.robot.model
     return (
         'robot',
@@ -60,7 +60,7 @@ def run_facts(replay: Replay) -> list[Fact]:
             f'{log.message_count} messages, {rate:.4g} Hz, '
             f'{_count(replay.stretches, "segment")}, {duration:.4g} s, times from {clock}',
         ),
-        ('', f'{compared} of {total} compared, {total - compared} too near to ends or gaps'),
+        ('', f'{compared} of {total} compared, {total - compared} too close to ends or gaps'),
         ('window', f'{replay.window:.3g} s; acceleration from {_acceleration_sources(replay)}'),
         ('efforts', _effort_sources(replay)),
         ('+/-', NOISE),
@@ -70,8 +70,8 @@ def run_facts(replay: Replay) -> list[Fact]:
         lines.append(
             (
                 'links',
-                f"{names} move as the joints' motion makes them, not vibrating where a segment "
-                'begins',
+                f"{names} are simulated from the joints' motion, without vibration at the start "
+                'of each segment',
             )
         )
     lines += _timing_lines(replay)
@@ -102,7 +102,7 @@ def _timing_lines(replay: Replay) -> list[Fact]:
         return [
             (
                 'timing',
-                f'efforts taken as stamped {1e3 * abs(applied):.3g} ms too {side}, {origin}',
+                f'efforts are stamped {1e3 * abs(applied):.3g} ms too {side}, {origin}; corrected',
             )
         ]
     if found:
@@ -110,15 +110,15 @@ def _timing_lines(replay: Replay) -> list[Fact]:
         return [
             (
                 'timing',
-                f'efforts seem to be stamped {1e3 * abs(found):.3g} ms too {side}, too much '
-                f'to take for granted: --effort-delay {found:.3g} if it is so',
+                f'efforts seem to be stamped {1e3 * abs(found):.3g} ms too {side}, too much to be '
+                f'corrected without confirmation: --effort-delay {found:.3g}',
             )
         ]
     return []
 
 
 def doubts(run: RunAnalysis) -> list[str]:
-    """Return what of a run contradicts its model."""
+    """Return sentences about results of a run that contradict its model."""
     contradiction = contradicting_efforts(run.joints)
     if contradiction:
         return [contradiction]
@@ -127,14 +127,14 @@ def doubts(run: RunAnalysis) -> list[str]:
         lengths[phase.kind] += phase.end - phase.start
     if lengths['digging'] > MOSTLY * (lengths['digging'] + lengths['moving']) > 0.0:
         return [
-            'digging most of the time that it moves: errors of the model look so, too, where they '
-            'vary with the motion; identify the model or its friction first'
+            'digging most of the time that it moves: errors of the model that vary with the '
+            'motion look the same; identify the model or its friction first'
         ]
     return []
 
 
 def result_hints(run: RunAnalysis) -> list[Fact]:
-    """Return what contradicts the model, and what would help where noise dominates."""
+    """Return contradictions with the model, and remedies where noise dominates."""
     lines = [('doubt', each) for each in doubts(run)]
     for joint, item in zip(run.joints, run.replay.filters, strict=True):
         if not joint.noise_dominates:
@@ -147,7 +147,7 @@ def result_hints(run: RunAnalysis) -> list[Fact]:
             f'{joint.name}: noise of the samples makes its effort uncertain by '
             f'{percent(excess)}; use a longer window'
         )
-        # The noise of a fitted slope falls with the 3/2 power of the window, a curvature 5/2.
+        # The noise of a fitted slope falls with the power 3/2 of the window, of a curvature 5/2.
         power = 2.5 if item.signals == 'position' else 1.5
         advised = run.replay.window * (excess / ADVISED_NOISE) ** (1.0 / power)
         text += f' (--window {advised:.2g})'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All files of an analysis: the summary, and the series in the formats that are wanted."""
+"""Output files of an analysis: the summary, and the series in the requested formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kron_dynamics.bag.outputs.series import SeriesBlock, series_blocks
 from kron_dynamics.bag.outputs.summary import write_summary
 from kron_dynamics.exceptions import BagError
 
-# What each format adds to the summary, which is always written.
+# Formats with a description of their files.
 FORMATS = {
     'json': 'summary.json, which is always written',
     'html': 'report.html: all results and plots for a browser',
@@ -32,14 +32,14 @@ DEFAULT_FORMATS = ('html', 'csv')
 
 
 class _Series(Protocol):
-    """What takes the series of a run."""
+    """Receiver of the series of a run."""
 
     def add(self, block: SeriesBlock) -> None:
-        """Take the next rows."""
+        """Add the next rows."""
 
 
 def require_libraries(formats: Collection[str]) -> None:
-    """Make sure that the formats can be written, before anything is computed for them.
+    """Check that the libraries of the formats are installed, before anything is computed.
 
     Raises:
         BagError: a library is missing.
@@ -62,15 +62,14 @@ def write_files(
 ) -> list[str]:
     """Write an analysis, and return the names of its files.
 
-    The series of each run are computed once for all formats, some rows at a time. Files that an
-    earlier analysis has written to the folder, and that nobody has changed since, are replaced or
-    removed.
+    The series of each run are computed once for all formats, block by block. Unchanged files of an
+    earlier analysis in the folder are replaced or removed.
 
     Args:
         analysis: the analysed bag.
-        folder: where the files go; made if there is none.
-        formats: of `FORMATS`.
-        options: what was asked for, for summary and page; files are paths.
+        folder: folder to write to; created if it does not exist.
+        formats: keys of `FORMATS`.
+        options: options of the analysis, for summary and page; files as paths.
 
     Raises:
         BagError: the library of a format is missing.
@@ -81,7 +80,7 @@ def write_files(
     provenance = provenance_of(analysis, options or {})
     summary = folder / SUMMARY
     earlier = earlier_outputs(summary)
-    # Until all files are there, nothing says that they belong together.
+    # The summary is written last, when all files that it lists are complete.
     summary.unlink(missing_ok=True)
     files = list[str]()
     drawn: list[DrawnRun] = []
@@ -114,7 +113,7 @@ def write_files(
 def _write_run(
     run: RunAnalysis, folder: Path, stem: str, formats: Collection[str], takers: list[_Series]
 ) -> list[str]:
-    """Write the files of a run, give its series to the takers too, and return the names."""
+    """Write the files of a run, pass its series to the takers, and return the names."""
     files, replay = [], run.replay
     with ExitStack() as opened:
         if 'csv' in formats:
@@ -133,7 +132,7 @@ def _write_run(
 
 
 def run_file_names(analysis: BagAnalysis) -> list[str]:
-    """Return how the files of each run are called, without their suffixes: by its topic."""
+    """Return the file names of each run without suffix, made from its topic."""
     names: list[str] = []
     for run in analysis.runs:
         stem = run.replay.run.topic.strip('/').replace('/', '.') or 'joint_states'

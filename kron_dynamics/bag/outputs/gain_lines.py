@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Estimated gains for a terminal, and as the options of other commands."""
+"""Estimated gains of recorded efforts as text, and as options of other commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def gain_lines(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> list[
     """Return a table of gains and the options that apply them; empty without gains.
 
     Args:
-        gains: estimated ones.
+        gains: estimated gains.
         scale: factors or units by joint and quantity with which the recordings were read.
     """
     if not gains:
@@ -23,22 +23,23 @@ def gain_lines(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> list[
     rows = [['joint', 'unit', 'gain', 'from', 'to', '']]
     for gain in gains:
         shown = [f'{value:.5g}' for value in (gain.value, gain.low, gain.high)]
-        mark = '' if gain.is_told else 'cannot be told: the loads hardly act on it'
+        mark = '' if gain.is_told else 'not identifiable: the loads hardly act on it'
         rows.append([gain.joint, f'{gain.unit} per unit', *shown, mark])
     lines = ['gains of the recorded efforts (95 % interval)', *table(rows)]
     options = scale_options(gains, scale)
     if options:
-        lines += ['for analyze and payload, in place of factors of these efforts:', options]
+        lines += ['for analyze and payload, instead of other factors of these efforts:', options]
     return [*lines, '']
 
 
 def scale_options(gains: Sequence[Gain], scale: Mapping[str, float | str]) -> str:
-    """Return the options ``--scale JOINT:effort=VALUE`` that apply gains that are told.
+    """Return the options ``--scale JOINT:effort=VALUE`` that apply the identifiable gains.
 
-    Factors of the same joints' efforts are in them; other rules are to be given beside them.
+    They include the given factors of the same joints' efforts; other rules have to be given in
+    addition.
 
     Args:
-        gains: estimated ones.
+        gains: estimated gains.
         scale: factors or units by joint and quantity with which the recordings were read.
     """
     options = []

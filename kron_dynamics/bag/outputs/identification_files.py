@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification has found: as text, and as JSON, URDF and YAML."""
+"""Output of an identification: text report, JSON, URDF and YAML."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ MODELS = {
     'identified': 'identified',
     'urdf_alone': 'new URDF alone',
 }
-# What is not excited and did not change is left out of the table.
+# Parameters that are not excited and changed by less than this share are left out of the table.
 UNCHANGED = 1e-3
 
 
 def identification_report(
     found: Identification, scale: Mapping[str, float | str] | None = None
 ) -> str:
-    """Return the result for a terminal.
+    """Return the report for a terminal.
 
     Args:
-        found: what was identified.
+        found: the identified model.
         scale: factors or units by joint and quantity with which the recordings were read.
     """
     structure = found.structure
@@ -54,7 +54,7 @@ def identification_report(
         'left of the held-out efforts (share of their norm)',
         *_residual_table(found, found.residuals),
         '',
-        'the same without an average, noise included',
+        'the same without averaging, noise included',
         *_residual_table(found, found.unfiltered),
         '',
         'parameters (95 % interval)',
@@ -94,16 +94,16 @@ def write_identification(
     options: Mapping[str, object],
     folder: Path,
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Write the new URDF, what it cannot say, and a summary; return their names, and notes.
+    """Write new URDF, YAML with parameters that URDF lacks, and summary; return names and notes.
 
     Args:
-        found: what was identified.
+        found: the identified model.
         model: the robot as described.
         urdf: the description's file.
-        text: what is in it.
-        bags: recordings that went in.
-        options: what was asked for.
-        folder: where to.
+        text: its contents.
+        bags: the recordings used.
+        options: options of the identification.
+        folder: folder to write to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     description, notes = identified_urdf(text, model, found)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results as JSON text, in which what is not known is null."""
+"""Results as JSON text, with null for unknown values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 
 
 def json_text(value: Any) -> str:
-    """Return results as JSON, indented, with a newline behind.
+    """Return results as indented JSON with a newline at the end.
 
     Args:
-        value: what JSON has, and what NumPy has of it; NaN and infinite numbers become null.
+        value: JSON values, NumPy arrays and scalars; NaN and infinite numbers become null.
     """
     return json.dumps(_plain(value), indent=2, allow_nan=False) + '\n'
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""MCAP files written many messages at a time.
+"""Writer of MCAP files for many messages at a time.
 
-The library rosbags writes schemas, channels, chunks and index. It writes every message through a
-stream of its own, which takes longer than computing what is in it; here messages of one size are
-one table of bytes.
+The library rosbags writes schemas, channels, chunks and index. It writes each message through a
+separate stream, which takes longer than computing its contents; here messages of one size are
+written as one table of bytes.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _HEAD = np.dtype(
         ('publish_time', '<u8'),
     ]
 )
-_CHUNK_BYTES = 2**20
+_CHUNK_BYTES = 2**20  # a chunk is closed when it is larger
 
 
 class _BlockStorage(McapWriter):
-    """Writes messages of one channel and one size together."""
+    """Storage writer for tables of messages of one channel and one size."""
 
     def write_rows(self, channel: int, times: IntArray, rows: ByteArray) -> None:
         """Write one message for each row of bytes.
 
         Args:
-            channel: their connection's.
-            times: when they were recorded, increasing, shape (N,), in ns.
+            channel: id of their channel.
+            times: times of recording, increasing, shape (N,), in ns.
             rows: the messages, shape (N, size).
         """
         head = np.zeros(len(rows), dtype=_HEAD)
@@ -66,13 +66,13 @@ class _BlockStorage(McapWriter):
         self.channel_stats[channel] += len(found)
 
     def close_full_chunk(self) -> None:
-        """End a chunk that is large enough."""
+        """Close the chunk if it is large enough."""
         if self.chunk.bio.tell() > _CHUNK_BYTES:
             self.close_chunk()
 
 
 class BlockWriter(Writer):
-    """Writes MCAP bags as its base does, and messages of one size together."""
+    """Writer of MCAP bags with an additional method for messages of one size."""
 
     STORAGE_PLUGINS = {StoragePlugin.MCAP: _BlockStorage}  # noqa: RUF012
 
@@ -80,7 +80,7 @@ class BlockWriter(Writer):
         """Make a writer of a compressed bag.
 
         Args:
-            path: folder that is made for it.
+            path: folder that is created for it.
         """
         super().__init__(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
@@ -89,8 +89,8 @@ class BlockWriter(Writer):
         """Write one message for each row of bytes.
 
         Args:
-            connection: of its topic.
-            times: when they were recorded, increasing, shape (N,), N > 0, in ns.
+            connection: connection of their topic.
+            times: times of recording, increasing, shape (N,), N > 0, in ns.
             rows: the messages, shape (N, size).
         """
         storage: Any = self.storage
@@ -100,6 +100,6 @@ class BlockWriter(Writer):
         self.max_timestamp = max(self.max_timestamp, int(times[-1]))
 
     def end_block(self) -> None:
-        """Say that messages of later times follow: a good place for a chunk to end."""
+        """Allow a chunk to end here, because all following messages are later."""
         storage: Any = self.storage
         storage.close_full_chunk()

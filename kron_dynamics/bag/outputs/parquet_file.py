@@ -22,7 +22,7 @@ from kron_dynamics.bag.replaying.replay import Replay
 
 
 class ParquetFile:
-    """A Parquet file; null means not known, each field's metadata has its unit."""
+    """A Parquet file with null for unknown values and units in the fields' metadata."""
 
     def __init__(self, replay: Replay, path: Path) -> None:
         """Begin a file.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was analysed, with which options and which programs: what it takes to do it again."""
+"""Provenance of an analysis: input files, options and versions, as needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LIBRARIES = ('numpy', 'scipy', 'rosbags')
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file or a text that went into an analysis.
+    """An input file or text of an analysis.
 
     Attributes:
         name: path as it was given, or topic of a text.
-        size: in bytes.
-        sha256: of its bytes, hexadecimal.
+        size: size in bytes.
+        sha256: hash of its bytes, hexadecimal.
     """
 
     name: str
@@ -35,12 +35,12 @@ class HashedFile:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What went into an analysis.
+    """Inputs, options and versions of an analysis.
 
     Attributes:
-        files: of the bag, then those that options name, then descriptions recorded in the bag.
-        options: what was asked for, by the name of the option; files as text.
-        versions: of the programs.
+        files: files of the bag, files named by options, then descriptions recorded in the bag.
+        options: values of the options by name; files as text.
+        versions: versions of the programs.
     """
 
     files: tuple[HashedFile, ...]
@@ -49,11 +49,11 @@ class Provenance:
 
 
 def provenance_of(analysis: BagAnalysis, options: Mapping[str, object]) -> Provenance:
-    """Return what went into an analysis.
+    """Return the provenance of an analysis.
 
     Args:
         analysis: the analysed bag.
-        options: what was asked for; files are paths.
+        options: options of the analysis; files as paths.
     """
     bag = analysis.contents.path
     bag_files = (

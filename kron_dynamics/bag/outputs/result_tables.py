@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a run as tables of text, for a terminal and for a page."""
+"""The results of a run as tables of text, for the terminal and the HTML page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TERM_TITLES = {
 }
 
 
-# Phases in a table; all are in the summary.
+# Most phases shown in a table; all are in the summary.
 PHASES_SHOWN = 30
 
 
@@ -33,8 +33,8 @@ class ResultTable:
     """A table of results.
 
     Attributes:
-        title: what it is about.
-        rows: its rows, the first with the names of the columns; short ones end early.
+        title: its title.
+        rows: its rows, the first with the names of the columns; short rows are padded.
     """
 
     title: str
@@ -42,7 +42,7 @@ class ResultTable:
 
 
 def result_tables(run: RunAnalysis) -> list[ResultTable]:
-    """Return the tables of a whole run, in the order to be read."""
+    """Return the tables of a whole run, in the order of the report."""
     tables = [
         ResultTable('Efforts', _effort_rows(run.joints)),
         ResultTable('Terms of the recomputed efforts', _term_rows(run.joints)),
@@ -55,7 +55,7 @@ def result_tables(run: RunAnalysis) -> list[ResultTable]:
         *tables,
         ResultTable('Rates of the efforts', _effort_rate_rows(run)),
         ResultTable('Jerk', _jerk_rows(run)),
-        ResultTable('External efforts, from momenta', _external_rows(run)),
+        ResultTable('External efforts, by momentum observer', _external_rows(run)),
         ResultTable('What the machine did', _phase_rows(run)),
     ]
 
@@ -231,7 +231,7 @@ def _jerk_rows(run: RunAnalysis) -> list[list[str]]:
 
 
 def _with_noise(rate: RateResult, factor: float) -> list[str]:
-    """RMS, peak and noise of a rate."""
+    """Return RMS, peak and noise of a rate as cells."""
     noise = f'+/- {number(rate.noise / factor)}'
     if rate.noise_dominates:
         return ['noise dominates', '', noise]

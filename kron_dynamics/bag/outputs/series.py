@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The series of a run as named quantities with units, block by block.
 
-Every file of series is written from these: CSV, Parquet, MCAP and the page with plots.
+They are the source of all outputs of series: CSV, Parquet, MCAP and the page with plots.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kron_dynamics.model.joint_kinds import joint_kind
 from kron_dynamics.typing import BoolArray, FloatArray, IntArray
 
 TIP_COMPONENTS = ('x', 'y', 'z', 'angular_x', 'angular_y', 'angular_z')
-# Which quantity is the rate of which.
+# Rates by key, with the quantity that is differentiated.
 RATES = {
     'jerk': 'acceleration',
     'recorded_rate': 'recorded',
@@ -32,11 +32,11 @@ RATES = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """One quantity of every joint, of the tip or of the links that bend.
+    """One quantity of all joints, of the tip or of the flexible links.
 
     Attributes:
         key: its name in files.
-        title: its name for people.
+        title: its name in plots.
         columns: the joints, the components of the tip's quantity or the modal coordinates.
         units: the unit of each column.
         owner: 'joints'; 'tip', linear then angular, base axes; or 'links'.
@@ -51,15 +51,15 @@ class Quantity:
 
 @dataclass(frozen=True)
 class SeriesBlock:
-    """Rows of a run that follow one another.
+    """Consecutive rows of a run.
 
     Attributes:
-        segment: which stretch without gaps they are of, counted from 0.
-        epoch: how often the clock had been restarted before.
+        segment: index of the segment without gaps, from 0.
+        epoch: number of clock restarts before it.
         time: in s since the first stamp, evenly spaced, shape (N,).
-        compared: rows far enough from ends and gaps to be compared, shape (N,).
-        phase: what the machine does, a place in `phases.KINDS` or `NO_PHASE`, shape (N,).
-        values: of each quantity by its key, shape (N, columns); NaN where not known.
+        compared: mask of the rows far enough from ends and gaps to be compared, shape (N,).
+        phase: the machine's phase as index into `phases.KINDS`, or `NO_PHASE`, shape (N,).
+        values: values of each quantity by its key, shape (N, columns); NaN where unknown.
     """
 
     segment: int
@@ -109,9 +109,9 @@ def quantities_of(replay: Replay) -> tuple[Quantity, ...]:
 
 
 def series_blocks(run: RunAnalysis) -> Iterator[SeriesBlock]:
-    """Yield every row of a run once, in order.
+    """Yield all rows of a run in blocks, each row once, in order.
 
-    Rates need the rows around a row: those at the end of a block wait for the next one.
+    Rates need rows on both sides, so the last rows of a block are yielded with the next block.
     """
     reach, slow = _Reach(run.replay), SlowSeries(run)
     waiting: _Waiting | None = None
@@ -158,34 +158,34 @@ def _block(part: SegmentReplay, slow: SlowSeries) -> SeriesBlock:
 
 
 class _Reach:
-    """Over how long rates are taken, as `smoothness` does it: over one window more."""
+    """Lengths of the differences for rates: one window, as in `smoothness`."""
 
     def __init__(self, replay: Replay) -> None:
         widths = [2.0 * item.half_width for item in replay.filters]
         self._widths = {key: [max(widths)] * 6 if key == 'tip_jerk' else widths for key in RATES}
 
     def steps(self, key: str, step: float) -> list[int]:
-        """Return over how many rows of a step in s each column's rate is taken."""
+        """Return the length of each column's differences in rows, for a time step in s."""
         return [max(1, round(width / step)) for width in self._widths[key]]
 
     def rows(self, step: float) -> int:
-        """Return how many rows after a row its rates need."""
+        """Return how many subsequent rows the rates of a row need."""
         return max(-(-each // 2) for key in RATES for each in self.steps(key, step))
 
 
 class _Waiting:
-    """Rows of a segment: some that were given away, and those that wait for what follows."""
+    """Buffer of a segment's rows: the last rows returned, and rows that wait for later ones."""
 
     def __init__(self, rows: SeriesBlock) -> None:
         self.rows = rows
         self._given = 0
 
     def add(self, block: SeriesBlock) -> None:
-        """Take the next rows of the segment."""
+        """Add the next rows of the segment."""
         self.rows = _joined(self.rows, block)
 
     def taken(self, reach: _Reach, *, all_of_it: bool = False) -> SeriesBlock:
-        """Return the next rows with their rates, all but those that need what follows."""
+        """Return the next rows with their rates, except for those that need later rows."""
         time = self.rows.time
         step = float(time[1] - time[0]) if len(time) > 1 else 1.0
         needed = reach.rows(step)
@@ -202,7 +202,7 @@ class _Waiting:
 
 
 def _rates(rows: SeriesBlock, source: str, steps: list[int], step: float) -> FloatArray:
-    """Return central differences over some rows, NaN where an end is missing or not compared."""
+    """Return central differences per s, NaN where one end is missing or not compared."""
     signal = rows.values[source]
     rates = np.full(signal.shape, np.nan)
     for column, apart in enumerate(steps):

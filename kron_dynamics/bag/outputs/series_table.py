@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The series of a run as one table: a column for each joint's and the tip's quantities.
+"""The series of a run as one table: a column for each quantity of joints, tip and links.
 
-Before these columns of numbers stand time, segment, whether a row is compared, and its phase.
+The first columns are time, segment, whether the row is compared, and its phase.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ FIRST_COLUMNS = ('time', 'segment', 'compared', 'phase')
 
 
 def phase_names(block: SeriesBlock) -> list[str]:
-    """Return what the machine does in each row; empty where that is not known."""
-    names = [*KINDS, '']  # the last one is of NO_PHASE
+    """Return the name of each row's phase; empty if it is in none."""
+    names = [*KINDS, '']  # index -1, NO_PHASE, is the empty name
     return [names[kind] for kind in block.phase.tolist()]
 
 
 def column_names(quantities: Sequence[Quantity], frame: str) -> list[str]:
-    """Return the names of the columns of numbers: of each joint, of the tip, of bending links.
+    """Return the names of the numeric columns: of each joint, of the tip, of flexible links.
 
     Args:
-        quantities: those of the run.
-        frame: the tip.
+        quantities: quantities of the run.
+        frame: name of the tip.
     """
     joints, others = _parted(quantities)
     return [
@@ -45,7 +45,7 @@ def column_names(quantities: Sequence[Quantity], frame: str) -> list[str]:
 
 
 def column_units(quantities: Sequence[Quantity]) -> list[str]:
-    """Return the units of these columns."""
+    """Return the units of the numeric columns."""
     joints, others = _parted(quantities)
     return [
         *(each.units[k] for k in range(len(joints[0].columns)) for each in joints),
@@ -54,7 +54,7 @@ def column_units(quantities: Sequence[Quantity]) -> list[str]:
 
 
 def table_of(quantities: Sequence[Quantity], block: SeriesBlock) -> FloatArray:
-    """Return the numbers of a block, shape (N, columns); NaN where not known."""
+    """Return the numeric columns of a block, shape (N, columns); NaN where unknown."""
     joints, others = _parted(quantities)
     by_joint = np.stack([block.values[each.key] for each in joints], axis=2)
     flat = by_joint.reshape(len(block.time), -1)

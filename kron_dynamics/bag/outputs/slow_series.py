@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run tells at few times, at every row: external efforts, and which phase it is."""
+"""Quantities at a reduced rate, resampled to all rows: external efforts and phases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kron_dynamics.bag.analysis import RunAnalysis
 from kron_dynamics.bag.phases import KINDS, Phase
 from kron_dynamics.typing import FloatArray, IntArray
 
-# Of a row that is in no phase; else a phase is its place in `KINDS`.
+# Index of a row in no phase; other phases are indices into `KINDS`.
 NO_PHASE = -1
 
 
@@ -18,34 +18,34 @@ class SlowSeries:
     """External efforts and phases of a run, by segment and time."""
 
     def __init__(self, run: RunAnalysis) -> None:
-        """Take them from a run."""
+        """Collect the external efforts and phases of a run."""
         self._external = run.external_series
         self._phases: dict[int, list[Phase]] = {}
         for phase in run.phases:
             self._phases.setdefault(phase.segment, []).append(phase)
 
     def external(self, segment: int, time: FloatArray) -> FloatArray:
-        """Return external efforts, shape (N, n), N m or N; NaN where not known.
+        """Return external efforts, shape (N, n), N m or N; NaN where unknown.
 
-        They are averages over more than the distance of the rows that they are of, so that
-        straight lines lead from one to the next.
+        They are averages over several rows of the reduced rate, so linear interpolation is
+        sufficient.
 
         Args:
-            segment: which stretch of the run, counted from 0.
+            segment: index of the run's segment, from 0.
             time: increasing, in s, shape (N,).
         """
         item = self._external[segment]
         if not len(item.rows.time):
             return np.full((len(time), item.effort.shape[1]), np.nan)
-        outside = (np.nan, np.nan)  # a line to what is not known is not known
+        outside = (np.nan, np.nan)  # no extrapolation
         columns = [np.interp(time, item.rows.time, column, *outside) for column in item.effort.T]
         return np.column_stack(columns)
 
     def phase(self, segment: int, time: FloatArray) -> IntArray:
-        """Return places in `KINDS`, shape (N,), or `NO_PHASE`.
+        """Return phases as indices into `KINDS`, or `NO_PHASE`, shape (N,).
 
         Args:
-            segment: which stretch of the run, counted from 0.
+            segment: index of the run's segment, from 0.
             time: in s, shape (N,).
         """
         known = self._phases.get(segment, [])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The results of an analysis as JSON, with all that it takes to have them again."""
+"""The results of an analysis as JSON, with everything needed to reproduce them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kron_dynamics.bag.outputs.json_values import json_text
 from kron_dynamics.bag.outputs.provenance import HashedFile, Provenance
 from kron_dynamics.bag.results import joint_results
 
-# Of the file's layout: rises when a field is renamed, removed or changes its meaning.
+# Version of the file's layout: increased if a field is renamed, removed or changes its meaning.
 SCHEMA = 1
 
 
 def write_summary(
     analysis: BagAnalysis, provenance: Provenance, outputs: Sequence[HashedFile], path: Path
 ) -> None:
-    """Write all results as JSON; what is not known is null. The same bag gives the same bytes.
+    """Write all results as JSON, with null for unknown values. The same bag gives the same bytes.
 
     Args:
         analysis: the analysed bag.
-        provenance: what was analysed, and how.
-        outputs: files that were written for it, which are beside it.
+        provenance: provenance of the analysis.
+        outputs: its other output files, in the same folder.
         path: file to write.
     """
     summary = {

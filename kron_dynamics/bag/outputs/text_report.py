@@ -15,12 +15,12 @@ from kron_dynamics.bag.outputs.text_tables import table
 def format_report(analysis: BagAnalysis) -> str:
     """Return the whole report, lines joined by newlines."""
     lines = _labelled(bag_facts(analysis))
-    told = None
+    last = None
     for run in analysis.runs:
         robot = robot_fact(run)
-        if robot != told:
-            lines += [*([''] if told else []), *_labelled([robot])]
-        told = robot
+        if robot != last:
+            lines += [*([''] if last else []), *_labelled([robot])]
+        last = robot
         lines += ['', *_run_lines(run, analysis.max_noise)]
     return '\n'.join(lines)
 

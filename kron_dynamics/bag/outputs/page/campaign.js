@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-// Sorts the tables of a campaign by a click on the name of a column.
+// Sorts the tables of a campaign when the name of a column is clicked.
 
-// Places of rows in the order of a column's values: numbers before texts, what is not known last.
+// Row indices sorted by a column's values: numbers before texts, unknown values last.
 function orderOf(values, descending) {
   const sign = descending ? -1 : 1;
   const kind = (value) => (value === '' ? 2 : Number.isNaN(Number(value)) ? 1 : 0);

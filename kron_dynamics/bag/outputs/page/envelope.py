@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Least and largest values of long series, so that a plot of them keeps every peak."""
+"""Minimum-maximum envelopes of long series, so that plots with fewer points keep all peaks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True)
 class DrawnSegment:
-    """The points of one stretch without gaps.
+    """The points of one segment without gaps.
 
     Attributes:
-        time: of the first sample of each point, in s, shape (M,).
-        low: least value of each series among the samples of a point, shape (M, S); NaN where none
-            is known.
-        high: largest value, shape (M, S).
+        time: time of the first sample of each point, in s, shape (M,).
+        low: minimum of each of S series over the samples of a point, shape (M, S); NaN if none is
+            known.
+        high: maximum, shape (M, S).
     """
 
     time: FloatArray
@@ -29,26 +29,26 @@ class DrawnSegment:
 
 @dataclass
 class _Points:
-    """Points of one segment; the k-th has its samples k w to (k + 1) w - 1 of the segment."""
+    """Points of one segment; point k covers the samples k w to (k + 1) w - 1, w the width."""
 
-    count: int = 0  # samples
+    count: int = 0  # number of samples
     time: FloatArray = field(default_factory=lambda: np.empty(0))
     low: list[FloatArray] = field(default_factory=list)
     high: list[FloatArray] = field(default_factory=list)
 
 
 class Envelope:
-    """Takes series block by block, and keeps at most a number of points of each.
+    """Reduces series, which are added block by block, to a limited number of points.
 
-    A point is a sample while there are few; whenever there are too many points, each two
-    neighbours become one.
+    At first each point is one sample; whenever there are too many points, neighbours are merged in
+    pairs.
     """
 
     def __init__(self, most_points: int) -> None:
         """Make an envelope without points.
 
         Args:
-            most_points: how many to keep of each series, if there are no more segments.
+            most_points: largest number of points per series, unless there are more segments.
         """
         self._most = most_points
         self._width = 1
@@ -56,26 +56,26 @@ class Envelope:
 
     @property
     def samples_per_point(self) -> int:
-        """How many samples a point has, the last of a segment perhaps fewer."""
+        """Number of samples per point; the last point of a segment may have fewer."""
         return self._width
 
     def begin_segment(self) -> None:
-        """Say that what follows stands behind a gap."""
+        """Begin a new segment after a gap."""
         self._segments.append(_Points())
 
     def add(self, time: FloatArray, values: FloatArray) -> None:
-        """Take the next samples of the segment.
+        """Add the next samples of the segment.
 
         Args:
             time: in s, shape (N,).
-            values: of each series, shape (N, S); NaN where not known.
+            values: values of each series, shape (N, S); NaN where unknown.
         """
         if not len(time):
             return
         last = self._segments[-1]
         first = last.count
         last.count += len(time)
-        # The first samples may belong to the point that the block before began.
+        # The first samples may belong to the last point of the previous block.
         starts = np.arange(-(-first // self._width) * self._width, last.count, self._width) - first
         if first % self._width and last.low:
             head = slice(0, int(starts[0]) if len(starts) else None)
@@ -110,7 +110,7 @@ class Envelope:
 
 
 def _reduced(extreme: np.ufunc, values: FloatArray, width: int) -> FloatArray:
-    """Return the extreme of each so many rows, the last of fewer if they are."""
+    """Return the extreme of each `width` rows; the last group may have fewer."""
     whole = len(values) // width * width
     parts = values[:whole].reshape(-1, width, values.shape[1])
     found = np.empty((-(-len(values) // width), values.shape[1]))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all pages share: one file that looks alike, and loads and sends nothing."""
+"""Common parts of all pages: self-contained HTML files that neither load nor send anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-# Whatever a recording holds, the browser neither loads nor sends anything.
+# Whatever a recording contains, the browser must not load or send anything.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -18,9 +18,9 @@ def write_html(path: Path, title: str, styles: str, body: Sequence[str]) -> None
 
     Args:
         path: file to write.
-        title: of the page, plain text.
-        styles: its style sheet.
-        body: HTML of what is in it, scripts included.
+        title: title of the page, plain text.
+        styles: style sheet.
+        body: HTML of the body, including scripts.
     """
     page = [
         '<!DOCTYPE html>',
@@ -33,10 +33,10 @@ def write_html(path: Path, title: str, styles: str, body: Sequence[str]) -> None
         *body,
         '</body></html>',
     ]
-    # Names of files may be no text.
+    # Names of files may not be valid Unicode.
     path.write_text('\n'.join(page) + '\n', encoding='utf-8', errors='backslashreplace')
 
 
 def asset(name: str) -> str:
-    """Return the text of a file beside this one."""
+    """Return the text of a file in this package."""
     return resources.files(__package__).joinpath(name).read_text(encoding='utf-8')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which series of a run are drawn together."""
+"""Panels of plots: the series of a run that are drawn together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kron_dynamics.bag.outputs.series import Quantity
 
 # A series: a quantity's key and one of its columns.
 Column = tuple[str, int]
-DASHED = 1  # of the styles in report.js
+DASHED = 1  # index into the dash styles in report.js
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,13 @@ class Line:
     """A line of a panel.
 
     Attributes:
-        label: what it is.
-        series: what it shows; None where it is only a band about zero.
-        colour: number of its colour.
-        band: standard deviation; twice it to both sides is shaded. None for no band.
-        dash: how it is drawn: 0 or DASHED.
-        width: in pixels.
+        label: its label.
+        series: the series that it shows; None for a band about zero without a line.
+        colour: index of its colour.
+        band: standard deviation; two standard deviations to both sides are shaded. None for no
+            band.
+        dash: dash style: 0 or DASHED.
+        width: width in pixels.
     """
 
     label: str
@@ -37,13 +38,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines of one unit, drawn together.
+    """Lines with one unit, drawn together.
 
     Attributes:
-        title: what they are of.
-        quantity: what the axis shows.
-        unit: of the axis.
-        lines: those drawn.
+        title: title of the panel.
+        quantity: quantity on the axis.
+        unit: unit of the axis.
+        lines: the lines.
     """
 
     title: str
@@ -67,11 +68,11 @@ class Section:
 
 
 def sections_of(quantities: Sequence[Quantity], frame: str) -> list[Section]:
-    """Return what is drawn of a run: joints' motion, efforts joint by joint, the tip's motion.
+    """Return the plots of a run: motion of joints, efforts of each joint, motion of tip and links.
 
     Args:
-        quantities: those of the run.
-        frame: the tip.
+        quantities: quantities of the run.
+        frame: name of the tip.
     """
     by_key = {quantity.key: quantity for quantity in quantities}
     joints = by_key['position'].columns
@@ -102,7 +103,7 @@ def sections_of(quantities: Sequence[Quantity], frame: str) -> list[Section]:
         *efforts,
         Section(f'Motion of {frame}', tuple(tip)),
         *(
-            Section('Links that bend', tuple(_motion_panels(quantity)))
+            Section('Flexible links', tuple(_motion_panels(quantity)))
             for quantity in quantities
             if quantity.owner == 'links'
         ),
@@ -149,7 +150,7 @@ def _effort_panels(by_key: dict[str, Quantity], k: int) -> tuple[Panel, ...]:
             ),
         ),
         Panel(
-            'External effort, from momenta',
+            'External effort, by momentum observer',
             'effort',
             unit,
             (Line('external', ('external', k), 2),),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The series of a run as its plots have them: points in base64, and the panels that show them."""
+"""Data of a run's plots: points of the series in base64, and the panels that show them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from kron_dynamics.bag.phases import KINDS
 from kron_dynamics.bag.replaying.replay import Replay
 from kron_dynamics.typing import FloatArray
 
-# What a page may hold of one run, as numbers of four bytes; and points of each series.
+# Most numbers (of four bytes) of one run in a page, and limits of the points per series.
 MOST_NUMBERS = 3_000_000
 MOST_POINTS, LEAST_POINTS = 16_384, 1_024
-# Pause drawn between two clock epochs, in s.
+# Gap drawn between two clock epochs, in s.
 EPOCH_PAUSE = 1.0
 MICRO = '\N{MICRO SIGN}'
 
 
 class _DrawnPhase(NamedTuple):
-    """A phase of a segment, with its times before they are shifted."""
+    """A phase of a segment, with its times before they are shifted for drawing."""
 
     segment: int
     kind: int
@@ -41,12 +41,12 @@ class _DrawnPhase(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnRun:
-    """What a page draws of a run.
+    """The plots of a run.
 
     Attributes:
-        sections: headings with the panels below them.
-        data: all that the plots need, ready for JSON; panels in the order of the sections.
-        samples_per_point: how many samples a point of a line stands for.
+        sections: headings with their panels.
+        data: data of the plots as JSON values; panels in the order of the sections.
+        samples_per_point: number of samples that a point of a line represents.
     """
 
     sections: tuple[Section, ...]
@@ -55,10 +55,10 @@ class DrawnRun:
 
 
 class PlotData:
-    """Takes the series of a run block by block, and gives what is drawn of them."""
+    """Collects the series of a run block by block, and returns the data of its plots."""
 
     def __init__(self, replay: Replay) -> None:
-        """Make the plots of a run, still without series."""
+        """Make the plots of a run, without data."""
         self._topic = replay.run.topic
         self._sections = sections_of(quantities_of(replay), replay.frame)
         panels = [panel for section in self._sections for panel in section.panels]
@@ -70,7 +70,7 @@ class PlotData:
         self._phases: list[_DrawnPhase] = []
 
     def add(self, block: SeriesBlock) -> None:
-        """Take the next rows of the run; those that are not compared are not drawn."""
+        """Add the next rows of the run; rows that are not compared are not drawn."""
         if block.segment != self._segment:
             self._segment = block.segment
             self._epochs.append(block.epoch)
@@ -94,7 +94,7 @@ class PlotData:
                 self._phases.append(_DrawnPhase(before.segment, kind, start, end))
 
     def finish(self) -> DrawnRun:
-        """Return what is drawn, without lines that have no values."""
+        """Return the plots, without lines that have no values."""
         drawn = self._envelope.finish()
         segments = shifted(drawn, self._epochs)
         pairs = zip(segments, drawn, strict=True)
@@ -141,11 +141,11 @@ class PlotData:
 
 
 def shifted(segments: Sequence[DrawnSegment], epochs: Sequence[int]) -> list[DrawnSegment]:
-    """Return segments with times for drawing: each clock epoch follows the one before.
+    """Return segments with times for drawing, shifted so that clock epochs follow one another.
 
     Args:
-        segments: in the order of recording.
-        epochs: how often the clock had been restarted before each.
+        segments: segments in the order of recording.
+        epochs: number of clock restarts before each.
     """
     found: list[DrawnSegment] = []
     shift, last = 0.0, None
@@ -158,7 +158,7 @@ def shifted(segments: Sequence[DrawnSegment], epochs: Sequence[int]) -> list[Dra
 
 
 def _with_gap(table: FloatArray) -> FloatArray:
-    """Return points of a segment with one that breaks the lines."""
+    """Return the points of a segment with a NaN at the end, which interrupts the lines."""
     return np.vstack((table, np.full((1, table.shape[1]), np.nan)))
 
 
@@ -167,7 +167,7 @@ def _encoded(values: FloatArray, kind: str) -> str:
 
 
 def _with_values(section: Section, peak: dict[Column, float]) -> Section:
-    """Return a section without lines of which nothing is known."""
+    """Return a section without lines that have no known values."""
 
     def known(line: Line) -> bool:
         column = line.band if line.series is None else line.series
@@ -204,6 +204,6 @@ def _panel(panel: Panel, place: dict[Column, int], peak: dict[Column, float]) ->
 
 
 def typeset(unit: str) -> str:
-    """Return a unit with raised exponents and the sign for micro."""
+    """Return a unit with superscript exponents and the micro sign."""
     raised = unit.replace('^2', '²').replace('^3', '³')
     return re.sub(r'^u(?=(m|rad|N)\b)', MICRO, raised)

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-// Draws the plots of a page: `data` has the series of each run, `panels` which of them go together;
-// what is computed for them is in series.js.
-// Those of a run share zoom and cursor. Nothing is loaded from anywhere.
+// Draws the plots of a page. The element `data` holds the series of each run and the panels that
+// combine them; computations are in series.js. The plots of a run share zoom and cursor. Nothing
+// is loaded from the network.
 
-const HEIGHT = 210;
+const HEIGHT = 210; // of a plot, CSS pixels
 const PRINT_WIDTH = 690; // of a plot on paper, CSS pixels
 const DASHES = [[], [8, 4], [2, 3]];
 const COLOURS = 8;
-const STRIP = 4; // of phases above a plot, CSS pixels
+const STRIP = 4; // height of the strip of phases above a plot, CSS pixels
 const runs = JSON.parse(document.getElementById('data').textContent);
-const drawn = []; // functions that draw a plot again
+const drawn = []; // functions that redraw a plot
 
 function style(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -233,7 +233,7 @@ function follow(run, { min, max }) {
   for (const plot of run.plots) catchUp(run, plot);
 }
 
-// Plots out of sight wait until they are seen: there may be a hundred of them.
+// Plots out of sight are updated when they become visible: there may be a hundred of them.
 function catchUp(run, plot) {
   const { min, max } = plot.scales.x;
   if (!plot.seen || (min === run.range.min && max === run.range.max)) return;
@@ -302,7 +302,7 @@ function controls(run, place) {
 
 // The page ----------------------------------------------------------------------------------------
 
-const waiting = new Map(); // places of plots that have not come into view
+const waiting = new Map(); // elements of plots that have not been visible yet, with run and panel
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) if (isIntersecting) start(target);
 }, { rootMargin: '500px' });

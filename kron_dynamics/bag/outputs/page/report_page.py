@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One page with all results and plots, which needs nothing but a browser."""
+"""Self-contained HTML page with all results and plots of an analysis."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kron_dynamics.bag.outputs.result_tables import ResultTable, result_tables, 
 
 # Facts that a reader must not overlook.
 WARNINGS = ('doubt', 'lost', 'note', 'noise', 'unused')
-# More joints than these have their plots folded away at first.
+# The plots of robots with more joints are collapsed at first.
 MOST_OPEN = 8
 HINT = (
     'Drag to zoom, double-click for all; Shift and drag to pan, Ctrl or Shift and the wheel to '
-    'zoom; a click on a name hides its line. The strip above each plot is what the machine did.'
+    'zoom; a click on a name hides its line. The strip above each plot shows the phases.'
 )
 
 
@@ -33,7 +33,7 @@ def write_page(
 
     Args:
         analysis: the analysed bag.
-        provenance: what was analysed, and how.
+        provenance: provenance of the analysis.
         drawn: the plots of each run.
         path: file to write.
     """
@@ -50,7 +50,7 @@ def write_page(
         *runs,
     ]
     data = json.dumps([plots.data for plots in drawn], separators=(',', ':'), allow_nan=False)
-    data = data.replace('<', '\\u003c')  # so that no text in it ends the element
+    data = data.replace('<', '\\u003c')  # no text in the data must end the script element
     page = [
         '<main>',
         *body,
@@ -96,8 +96,8 @@ def _resolution(plots: DrawnRun) -> str:
     if plots.samples_per_point == 1:
         return ''
     return (
-        f' Each point is the least and the largest of {plots.samples_per_point} samples, so that '
-        'every peak is seen; every sample is in the other files.'
+        f' Each point shows minimum and maximum of {plots.samples_per_point} samples, so that '
+        'all peaks are visible; all samples are in the other files.'
     )
 
 
@@ -121,7 +121,7 @@ def _plots(number: int, plots: DrawnRun) -> list[str]:
 
 
 def _facts(facts: Sequence[Fact]) -> str:
-    """Return facts as a list, those that warn in a box."""
+    """Return facts as a list, and warnings in a box."""
     plain, warnings = [], []
     for label, text in facts:
         if label in WARNINGS:
@@ -151,14 +151,14 @@ def _table(table: ResultTable) -> str:
 
 
 def _provenance(provenance: Provenance) -> str:
-    """Return files with their hashes, the options that were given, and versions."""
+    """Return files with their hashes, the given options, and versions."""
     files = [
         f'<dt>{escape(each.name)}</dt>'
         f'<dd>{each.size} bytes, SHA-256 <code>{each.sha256}</code></dd>'
         for each in provenance.files
     ]
     options = [
-        f'<dt>{escape(name)}</dt><dd>{escape(_told(value))}</dd>'
+        f'<dt>{escape(name)}</dt><dd>{escape(_text(value))}</dd>'
         for name, value in provenance.options.items()
         if value not in (None, [])
     ]
@@ -170,5 +170,5 @@ def _provenance(provenance: Provenance) -> str:
     )
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     return ' '.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

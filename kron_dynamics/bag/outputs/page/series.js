@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 'use strict';
 
-// What the plots of a page compute: numbers in, numbers and texts out, nothing of the page.
+// Computations for the plots, without access to the page.
 
-const LEAST_RANGE = 0.02; // a constant signal is shown with at least this share of it as its range
-const LEAST_POINTS = 4; // distances of points that are shown at least
+const LEAST_RANGE = 0.02; // least range of the axis as a share of the values
+const LEAST_POINTS = 4; // shortest visible time range, in distances between points
 
 function numbers(text, Kind) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return Array.from(new Kind(bytes.buffer), (value) => (Number.isNaN(value) ? null : value));
 }
 
-// Values of a series in the unit of a panel; the largest are the least where a point is a sample.
+// Values of a series in the unit of a panel; without `high`, a point is one sample: high = low.
 function scaled(run, series, bound, factor) {
   const text = run.series[series][bound] ?? run.series[series].low;
   return numbers(text, Float32Array).map((value) => (value === null ? null : value / factor));
@@ -29,7 +29,7 @@ function shown(value) {
   return value === null || value === undefined ? '–' : String(Number(value.toPrecision(5)));
 }
 
-// Least and largest value of an axis for those of its lines.
+// Range of an axis for the least and largest value of its lines.
 function rangeOfValues(plot, low, high) {
   if (low === null || high === null) return [-1, 1];
   const size = Math.max(Math.abs(low), Math.abs(high)) || 1;
@@ -37,7 +37,7 @@ function rangeOfValues(plot, low, high) {
   return [low - margin, high + margin];
 }
 
-// Times that are shown for wished ones: within the run, and no fewer than a few points.
+// The visible time range for a requested one: within the run, and at least a few points long.
 function within(run, low, high) {
   const [first, last] = [run.time[0], run.time[run.time.length - 1]];
   const width = Math.min(Math.max(high - low, run.step * LEAST_POINTS), last - first);
@@ -50,7 +50,7 @@ function about({ min, max }, factor, centre) {
   return [at - (at - min) * factor, at + (max - at) * factor];
 }
 
-// Kinds of phases that a run has, each with its share of the time that is in any.
+// Kinds of phases of a run, each with its share of the total time of all phases.
 function kindsOf(phases) {
   const total = phases.reduce((time, { start, end }) => time + end - start, 0) || 1;
   const shares = new Map();

@@ -176,7 +176,7 @@ def test_long_series_are_drawn_by_their_extremes(analysis, tmp_path, monkeypatch
     page = Page(tmp_path / 'report.html')
     (run,) = page.runs
     width = run['samplesPerPoint']
-    assert width > 10 and f'largest of {width} samples' in page.text
+    assert width > 10 and f'maximum of {width} samples' in page.text
     low, high = drawn(run, 'residual', 1)
     blocks = list(series_blocks(analysis.runs[0]))
     residuals = np.concatenate([b.values['residual'][b.compared, 1] for b in blocks])
