@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Natural frequencies and damping of flexible links as a recording shows them."""
+"""Identification of natural frequencies and damping of flexible links from a recording."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A description of flexible links whose modes have the identified frequencies and damping."""
+"""Update of a description of flexible links to identified frequencies and damping ratios."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from kron_dynamics.modes import payload_map
 from kron_dynamics.robot import Robot
 
 FlexibleLinks = Mapping[str, object]
-# Gravity has a small part in frequencies, so that they are met by scaling a few times.
+# Iterations of the scaling: frequencies are not quite proportional to the root of the stiffness,
+# because gravity contributes a little.
 _ROUNDS = 4
-_LEAST_RATIO, _LARGEST_RATIO = 1e-5, 0.9
+_LEAST_RATIO, _LARGEST_RATIO = 1e-5, 0.9  # limits of updated damping ratios
 
 
 def write_update(
@@ -31,25 +32,25 @@ def write_update(
     content: ModalContent,
     bending: Callable[[FlexibleLinks], Robot],
 ) -> list[str]:
-    """Write the description that meets the modes which were seen; return what is changed.
+    """Write a description that matches the identified modes; return the changes as text lines.
 
-    The bending stiffness of each plane is scaled so that its lowest mode that was seen has the
-    identified frequency, and the damping ratios of the modes that were seen become the identified
-    ones. All else is as it was, but for comments.
+    The bending stiffness of each plane is scaled so that its lowest identified mode has the
+    identified frequency, and the damping ratios of identified modes are replaced. All other values
+    are kept; comments are lost.
 
     Args:
-        path: the new file; the description's own is left as it is.
-        source: the description that the modes were predicted with.
-        content: what was seen.
-        bending: makes the robot of a description.
+        path: the new file, not the description itself.
+        source: the description with which the modes were predicted.
+        content: the identified modes.
+        bending: returns the robot with a description.
 
     Raises:
-        BagError: the path is that of the description itself, or no mode was seen.
+        BagError: the path is that of the description itself, or no mode was identified.
         ModelError: the description cannot be read.
     """
     seen = [mode for mode in content.modes if mode.seen]
     if path.resolve() == source.resolve():
-        raise BagError(f"'{path}' is the description itself: updates go beside it")
+        raise BagError(f"'{path}' is the description itself: write the update to another file")
     if not seen:
         raise BagError(f"no mode of '{source}' was seen: there is nothing to update")
     _, links = read_description(source, 'flexible description', 'flexible_links')
@@ -74,7 +75,7 @@ def write_update(
                     changed = ratios[place] * mode.damping / now[mode.name][1]
                 ratios[place] = float(np.clip(changed, _LEAST_RATIO, _LARGEST_RATIO))
     changes = _changes(old, new, seen)
-    header = [f'# {source.name}, updated by what a recording shows of its vibrations:']
+    header = [f'# {source.name}, updated with vibrations identified from a recording:']
     header += [f'#   {line}' for line in changes]
     text = yaml.safe_dump({'flexible_links': new}, sort_keys=False, default_flow_style=None)
     path.write_text('\n'.join(header) + '\n' + text, encoding='utf-8')
@@ -82,7 +83,7 @@ def write_update(
 
 
 def _explicit(links: dict[str, Any]) -> dict[str, Any]:
-    """Links with stiffness and damping by plane, as lists, in place of sections and materials."""
+    """Return links with lists of stiffness and damping by plane, not sections and materials."""
     found = dict[str, Any]()
     for description in read_flexible({'flexible_links': links}):
         link = {
@@ -106,10 +107,10 @@ def _explicit(links: dict[str, Any]) -> dict[str, Any]:
 def _predicted(
     links: dict[str, Any], content: ModalContent, bending: Callable[[FlexibleLinks], Robot]
 ) -> dict[str, tuple[float, float]]:
-    """Frequency in Hz and damping ratio of each mode at the pose of the record."""
+    """Return frequency in Hz and damping ratio of each mode at the pose of the record."""
     robot = bending({'flexible_links': links})
     joints = robot.joint_names[: robot.model.joint_count]
-    # A map over no payload: it compiles nothing, which would take longer than all else here.
+    # With payload 0 alone nothing is compiled, which would take longer than everything else here.
     found = payload_map(
         lambda _: robot, content.frame, [0.0], at=dict(zip(joints, content.pose, strict=True))
     )
@@ -121,7 +122,7 @@ def _predicted(
 
 
 def _parts(name: str) -> tuple[str, str, int]:
-    """Link, plane and place of a modal coordinate, as of 'boom/v1'."""
+    """Return link, plane and index of a modal coordinate such as 'boom/v1'."""
     link, _, mode = name.rpartition('/')
     return link, mode[0], int(mode[1:]) - 1
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which predicted vibrations of flexible links a recording shows: frequencies and damping."""
+"""Identification of the predicted modes of flexible links in a run: frequencies and damping."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from kron_dynamics.identification.modal_fit import FittedMode, fit_modes
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import FloatArray
 
-# Share of the sampling rate above which a vibration cannot be told from slower ones.
+# Highest identifiable frequency as a share of the sampling rate, because of aliasing.
 _HIGHEST_SHARE = 0.4
-# Segments are looked at together where their sampling periods differ by less than this share.
+# Segments are used together if their sampling periods differ by less than this share.
 _SAME_PERIOD = 1e-3
-# A channel shows a mode when it has this much of evidence, in standard deviations.
+# Evidence, in standard deviations, above which a channel is reported to show a mode.
 _SHOWS = 3.0
 
 
 def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) -> ModalContent:
-    """Return what a run shows of the vibrations of flexible links.
+    """Return the vibrations of flexible links identified from a run.
 
-    Efforts of a joint count while it slides, or where its model has no dry friction: what a joint
-    that is held by friction passes on, its drive does not show. The acceleration of the tip
-    counts where it was recorded.
+    Efforts of a joint are used while it slides, or always if its model has no Coulomb friction:
+    the drive of a joint that sticks does not show vibrations. The acceleration of the tip is used
+    where it was recorded.
 
     Args:
-        robot: with flexible links.
-        run: what was recorded.
+        robot: robot with flexible links.
+        run: the recorded run.
         frame: link whose acceleration was recorded.
-        sources: of each joint's effort, as in `Replay`.
+        sources: source of each joint's effort, as in `Replay`.
 
     Raises:
-        ModelError: the links do not carry their weight in a recorded pose.
+        ModelError: the links buckle under their weight in a recorded pose.
     """
     names = robot.joint_names[robot.model.joint_count :]
     segment = max(run.log.segments, key=lambda part: part.end - part.start)
@@ -62,7 +62,7 @@ def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) ->
             continue
         records = _records(robot, run, frame, sources, float(hertz[within].max()))
         for k in within:
-            verdict = 'not seen: no stretch is long enough, or no channel would show it'
+            verdict = 'not seen: no stretch is long enough, or no suitable channel was recorded'
             modes[k] = _unseen(names[k], hertz[k], predicted.ratios[k], verdict)
         for channels, labels in _channel_groups(robot):
             found = record_windows(robot, frame, records, within, channels) if records else None
@@ -85,14 +85,14 @@ def modal_content(robot: Robot, run: Run, frame: str, sources: Sequence[str]) ->
 
 
 def _channel_groups(robot: Robot) -> list[tuple[slice, tuple[str, ...]]]:
-    """Channels that are looked at by themselves: what is wrong with one kind is its own."""
+    """Return groups of channels that are used separately, so that errors do not spread."""
     count = robot.model.joint_count
     joints = robot.joint_names[:count]
     return [(slice(count), joints), (slice(count, count + 3), ('tip acceleration',) * 3)]
 
 
 def _better(one: ModeContent, other: ModeContent) -> ModeContent:
-    """The one that says more."""
+    """Return the detected mode, of two the one with the shorter interval."""
     if one.seen and other.seen:
         return min(one, other, key=lambda mode: mode.frequency_interval)
     return other if other.seen or not one.seen and other.evidence == other.evidence else one
@@ -101,7 +101,7 @@ def _better(one: ModeContent, other: ModeContent) -> ModeContent:
 def _records(
     robot: Robot, run: Run, frame: str, sources: Sequence[str], frequency: float
 ) -> list[VibrationRecord]:
-    """Segments made ready for vibrations up to a frequency, Hz, those of one sampling period."""
+    """Return segments with equal periods prepared for vibrations up to a frequency, Hz."""
     records: list[VibrationRecord] = []
     for segment in run.log.segments:
         tip = run.acceleration.epochs[segment.epoch][0] if run.acceleration else None
@@ -158,6 +158,6 @@ def _unseen(
 
 def _too_fast(frequency: float, rate: float) -> str:
     if frequency <= 0.0:
-        return 'not seen: nothing holds it, so that it has no frequency'
+        return 'not seen: without stiffness it has no frequency'
     side = 'above' if frequency > 0.5 * rate else 'too near to'
     return f'not seen: {side} half the sampling rate of {rate:.4g} Hz'

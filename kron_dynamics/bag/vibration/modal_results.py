@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording says of the vibrations of flexible links."""
+"""Results of the identification of vibrations of flexible links."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ModeContent:
-    """A predicted mode and what a recording says of it.
+    """A predicted mode and its identification.
 
     Attributes:
-        name: the modal coordinate that it is nearest to.
-        predicted_frequency: with the joints held, mean over the windows looked at, Hz.
-        predicted_damping: ratio.
-        frequency: identified, at the same poses, Hz; NaN where not seen.
+        name: the modal coordinate that it is closest to.
+        predicted_frequency: predicted with held joints, mean over the used windows, Hz.
+        predicted_damping: predicted damping ratio.
+        frequency: identified frequency at the same poses, Hz; NaN if the mode is not detected.
         frequency_interval: half the 95 % interval, Hz; NaN likewise.
-        damping: identified ratio; NaN likewise.
-        damping_interval: ends of its 95 % interval; NaN likewise.
-        evidence: how much better the recording is explained with the mode than without, in
-            standard deviations of what noise would do.
-        channels: what shows it: joints by name, for their efforts, and 'tip acceleration'.
-        verdict: 'seen', or why there are no numbers.
+        damping: identified damping ratio; NaN likewise.
+        damping_interval: bounds of its 95 % interval; NaN likewise.
+        evidence: decrease of the squared residuals by the mode beyond the decrease expected from
+            noise, in standard deviations of the latter.
+        channels: channels that show it: joints by name, for their efforts, and 'tip acceleration'.
+        verdict: 'seen' if the mode is detected, else why there are no values.
     """
 
     name: str
@@ -38,7 +38,7 @@ class ModeContent:
 
     @property
     def seen(self) -> bool:
-        """Whether there are numbers."""
+        """Whether the mode is detected, so that there are values."""
         return self.verdict == 'seen'
 
 
@@ -47,12 +47,12 @@ class ModalContent:
     """The vibrations of a run.
 
     Attributes:
-        modes: in the order of the modal coordinates.
-        windows: stretches that were looked at.
+        modes: modes in the order of the modal coordinates.
+        windows: number of windows used.
         window: their length for the slowest modes, s.
-        disturbed: those of them that count less than half, as something else moved the machine.
-        pose: a pose of the record, that a description is updated at, shape (n_j,), rad or m.
-        frame: link whose acceleration was looked at.
+        disturbed: number of windows with a weight below 0.5, because of other excitation.
+        pose: a pose of the record, at which a description is updated, shape (n_j,), rad or m.
+        frame: link whose acceleration was used.
     """
 
     modes: tuple[ModeContent, ...]

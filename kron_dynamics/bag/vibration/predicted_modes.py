@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modes that the model predicts at a pose, with its joints held, and how they show."""
+"""Modes predicted by the model at a pose with held joints, and their effect on the channels."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True)
 class PredictedModes:
-    """Modes of a robot whose joints are held, named after modal coordinates, m of them.
+    """Modes of a robot with held joints, in the order of its m modal coordinates.
 
     Attributes:
-        rest: the coordinates at rest, shape (n,).
+        rest: all coordinates at static equilibrium, shape (n,).
         omega: natural frequencies without damping, shape (m,), rad/s.
         ratios: damping ratios, shape (m,).
-        shapes: columns of modal mass 1, shape (m, m).
-        drive: what joints' accelerations do in each mode, shape (m, n_j); and each mode's
-            acceleration in the joints' efforts.
-        tip: linear acceleration of a link by that of each mode, shape (m, 3).
+        shapes: mode shapes as columns with modal mass 1, shape (m, m).
+        drive: derivatives of the modal forces by the joints' accelerations, shape (m, n_j);
+            transposed, of the joints' efforts by the modal accelerations.
+        tip: derivatives of a link's linear acceleration by the modal accelerations, (m, 3).
     """
 
     rest: FloatArray
@@ -37,15 +37,15 @@ class PredictedModes:
 
 
 def predicted_modes(robot: Robot, q: FloatArray, frame: str) -> PredictedModes:
-    """Return the modes about rest at a pose, each in the place of its modal coordinate.
+    """Return the modes about static equilibrium at a pose, sorted like the modal coordinates.
 
     Args:
-        robot: with flexible links.
+        robot: robot with flexible links.
         q: positions of the joints, shape (n_j,), rad or m.
-        frame: link whose acceleration is looked at.
+        frame: link whose acceleration is used.
 
     Raises:
-        ModelError: the links do not carry their weight.
+        ModelError: the links buckle under their weight.
     """
     count = robot.model.joint_count
     full, rest = quasi_static_equilibrium(robot, q), np.zeros(robot.n)
@@ -64,10 +64,10 @@ def predicted_modes(robot: Robot, q: FloatArray, frame: str) -> PredictedModes:
 
 
 def groups_of(omega: FloatArray) -> list[list[int]]:
-    """Return places of modes that are near enough to be looked for together.
+    """Return groups of indices of modes that are identified together: within an octave each.
 
     Args:
-        omega: their frequencies, shape (m,), rad/s.
+        omega: natural frequencies, shape (m,), rad/s.
     """
     order = [int(k) for k in np.argsort(omega)]
     groups = [order[:1]]

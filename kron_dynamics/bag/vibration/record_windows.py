@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of recorded motion in which vibrations are looked for."""
+"""Selection of windows of recorded motion for the identification of vibrations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from kron_dynamics.identification.modal_windows import ModalWindows
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# Length of a window in periods of the slowest mode; lines between these shares of frequencies.
+# Length of a window in periods of the slowest mode.
 _PERIODS = 8.0
+# Lines from this multiple of the slowest mode's frequency to this multiple of the fastest one's.
 _BAND = (0.5, 2.0)
-# Lines nearer to half the sampling rate are not used.
+# Highest frequency of a line as a share of the sampling rate.
 _HIGHEST = 0.45
-# Windows that are looked at: those with most vibration.
+# Largest number of windows: those with most vibration are used.
 _MOST = 60
-# Samples that are made ready together, and such parts after which memory of what was read is given
-# back.
+# Samples that are prepared together, and number of such parts after which the memory of
+# file-backed tables is released.
 _ROWS, _PARTS_HELD = 32_768, 8
 
 
@@ -43,17 +44,17 @@ def record_windows(
     group: Sequence[int],
     channels: slice,
 ) -> tuple[ModalWindows, list[PredictedModes]] | None:
-    """Return the windows of records that show most, with the modes predicted at their poses.
+    """Return the windows with most vibration, and the modes predicted at their poses.
 
     Args:
-        robot: with flexible links.
-        frame: link whose acceleration is looked at.
-        records: made ready for these modes, of one period.
-        group: places of the modes that are looked for.
-        channels: which to look at, of the joints' efforts and the tip's three accelerations.
+        robot: robot with flexible links.
+        frame: link whose acceleration is used.
+        records: records prepared for these modes, with equal periods.
+        group: indices of the modes to identify.
+        channels: channels to use, out of the joints' efforts and the tip's three accelerations.
 
     Returns:
-        None where no window is long enough, or nothing was recorded that would show them.
+        None if no segment is long enough for a window, or none of the channels was recorded.
     """
     half = records[0].count // 2
     middle = records[0].rows(half, half + 1).position[0]
@@ -96,7 +97,7 @@ def record_windows(
 def _chosen(
     records: Sequence[VibrationRecord], length: int, kept: BoolArray, used: slice
 ) -> list[_Place]:
-    """Windows that do not overlap, those with most of vibration first."""
+    """Return windows that do not overlap, those with most vibration first."""
     places = [place for record in records for place in _scored(record, length, kept, used)]
     places.sort(key=lambda place: -place.score)
     chosen: list[_Place] = []
@@ -115,7 +116,7 @@ def _chosen(
 def _scored(
     record: VibrationRecord, length: int, kept: BoolArray, used: slice
 ) -> Iterator[_Place]:
-    """Windows of a record with what they show, those that overlap too."""
+    """Yield the windows of a record, which may overlap, with their vibration as a score."""
     noise = np.concatenate([record.effort_noise, record.tip_noise])[used]
     ends = 2 * record.reach
     firsts = range(ends, record.count - ends - length + 1, max(1, length // 4))
@@ -138,7 +139,7 @@ def _scored(
 
 
 def _joint_noise(record: VibrationRecord, lines: FloatArray, length: int) -> FloatArray:
-    """Standard deviations of the joints' accelerations in spectra, shape (L, n_j)."""
+    """Return standard deviations of the joints' accelerations in spectra, shape (L, n_j)."""
     slope, curvature = (
         np.abs(kernel_gain(kernel, lines, record.period))[:, None]
         for kernel in (record.slope, record.curvature)
@@ -150,7 +151,7 @@ def _joint_noise(record: VibrationRecord, lines: FloatArray, length: int) -> Flo
 
 
 def _channel_noise(places: Sequence[_Place]) -> FloatArray:
-    """Noise of samples, of records where it is known, shape (C,); 1 for what never is."""
+    """Return the mean noise of samples where it is known, shape (C,); 1 where it never is."""
     known = [
         np.concatenate([place.record.effort_noise, place.record.tip_noise]) for place in places
     ]

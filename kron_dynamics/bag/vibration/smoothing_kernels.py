@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that smooth and differentiate samples, what they do to spectra, and samples' noise."""
+"""Kernels that smooth and differentiate samples, their gains, and estimation of white noise."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from kron_dynamics.typing import ComplexArray, FloatArray
 
-# What third differences of white noise have: the root of the sum of squares of 1, 3, 3, 1.
+# Standard deviation of third differences of unit white noise: the norm of (1, 3, 3, 1).
 _THIRD = np.sqrt(20.0)
+# Lower bound of the noise relative to the largest value.
 _NOISELESS = 1e-9
 
 
@@ -18,7 +19,7 @@ def gaussian_kernels(width: float, period: float) -> tuple[FloatArray, FloatArra
 
     Args:
         width: standard deviation in samples.
-        period: of the samples, s.
+        period: period of the samples, s.
     """
     reach = int(np.ceil(4.0 * width))
     j = np.arange(-reach, reach + 1, dtype=float)
@@ -34,12 +35,12 @@ def gaussian_kernels(width: float, period: float) -> tuple[FloatArray, FloatArra
 def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a smoothing kernel and those of its first and second derivative, shape (2 k + 1,).
 
-    A Gaussian of gain g takes the share 1 - g of a sine; this kernel takes but (1 - g)^3, so that
-    efforts computed from smoothed motion are those of the motion itself.
+    A Gaussian with gain g removes the share 1 - g of a sine; this kernel removes only (1 - g)^3,
+    so that efforts computed from smoothed motion are practically those of the true motion.
 
     Args:
         width: standard deviation of the Gaussian in samples.
-        period: of the samples, s.
+        period: period of the samples, s.
     """
     bell, slope, curvature = gaussian_kernels(width, period)
     reach = len(bell) // 2
@@ -50,10 +51,10 @@ def smoothing_kernels(width: float, period: float) -> tuple[FloatArray, FloatArr
 
 
 def smoothed(values: FloatArray, kernel: FloatArray) -> FloatArray:
-    """Return columns correlated with a kernel, shape (N, k); NaN where it reaches past an end.
+    """Return columns correlated with a kernel, shape (N, c); NaN where it reaches past an end.
 
     Args:
-        values: shape (N, k).
+        values: shape (N, c).
         kernel: shape (2 k + 1,).
     """
     reach = len(kernel) // 2
@@ -64,12 +65,12 @@ def smoothed(values: FloatArray, kernel: FloatArray) -> FloatArray:
 
 
 def kernel_gain(kernel: FloatArray, lines: FloatArray, period: float) -> ComplexArray:
-    """Return what correlating with a kernel does to a spectrum, shape (L,).
+    """Return the frequency response of the correlation with a kernel, shape (L,).
 
     Args:
         kernel: shape (2 k + 1,).
         lines: angular frequencies, shape (L,), rad/s.
-        period: of the samples, s.
+        period: period of the samples, s.
     """
     reach = len(kernel) // 2
     times = period * np.arange(-reach, reach + 1)
@@ -77,7 +78,7 @@ def kernel_gain(kernel: FloatArray, lines: FloatArray, period: float) -> Complex
 
 
 class WhiteNoise:
-    """Takes evenly spaced samples, some rows at a time, and tells the white noise on them."""
+    """Estimates the white noise on evenly spaced samples, which are added block by block."""
 
     def __init__(self) -> None:
         """Begin without samples."""
@@ -87,7 +88,7 @@ class WhiteNoise:
         self._size: FloatArray | float = 0.0
 
     def add(self, values: FloatArray) -> None:
-        """Take the next rows, shape (N, k); NaN where not known."""
+        """Add the next rows, shape (N, k); NaN where unknown."""
         rows = values if self._before is None else np.concatenate([self._before, values])
         differences = np.diff(rows, n=3, axis=0)
         known = np.isfinite(differences)
@@ -98,7 +99,7 @@ class WhiteNoise:
         self._before = rows[-3:]
 
     def deviations(self) -> FloatArray:
-        """Return standard deviations, shape (k,); NaN for what is never known."""
+        """Return standard deviations, shape (k,); NaN for columns without known values."""
         level = np.sqrt(self._squares / np.maximum(self._count, 1)) / _THIRD
         level = np.maximum(level, _NOISELESS * np.maximum(self._size, 1e-3))
         return np.asarray(np.where(np.asarray(self._count) > 0, level, np.nan))

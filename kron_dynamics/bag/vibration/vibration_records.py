@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motion made ready for the search of vibrations.
+"""Preparation of recorded motion for the identification of vibrations.
 
-It is evenly spaced, without what stiff links explain, and all of it went through one smoothing
-kernel, whose gain is divided out of the spectra later.
+The samples are evenly spaced and the rigid-body bias is subtracted. All signals are smoothed by
+one kernel, whose gain is divided out of the spectra later.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from kron_dynamics.dynamics.friction import friction_coefficients
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, FloatArray
 
-# A joint below so many times the passage speed of its Coulomb friction may be held by it.
+# A joint slower than this multiple of the transition velocity of its Coulomb friction may stick.
 _SLIDING = 4.0
-# Samples whose noise is measured together, and such parts after which memory of what was read is
-# given back.
+# Samples whose noise is estimated together, and number of such parts after which the memory of
+# file-backed tables is released.
 _ROWS, _PARTS_HELD = 16_384, 16
 
 
 class VibrationRows(NamedTuple):
-    """Evenly spaced samples that follow one another; all are smoothed by the record's kernel.
+    """Consecutive evenly spaced samples, smoothed by the record's kernel.
 
     Attributes:
-        position: of the joints, shape (N, n_j).
-        velocity: shape (N, n_j).
-        acceleration: shape (N, n_j).
-        efforts: recorded efforts without what stiff links take apart from inertia, (N, n_j); NaN
-            where not recorded, or where friction may hold the joint.
-        tip: linear acceleration of the tip without that of stiff links apart from the joints'
+        position: positions of the joints, shape (N, n_j).
+        velocity: their velocities, shape (N, n_j).
+        acceleration: their accelerations, shape (N, n_j).
+        efforts: recorded efforts minus bias forces and friction of the rigid-body model, shape
+            (N, n_j); NaN where not recorded, or where the joint may stick.
+        tip: linear acceleration of the tip minus that of the rigid-body model with zero joint
             acceleration, shape (N, 3); NaN where not recorded.
     """
 
@@ -54,19 +54,19 @@ class VibrationRows(NamedTuple):
 
 
 class VibrationRecord:
-    """A segment whose samples are made ready when they are wanted, some at a time.
+    """A segment whose samples are prepared on demand, block by block.
 
     Attributes:
-        period: of the samples, s.
-        count: how many there are.
+        period: period of the samples, s.
+        count: number of samples.
         kernel: the smoothing kernel, shape (2 k + 1,).
-        slope: its derivative, which gave accelerations from rates, shape (2 k + 1,).
-        curvature: its second derivative, likewise from positions.
-        from_rates: share of accelerations that is from rates, shape (n_j,).
-        position_noise: standard deviation of samples, shape (n_j,).
-        rate_noise: likewise.
-        effort_noise: likewise.
-        tip_noise: likewise, shape (3,).
+        slope: its derivative, which makes accelerations from velocities, shape (2 k + 1,).
+        curvature: its second derivative, which makes them from positions, shape (2 k + 1,).
+        from_rates: weight of the velocities in the accelerations, shape (n_j,).
+        position_noise: standard deviation of the noise of samples, shape (n_j,).
+        rate_noise: the same for velocities.
+        effort_noise: the same for efforts.
+        tip_noise: the same for the tip's acceleration, shape (3,).
     """
 
     def __init__(
@@ -78,17 +78,17 @@ class VibrationRecord:
         tip: Samples | None,
         frequency: float,
     ) -> None:
-        """Measure the noise of a segment; see `vibration_record`."""
+        """Estimate the noise of a segment; see `vibration_record`."""
         self._rigid, self._frame, self._segment, self._efforts = rigid, frame, segment, efforts
         self._tip: list[Samples] = []
         if tip is not None and len(tip.time) > 1:
             self._tip = [Samples(tip.time, column) for column in tip.value[:, :3].T]
         self.period = max(samples.period for samples in segment.position)
         self.count = int((segment.end - segment.start) / self.period + 1e-6) + 1
-        # Half a sample at least: the derivatives of a narrower kernel are none.
+        # At least 0.8 samples: a narrower kernel cannot differentiate.
         width = max(0.06 / frequency / self.period, 0.8)
         self.kernel, self.slope, self.curvature = smoothing_kernels(width, self.period)
-        # Whether a joint slides is told by rates of less noise; that slow is what drives do.
+        # Wider kernels for velocities with less noise, to decide whether a joint slides.
         self._calm = gaussian_kernels(max(0.1 / frequency / self.period, 0.8), self.period)
         if not self.long_enough:
             return
@@ -100,16 +100,16 @@ class VibrationRecord:
 
     @property
     def long_enough(self) -> bool:
-        """Whether there are samples beyond the reach of the kernel."""
+        """Whether the segment is much longer than the kernel."""
         return self.count >= 8 * self.reach
 
     @property
     def reach(self) -> int:
-        """How many samples the kernel reaches to each side."""
+        """Half-length of the kernel in samples."""
         return len(self.kernel) // 2
 
     def _noises(self) -> tuple[list[FloatArray], BoolArray]:
-        """Noise of positions, rates, efforts and tip, and which joints have all their rates."""
+        """Return noise of positions, rates, efforts and tip, and which joints have all rates."""
         sums = [WhiteNoise() for _ in range(4)]
         known = np.ones(len(self._segment.position), dtype=bool)
         for number, first in enumerate(range(0, self.count, _ROWS)):
@@ -122,7 +122,7 @@ class VibrationRecord:
         return [noise.deviations() for noise in sums], known
 
     def _recorded(self, first: int, last: int) -> tuple[FloatArray, ...]:
-        """Positions, rates, efforts and tip acceleration as recorded, at even times."""
+        """Return positions, rates, efforts and tip acceleration, resampled to even times."""
         time = self._segment.start + self.period * np.arange(first, last, dtype=float)
         shaken = _evenly(self._tip, time) if self._tip else np.full((last - first, 3), np.nan)
         segment = self._segment
@@ -130,13 +130,13 @@ class VibrationRecord:
         return (*(_evenly(samples, time) for samples in series), shaken)
 
     def rows(self, first: int, last: int) -> VibrationRows:
-        """Return some samples; NaN where the kernel reaches past an end.
+        """Return the samples [first, last); NaN where the kernel reaches past an end.
 
         Args:
-            first: the first of them.
-            last: the one behind them, at most `count`.
+            first: index of the first sample.
+            last: index after the last sample, at most `count`.
         """
-        # What stiff links take is of smoothed motion, and is smoothed again.
+        # Rigid-body terms are computed from smoothed motion and smoothed again: twice the reach.
         begin, end = max(0, first - 2 * self.reach), min(self.count, last + 2 * self.reach)
         q, qd, tau, shaken = self._recorded(begin, end)
         share, rigid = self.from_rates, self._rigid
@@ -173,28 +173,28 @@ def vibration_record(
     tip: Samples | None,
     frequency: float,
 ) -> VibrationRecord | None:
-    """Return a segment made ready for vibrations about a frequency; None if it is too short.
+    """Return a segment prepared for vibrations up to a frequency; None if it is too short.
 
     Args:
-        rigid: the robot with stiff links.
+        rigid: the robot with rigid links.
         frame: link whose acceleration was recorded.
         segment: the recorded motion.
         efforts: recorded efforts of each joint.
         tip: recorded accelerations, or None.
-        frequency: the highest one that is looked for, Hz.
+        frequency: the highest frequency of interest, Hz.
     """
     record = VibrationRecord(rigid, frame, segment, efforts, tip, frequency)
     return record if record.long_enough else None
 
 
 def _evenly(samples: Sequence[Samples], time: FloatArray) -> FloatArray:
-    """Columns at even times, NaN where a joint has none."""
+    """Return signals interpolated at the given times as columns, NaN where there are none."""
     columns = []
     for item in samples:
         if len(item.time) < 2:
             columns.append(np.full(len(time), np.nan))
             continue
-        # Those about the times, for long series.
+        # Only the samples around the given times: series may be long.
         near = slice(
             max(0, int(np.searchsorted(item.time, time[0])) - 1),
             int(np.searchsorted(item.time, time[-1])) + 1,

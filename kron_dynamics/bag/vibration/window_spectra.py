@@ -1,15 +1,16 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Spectra of a window of recorded motion, as of a machine that stays in one pose.
+r"""Spectra of a window of recorded motion, reduced to one pose of the machine.
 
-Within a window the machine moves on, and what its links do changes with its pose,
+Within a window the pose changes, and with it the equations of the modes and channels,
 
 .. math:: M_{\eta\eta}(q)\ddot\eta + D\dot\eta + K\eta = -M_{\eta q}(q)\ddot q - h(q, \dot q),
           \quad y = B(q)\ddot\eta,
 
-while spectra of modes want the masses and the directions B of one pose. An arm that turns by 0.15
-rad in a window has another B by a tenth, which looks like other modes. So inertia and gravity act
-as they do sample by sample, and what channels tell of eta'' is brought to the pose of the window.
+but a spectral model of the modes needs constant M and B. If an arm turns by 0.15 rad in a window,
+B changes by 10 %, which looks like other modes. Therefore inertia and gravity are evaluated sample
+by sample, and the modal accelerations eta'' estimated from the channels serve to correct M and B
+to the pose of the window.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from kron_dynamics.bag.vibration.vibration_records import VibrationRecord, Vibra
 from kron_dynamics.robot import Robot
 from kron_dynamics.typing import BoolArray, ComplexArray, FloatArray
 
-# Motions that channels show with less than this of what they show of others are not told by them.
-_TOLD = 0.05
-# Shares of (w T)^2 that samples of period T lose of a motion of angular frequency w: of jumps, as
-# of commands that are held so long, where sensors tell the middle of them; and of all that sensors
-# tell as means over their samples.
+# Modal accelerations with singular values in the channels below this share are not estimated.
+_LEAST_SINGULAR = 0.05
+# Attenuation at angular frequency w by sampling with period T, as factors of (w T)^2: of signals
+# with steps, such as commands held over a period, that are sampled in its middle; and of signals
+# that a sensor averages over a period.
 _JUMPS, _MEANS = 1.0 / 12.0, 1.0 / 24.0
 
 
 class WindowSpectra(NamedTuple):
-    """What a window of N samples has at L lines: n_j joints, C channels, m modes.
+    """Spectra of a window of N samples at L lines: n_j joints, C channels, m modes.
 
     Attributes:
-        pushes: on each mode but for their sign, by the joints' motion, shape (L, m).
-        channels: what stiff links do not explain, shape (L, C); NaN where not known.
-        rigid: what joints' accelerations do in a channel at the pose of the window, (C, n_j).
-        nuisances: what sensors may have wrong, of the size that is usual, shape (L, C, k).
+        pushes: excitation of each mode by the joints' motion, without the minus sign, (L, m).
+        channels: channels minus the rigid-body prediction, shape (L, C); NaN where unknown.
+        rigid: derivatives of the rigid-body prediction by the joints' accelerations at the pose of
+            the window, shape (C, n_j).
+        nuisances: systematic errors of sensors, scaled to their usual size, shape (L, C, k).
     """
 
     pushes: ComplexArray
@@ -49,14 +51,14 @@ class WindowSpectra(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """The machine sample by sample, with links bent as at rest.
+    """Terms of the equations at each sample, with the links at their static deflection.
 
     Attributes:
-        rigid: what joints' accelerations do in channels, shape (N, C, n_j).
-        shapes: what modes' accelerations do in channels, shape (N, C, m).
-        drive: what joints' accelerations do in modes, shape (N, m, n_j).
-        bias: gravity and velocities in modes, shape (N, m).
-        mass: of the modes, shape (N, m, m); the identity at the pose of the window.
+        rigid: derivatives of the channels by the joints' accelerations, shape (N, C, n_j).
+        shapes: derivatives of the channels by the modal accelerations, shape (N, C, m).
+        drive: derivatives of the modal forces by the joints' accelerations, shape (N, m, n_j).
+        bias: modal forces of gravity and velocities, shape (N, m).
+        mass: modal mass matrix, shape (N, m, m); the identity at the pose of the window.
     """
 
     rigid: FloatArray
@@ -78,13 +80,13 @@ def window_spectra(
     """Return the spectra of a window.
 
     Args:
-        robot: with flexible links.
-        frame: link whose acceleration is looked at.
-        record: that the window is of.
+        robot: robot with flexible links.
+        frame: link whose acceleration is used.
+        record: the record of the window.
         rows: samples of the window.
-        kept: lines of `numpy.fft.rfftfreq` that are wanted.
-        modes: at the pose of the window.
-        used: channels, of the joints' efforts and the tip's three accelerations.
+        kept: mask of the lines of `numpy.fft.rfftfreq` to return.
+        modes: modes at the pose of the window.
+        used: channels to use, out of the joints' efforts and the tip's three accelerations.
     """
     length, count = rows.position.shape
     lines = np.asarray(2.0 * np.pi * np.fft.rfftfreq(length, record.period)[kept])
@@ -96,7 +98,7 @@ def window_spectra(
     gains = acceleration_gain(record, lines)
 
     def by_joint(table: FloatArray) -> ComplexArray:
-        """What each joint's acceleration does, without the filter of that joint, (L, k, n_j)."""
+        """Return each joint's contribution with the joint's filter divided out, (L, k, n_j)."""
         return np.stack(
             [
                 spectrum(table[:, :, j] * rows.acceleration[:, j, None]) / gains[:, j, None]
@@ -131,17 +133,17 @@ def window_spectra(
 def _sensors(
     raw: ComplexArray, jumping: ComplexArray, turned: FloatArray, efforts: int
 ) -> ComplexArray:
-    """What sensors may have wrong, shape (L, C, k).
+    """Return spectra of possible systematic errors of the sensors, shape (L, C, k).
 
-    Samples of what jumps between them, as the commands of drives do, lose a share of the square of
-    frequency, and so do sensors that take a mean over their sample. Efforts may be stamped late.
+    Sampling of signals with steps, such as held commands of drives, attenuates with the square of
+    the frequency, and so do sensors that average over a period. Efforts may be stamped late.
 
     Args:
         raw: recorded channels, shape (L, C).
-        jumping: what joints' accelerations do in them at once, shape (L, C, n_j). Modes do not
-            answer to a jump at once: joints and links move as if nothing held the modes.
-        turned: angles of the lines in a period of the samples, shape (L,), rad.
-        efforts: how many of the channels are efforts, the first ones.
+        jumping: immediate contribution of the joints' accelerations, shape (L, C, n_j): that of
+            joints and links as if the modes had no stiffness.
+        turned: angular frequencies of the lines in rad per sample, shape (L,).
+        efforts: how many of the channels, the first ones, are efforts.
     """
     own = raw[..., None] * np.eye(raw.shape[1])
     angle = turned[:, None, None]
@@ -169,23 +171,23 @@ def _tables(
 
 
 def _swings(rest: FloatArray, shapes: FloatArray, noise: FloatArray) -> FloatArray:
-    """Accelerations of modes that channels tell of, shape (N, m): least squares, none else.
+    """Return least-squares modal accelerations from the channels, shape (N, m); 0 if unobserved.
 
     Args:
-        rest: what stiff links do not explain, shape (N, C); NaN where not known.
-        shapes: shape (N, C, m).
-        noise: of the channels, shape (C,).
+        rest: channels minus the rigid-body prediction, shape (N, C); NaN where unknown.
+        shapes: derivatives of the channels by the modal accelerations, shape (N, C, m).
+        noise: standard deviations of the channels' noise, shape (C,).
     """
     known = np.isfinite(rest).all(axis=0)
-    back = np.linalg.pinv(shapes[:, known] / noise[known, None], rcond=_TOLD)
+    back = np.linalg.pinv(shapes[:, known] / noise[known, None], rcond=_LEAST_SINGULAR)
     return np.asarray(np.einsum('tmc,tc->tm', back, rest[:, known] / noise[known]))
 
 
 def acceleration_gain(record: VibrationRecord, lines: FloatArray) -> ComplexArray:
-    """Return what the differentiated signals are of true accelerations, shape (L, n_j).
+    """Return the gain from true to estimated accelerations of the joints, shape (L, n_j).
 
     Args:
-        record: that the signals are of.
+        record: the record, whose kernels differentiate the signals.
         lines: angular frequencies, shape (L,), rad/s.
     """
     slope, curvature = (
