@@ -74,7 +74,7 @@ class DroppedSamples:
         out_of_order: messages older than one before them (used, after sorting).
         restarts: how often the clock jumped back.
         unstamped: messages without a stamp among messages with wall-clock stamps.
-        outside_segments: position samples where other joints are missing, or alone between gaps.
+        outside_segments: single positions between gaps, or where other joints are missing.
         unused_joints: joints in the messages that are no coordinate of the model.
     """
 

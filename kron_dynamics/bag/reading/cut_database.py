@@ -51,7 +51,7 @@ class CutDatabase:
         """Scan all complete pages.
 
         Args:
-            path: of the file.
+            path: path of the file.
 
         Raises:
             BagError: no message is left.

@@ -62,7 +62,7 @@ class CutFile:
         """Scan all complete records, also those in a truncated last chunk without compression.
 
         Args:
-            path: of the file.
+            path: path of the file.
 
         Raises:
             BagError: no message is left.

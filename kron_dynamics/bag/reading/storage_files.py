@@ -50,7 +50,7 @@ def is_storage(path: Path) -> bool:
     """Return whether a file's name is that of a storage file, compressed or not.
 
     Args:
-        path: of the file.
+        path: path of the file.
     """
     return path.name.removesuffix(_COMPRESSED).endswith(STORAGE_SUFFIXES)
 
@@ -103,7 +103,7 @@ def is_closed(path: Path) -> bool:
     """Return whether a recorder has closed a file properly, by a check without decompression.
 
     Args:
-        path: of the file.
+        path: path of the file.
     """
     return pending_journal(path) is None and (path.suffix == _COMPRESSED or not _is_cut(path))
 

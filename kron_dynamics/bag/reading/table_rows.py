@@ -30,7 +30,7 @@ _INTERIOR = 0x05  # first byte of a table's interior page
 _INTERIOR_HEADER = 12  # bytes of an interior page's header
 _DEEPEST = 16  # largest number of levels of a tree
 _PAGES = 1024  # leaves that are read together
-_SPREAD = 4  # pages are read in one go if the range they span has fewer than this times as many
+_SPREAD = 4  # pages are read in one go if they span fewer than this times their number
 _MARGIN = 32  # padding in bytes: the head of a row is parsed without a bounds check
 
 

@@ -45,7 +45,7 @@ def write_update(
         bending: returns the robot with a description.
 
     Raises:
-        BagError: the path is that of the description itself, or no mode was identified.
+        BagError: the path is the description itself, or no mode was identified.
         ModelError: the description cannot be read.
     """
     seen = [mode for mode in content.modes if mode.seen]
