@@ -48,7 +48,7 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Iterator[JobResult]:
         address: address of the Dask scheduler, such as ``tcp://host:8786``.
 
     Raises:
-        BagError: the library ``distributed`` is missing, no scheduler answers, or it has no worker.
+        BagError: ``distributed`` is missing, no scheduler answers, or it has no workers.
     """
     try:
         from distributed import Client
