@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of robots with closed loops: the same functions as for trees.
 
-``B^T (M qdd + c + g) = tau`` with the rates of all joints ``B qd`` of those of the drives, [P]
-eqs. (39), (42); C* and linear models are exact derivatives. Importing this module teaches
-`kron_dynamics.dynamics` the `ClosedLoopModel`.
+``B^T (M xdd + c + g) = tau`` with the spanning tree's M, c, g, accelerations xdd and rates
+``xd = B qd``, where qd are the rates of the drives, [P] eqs. (39), (42). C* and linear models are
+exact derivatives of it. Importing this module registers the `ClosedLoopModel` implementations.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _closed_inverse_dynamics(
 def _motion_of_the_tree(
     model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
-    """Coordinates of the tree with two derivatives, and B, by which rates of drives give its."""
+    """Return the tree's coordinates x, xd, xdd, and B with xd = B qd."""
     x, found = closed(model, q, qd)
     return x, found.qd, found.B @ as_scalars(qdd) + found.gamma, found.B
 

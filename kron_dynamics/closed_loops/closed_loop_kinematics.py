@@ -3,8 +3,8 @@
 """Kinematics of robots with closed loops: the same functions as for trees.
 
 Positions, rates and accelerations of all joints follow from those of the drives, [P] eqs. (8)
-and (9); from there on the tree is as everywhere. Importing this module teaches
-`kron_dynamics.kinematics` the `ClosedLoopModel`.
+and (9); the kinematics of the spanning tree does the rest. Importing this module registers the
+`ClosedLoopModel` implementations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 
 
 def closed(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> tuple[ScalarArray, Reduction]:
-    """Return the coordinates of the tree, shape (n,), and how they move with the drives.
+    """Return the coordinates of the tree, shape (n,), and their `Reduction` to the drives.
 
     Args:
         model: the robot.

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot whose loops are closed, in the coordinates of its drives: what the equations read."""
+"""Model of a robot with closed loops in actuated coordinates: the data of the equations."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _PER_COORDINATE = ('velocity_limit', 'effort_limit', 'damping', 'friction', 'arm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedLoopModel(RobotModel):
-    """A tree of bodies whose loops are closed.
+    """A spanning tree of bodies with constraints that close its loops.
 
-    The coordinates are the positions of the drives, then the modal coordinates of links that bend,
-    and every effort is one of a drive. Joints, bodies and frames are those of the tree. Limits are
-    those of the drives; position limits end where another joint of a loop is at its own, or the
-    loop at a singularity, links straight. Friction of joints without a drive has no part.
+    The coordinates are the positions of the drives, then the modal coordinates of flexible links.
+    Joints, bodies and frames are those of the tree. Limits are those of the drives; position
+    limits are narrowed to where another joint of a loop is at its own limit, or the loop near a
+    singularity, with undeformed links. Friction of joints without a drive is ignored.
 
     Attributes:
-        tree: the robot without the constraints that close its loops.
-        closing: all coordinates of the tree for those of the drives.
-        told: all that the constraints are, as text.
-        stiff: the same robot with stiff links; None where none bends.
+        tree: the spanning tree: the robot without the constraints.
+        closing: map from the coordinates of the drives to all coordinates of the tree.
+        told: description of the constraints as text, for the fingerprint.
+        stiff: the same robot with rigid links; None if no link is flexible.
     """
 
     tree: RobotModel
@@ -57,11 +57,11 @@ class ClosedLoopModel(RobotModel):
 
         Args:
             tree: the robot without them.
-            system: the constraints, of positions, and of a fixed geometry.
+            system: the constraints, holonomic and independent of time.
             start: closed coordinates, shape (n,), rad or m.
-            drives: coordinates with a drive, as many as the mechanism with stiff links has
+            drives: coordinates with a drive, as many as the mechanism with rigid links has
                 degrees of freedom.
-            stiff: the same robot with stiff links, where some bend.
+            stiff: the same robot with rigid links, if some are flexible.
 
         Raises:
             ConstraintError: see `closing_map`.
@@ -83,7 +83,7 @@ class ClosedLoopModel(RobotModel):
             'joint_names': tuple(tree.joint_names[k] for k in free),
             'position_lower': read_only(lower),
             'position_upper': read_only(upper),
-            # What moves no mass of its own moves some through a loop; M tells.
+            # A joint without mass in the tree may move mass through a loop; M is checked instead.
             'warnings': (
                 *(w for w in tree.warnings if w.kind != 'massless_joint'),
                 *_passive_friction(tree, others),
@@ -94,45 +94,45 @@ class ClosedLoopModel(RobotModel):
 
     @property
     def has_closed_loops(self) -> bool:
-        """Whether the equations go through loops."""
+        """Whether the robot has closed loops: always true."""
         return True
 
     @property
     def rigid(self) -> ClosedLoopModel:
-        """The same robot with stiff links: itself where none bends."""
+        """The same robot with rigid links: itself if none is flexible."""
         return self.stiff or self
 
     @property
     def joint_count(self) -> int:
-        """Number of coordinates that are positions of drives: the first ones."""
+        """Number of joint coordinates, the positions of the drives, which come first."""
         return self.n - (self.tree.n - self.tree.joint_count)
 
     @property
     def flexible_link_names(self) -> tuple[str, ...]:
-        """Names of the links that bend."""
+        """Names of the flexible links."""
         return self.tree.flexible_link_names
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:
-        """The joints that own a coordinate: the first ones."""
+        """The joints of the drives, in coordinate order."""
         of_tree = self.tree.independent_joints
         return tuple(of_tree[k] for k in self.closing.choice.independent[: self.joint_count])
 
     @property
     def joint_types(self) -> tuple[str, ...]:
-        """Kind of each coordinate: that of its joint, or 'modal'."""
+        """Kind of each coordinate: its joint's kind, or 'modal'."""
         kinds = tuple(joint.kind for joint in self.independent_joints)
         return (*kinds, *[MODAL] * (self.n - self.joint_count))
 
     @property
     def structural_damping(self) -> FloatArray:
-        """Damping of the coordinates that is not of joints, shape (n,), N s/m."""
+        """Damping of the modal coordinates, 0 for drives, shape (n,), N s/m."""
         drives = np.zeros(self.joint_count)
         return np.concatenate([drives, self.damping[self.joint_count :]])
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What closes the loops."""
+        """The constraints that close the loops."""
         return self.closing.choice.constraints
 
     @property
@@ -146,15 +146,15 @@ class ClosedLoopModel(RobotModel):
 
 
 def _passive_friction(tree: RobotModel, others: tuple[int, ...]) -> Iterator[ModelWarning]:
-    """Tell of friction that has no part in the equations."""
+    """Yield warnings about friction of joints without a drive, which is ignored."""
     for k in others:
         damping, friction = float(tree.damping[k]), float(tree.friction[k])
         if damping or friction:
             yield ModelWarning(
                 'passive_friction',
                 named('joint', tree.joint_names[k]),
-                f'its friction (damping {damping:g}, friction {friction:g}) has no part: it has '
-                'no drive',
-                'give what it comes to at the drive to the joint of the drive',
+                f'its friction (damping {damping:g}, friction {friction:g}) is ignored: it has no '
+                'drive',
+                'add the equivalent friction to the joint of the drive',
                 'hint',
             )

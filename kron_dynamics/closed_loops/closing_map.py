@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All coordinates of a mechanism as functions of those of its drives, in any number system."""
+"""Map from the coordinates of the drives to all coordinates of a mechanism, in any number type."""
 
 from __future__ import annotations
 
@@ -27,42 +27,46 @@ from kron_dynamics.model.joint_kinds import endless, joint_kind
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
 
-# rad, or lengths over the robot's: how far series may be off. Two of Newton's steps square it
-# twice.
+# Tolerance of the series, rad or lengths over the robot's, and the number of Newton steps from
+# them: each step squares the error, so that two leave rounding.
 _TOLERANCE = 1e-6
 _STEPS = 2
-# Series are those of straight links. Bent as far as they may be, 30 % of their length, what they
-# carry is turned by some tenths of a rad: two steps more leave rounding there too.
+# The series are for rigid links. At the largest deflection, 30 % of the length, attached bodies
+# are rotated by some tenths of a rad: two more steps leave rounding there too.
 _STEPS_OF_BENT = 4
 # Modal coordinates over the robot's length at which closing is checked.
 _BENT = (0.0, 0.03, -0.03)
-# Residual, without units, that is closed; of places between those that the series are made of.
+# Tolerance of the dimensionless residual in the check of a map, and numbers of checked states for
+# rigid and flexible links, chosen to lie between the sample points of the series.
 _CLOSED = 1e-11
 _CHECKS = 37
 _CHECKS_OF_BENT = 6
-# What a drive moves to see which coordinates go with it, rad or lengths over the robot's, and what
-# counts as moving.
+# Displacements of a drive to detect which coordinates depend on it, rad or lengths over the
+# robot's; the threshold of a rate that counts as dependence; and factors of the displacement to
+# try if a loop does not close there.
 _PROBES = (0.0, 0.031, -0.023)
 _MOVES = 1e-9
-_BESIDE = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
-# Of the greatest distance to a singularity, which is kept where series need it.
+_DISPLACEMENTS = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01)
+# Required distances to a singularity as shares of the greatest one, tried in this order until the
+# series converge.
 _SHARES = (0.0, 0.1, 0.2, 0.4, 0.6)
-# rad, or lengths of the robot, that a drive is followed at first, and how many places of a drive
-# that goes on without end are enough.
+# Distance over which a drive is first followed, rad or lengths over the robot's, and the number of
+# positions after which the range of an unlimited drive is not widened further.
 _LENGTHS = 4.0
 _PLACES = 1000
 
 
 @dataclass(frozen=True)
 class ClosingMap:
-    """q of the drives to all coordinates of the tree.
+    """Map from the coordinates of drives and modes to all coordinates of the tree.
 
     Attributes:
-        choice: drives are its independent coordinates, then the modal ones.
-        start: closed coordinates, shape (n,); dependent ones that no drive moves stay there.
-        series: near values of the dependent coordinates that move: coordinate, number of the
-            drive, function of it, for straight links.
-        steps: of Newton's, from the series.
+        choice: its independent coordinates are the drives, then the modal coordinates.
+        targets: required values of the constraints' functions f(q), shape (k,).
+        start: closed coordinates, shape (n,); dependent ones that no drive moves keep these.
+        series: initial guesses of the dependent coordinates that move, for rigid links:
+            coordinate, number of the drive, function of the drive's position.
+        steps: number of Newton steps from the series.
     """
 
     choice: Choice
@@ -74,12 +78,13 @@ class ClosingMap:
     def __call__(self, tree: RobotModel, q: ArrayLike) -> ScalarArray:
         """Return the coordinates of the tree that close the loops, shape (n,), rad or m.
 
-        Newton's steps from the series, first without derivatives, then one more for each time that
-        the numbers have been differentiated: it gives what the implicit function theorem says.
+        By Newton steps from the series, first on plain values, then with one step more for each
+        order of differentiation of dual numbers; these steps yield the derivatives of the implicit
+        function theorem.
 
         Args:
             tree: the tree.
-            q: of the drives and modes, shape (m,), of any number system.
+            q: coordinates of the drives and modes, shape (m,), of any number type.
         """
         drives = as_scalars(q)
         plain, times = without_derivatives(drives)
@@ -115,16 +120,16 @@ def closing_map(
 ) -> tuple[ClosingMap, FloatArray, FloatArray]:
     """Return the map of a mechanism, and the range of its drives, shape (m,) each, rad or m.
 
-    Each drive is followed through its range, with all that it moves: the range ends where a joint
-    is at its limit, or the mechanism at a singularity.
+    Each drive is followed through its range with all joints that it moves; the range ends where a
+    joint is at its limit, or the mechanism near a singularity.
 
     Args:
         system: the constraints.
-        choice: drives are its independent coordinates, then the modal ones.
+        choice: its independent coordinates are the drives.
         start: closed coordinates, shape (n,), rad or m.
 
     Raises:
-        ConstraintError: a joint moves with several drives together, or a drive cannot move.
+        ConstraintError: a joint depends on several drives, or a drive cannot move.
     """
     model, drives, targets = system.model, list(choice.independent), system.targets
     lower, upper = model.position_lower[drives].copy(), model.position_upper[drives].copy()
@@ -135,7 +140,7 @@ def closing_map(
         raise ConstraintError(
             f"position of joint '{names[several[0]]}' depends on "
             f'{listed(repr(names[drives[d]]) for d in sorted(moved[several[0]]))} together, '
-            'expected loops that one drive moves each; ConstrainedRobot and ReducedRobot take all'
+            'expected loops with one drive each; ConstrainedRobot and ReducedRobot take any'
         )
     series = list[tuple[int, int, Series]]()
     for number, drive in enumerate(drives):
@@ -157,16 +162,16 @@ def bending_map(
     lower: FloatArray,
     upper: FloatArray,
 ) -> ClosingMap:
-    """Return the map of a mechanism some of whose links bend.
+    """Return the map of a mechanism with flexible links.
 
-    Straight, it is the mechanism with stiff links, from whose series all is near.
+    Its initial guesses are the series of the mechanism with rigid links.
 
     Args:
         system: the constraints.
-        choice: drives are its independent coordinates, then the modal ones.
-        stiff: the map of the mechanism with stiff links.
-        lower: ends of the range, shape (m,), rad or m.
-        upper: likewise.
+        choice: its independent coordinates are the drives, then the modal coordinates.
+        stiff: the map of the mechanism with rigid links.
+        lower: lower ends of the coordinates' ranges, shape (m,), rad or m.
+        upper: upper ends, likewise.
 
     Raises:
         ConstraintError: loops cannot be closed while a link is bent.
@@ -180,14 +185,14 @@ def bending_map(
 def _moved_by_drives(
     system: ConstraintSystem, choice: Choice, targets: FloatArray, start: FloatArray
 ) -> list[set[int]]:
-    """Which drives move each coordinate."""
+    """Return the numbers of the drives that move each coordinate."""
     moved: list[set[int]] = [set() for _ in start]
     bound = list(choice.dependent)
     for probe in _PROBES:
         q = start.copy()
         for drive in choice.independent:
             path = ClosingPath(system, choice, targets, q, drive, bound)
-            q = _beside(path, float(q[drive]), float(probe * system.column_scale[drive]))
+            q = _displaced(path, float(q[drive]), float(probe * system.column_scale[drive]))
         scaled = np.asarray(open_by(choice, system.model, targets, q)[1] * system.column_scale)
         B, *_ = np.linalg.lstsq(
             scaled[:, bound], -scaled[:, list(choice.independent)], rcond=1e-12
@@ -197,9 +202,9 @@ def _moved_by_drives(
     return moved
 
 
-def _beside(path: ClosingPath, place: float, change: float) -> FloatArray:
-    """All coordinates at a place of a drive nearby; nearer, or the other way, at an end of it."""
-    for share in _BESIDE:
+def _displaced(path: ClosingPath, place: float, change: float) -> FloatArray:
+    """Return all coordinates with a drive displaced, by less or backwards if that is needed."""
+    for share in _DISPLACEMENTS:
         with contextlib.suppress(ConstraintError):
             return path.closed(place + share * change)
     return path.closed(place)
@@ -212,7 +217,7 @@ def _series(
     followed: Sequence[int],
     start: FloatArray,
 ) -> tuple[Sequence[Series], tuple[float, float]]:
-    """Series of what moves with a drive, and the range of the drive."""
+    """Return the series of the coordinates that move with a drive, and the range of the drive."""
     model = system.model
     name, kind = model.joint_names[drive], model.joint_types[drive]
     bounds = model.position_lower, model.position_upper
@@ -225,10 +230,10 @@ def _series(
         path.reach(begin, end, bounds)
         if np.allclose(path.reached(), (begin, end), rtol=0.0, atol=1e-9):
             found = fourier_series(path.follow, tolerance)
-            if found is not None and not _run_into_limits(found, followed, bounds):
+            if found is not None and not _exceeds_limits(found, followed, bounds):
                 return found, (-np.inf, np.inf)
-    # Widest first: gears and screws go on for many turns, and what swings at each of them has no
-    # short series over all.
+    # Widest range first. A drive with gears or a screw makes many turns; a joint that oscillates
+    # in each turn has a short series only over a narrower range.
     for around in reversed(_ranges(path, float(start[drive]), (lower, upper), far, bounds)):
         for reached in dict.fromkeys(path.reached(share) for share in _SHARES):
             first, last = max(reached[0], around[0]), min(reached[1], around[1])
@@ -243,10 +248,10 @@ def _series(
     )
 
 
-def _run_into_limits(
+def _exceeds_limits(
     series: Sequence[Fourier], followed: Sequence[int], bounds: tuple[FloatArray, FloatArray]
 ) -> bool:
-    """Whether a coordinate that goes on at every turn of the drive has a limit somewhere."""
+    """Return whether a coordinate that advances with every turn of the drive has a limit."""
     limited = np.isfinite(bounds[0]) | np.isfinite(bounds[1])
     return any(each.turns != 0.0 and limited[k] for k, each in zip(followed, series, strict=True))
 
@@ -258,7 +263,7 @@ def _ranges(
     far: float,
     bounds: tuple[FloatArray, FloatArray],
 ) -> list[tuple[float, float]]:
-    """Follow a drive in ever wider ranges while it can go on, and return them, rad or m."""
+    """Follow a drive over repeatedly doubled ranges while it can move on; return these, rad or m."""
     ranges = list[tuple[float, float]]()
     while True:
         asked = max(limits[0], start - far), min(limits[1], start + far)
@@ -277,12 +282,12 @@ def _ranges(
 def _check(
     system: ConstraintSystem, made: ClosingMap, lower: FloatArray, upper: FloatArray
 ) -> None:
-    """Refuse a map that does not close the loops in all of the range."""
+    """Check that a map closes the loops throughout the range."""
     at = made.start[list(made.choice.independent)]
     low = np.where(np.isfinite(lower), lower, at - 3.0 * np.pi)
     high = np.where(np.isfinite(upper), upper, at + 3.0 * np.pi)
     modal = np.array(made.choice.independent) >= system.model.joint_count
-    # What straight links do was looked at with the stiff ones; a state takes long here.
+    # Undeformed states were checked with rigid links; a state with flexible links takes long.
     count = _CHECKS_OF_BENT if modal.any() else _CHECKS
     for number, share in enumerate(np.linspace(0.0, 1.0, count)):
         place = low + share * (high - low)
@@ -291,6 +296,6 @@ def _check(
         off = np.abs(open_by(made.choice, system.model, made.targets, q)[0]).max(initial=0.0)
         if not off < _CLOSED:
             raise ConstraintError(
-                f'loops of the mechanism are {off:.3g} open with the coordinates at '
-                f'{place.tolist()}'
+                f'loops of the mechanism do not close (residual {off:.3g}) at '
+                f'coordinates {place.tolist()}'
             )

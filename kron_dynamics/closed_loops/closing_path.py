@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Following the loops of a mechanism while one drive moves: how far it goes, and where all is."""
+"""Continuation of the closed positions of a mechanism while one drive moves through its range."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from kron_dynamics.constraints.system import ConstraintSystem
 from kron_dynamics.exceptions import ConstraintError
 from kron_dynamics.typing import FloatArray
 
-# Conditions without units: closed.
+# Dimensionless residual of closed loops.
 _CLOSED = 1e-12
-# Of the smallest singular value at the start: nearer to a singularity the drive does not go.
+# Least singular value relative to that of the start: the path ends nearer to a singularity.
 _NEAREST = 0.05
-# Smallest singular value, without units, of a start at a singularity: positions are closed to the
-# root of rounding there.
+# Dimensionless singular value below which the start is at a singularity; positions are determined
+# only to the root of rounding there.
 _SINGULAR = 1e-5
-# Steps of a drive: the first over its range or a turn, the longest way of another coordinate in
-# one without units, and what a step is too short below.
+# Steps of a drive: the number of initial steps over its range or a turn, the largest dimensionless
+# change of another coordinate in a step, and the shortest step relative to the initial one.
 _STEPS = 48
 _LONGEST = 0.3
 _SHORTEST = 1e-5
 _ITERATIONS = 20
-# Without units, beyond a limit: rounding.
+# Dimensionless violation of a position limit that counts as rounding.
 _AT_LIMIT = 1e-9
 
 
 class ClosingPath:
-    """Closed positions for those of one drive, the others being where they are at the start."""
+    """Closed positions as a function of one drive, with the others at their start positions."""
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class ClosingPath:
         drive: int,
         followed: Sequence[int],
     ) -> None:
-        """Begin at the start.
+        """Begin the path at the start.
 
         Args:
             system: the constraints.
-            choice: drives are its independent coordinates.
-            targets: what their functions of the coordinates are to be, shape (k,).
+            choice: its independent coordinates are the drives.
+            targets: required values of the constraints' functions f(q), shape (k,).
             start: closed coordinates, shape (n,).
-            drive: coordinate that moves.
-            followed: coordinates that move with it.
+            drive: index of the drive's coordinate.
+            followed: indices of the coordinates that move with it.
 
         Raises:
             ConstraintError: the start is at a singularity.
@@ -63,22 +63,24 @@ class ClosingPath:
         if self._regular < _SINGULAR:
             raise ConstraintError(
                 f"start is at a singularity with joint '{system.model.joint_names[drive]}' at "
-                f'{start[drive]:.6g}: the drives do not say which way the other joints go; '
-                'start farther from it, on the side wanted'
+                f'{start[drive]:.6g}: the drives do not determine which way other joints move; '
+                'start farther from it, on the wanted side'
             )
-        # Places of the drive in rising order, and all coordinates there.
+        # Positions of the drive in increasing order; all coordinates and the singular value
+        # relative to the start there.
         self._start = float(start[drive])
         self._places = [self._start]
         self._known = [start.copy()]
         self._regularity = [1.0]
 
     def reach(self, lower: float, upper: float, bounds: tuple[FloatArray, FloatArray]) -> None:
-        """Follow the loops as far as a range goes, or they can.
+        """Extend the path over a range of the drive, or as far as the loops can be closed.
 
         Args:
-            lower: least place of the drive, rad or m.
-            upper: its greatest place.
-            bounds: position limits of all coordinates, shape (n,) each; those followed keep them.
+            lower: least position of the drive, rad or m.
+            upper: greatest position of the drive, rad or m.
+            bounds: position limits of all coordinates, shape (n,) each, observed for those that
+                are followed.
         """
         step = (upper - lower) / _STEPS
         for end, direction in ((upper, 1.0), (lower, -1.0)):
@@ -86,15 +88,15 @@ class ClosingPath:
 
     @property
     def length(self) -> int:
-        """How many places are known."""
+        """Number of known positions."""
         return len(self._places)
 
     def reached(self, share: float = 0.0) -> tuple[float, float]:
-        """Return least and greatest place of the drive that were reached.
+        """Return the least and greatest position of the drive that were reached, rad or m.
 
         Args:
-            share: of the greatest distance to a singularity that is to be kept; places as near to
-                one as the start is are kept, too.
+            share: required distance to a singularity as a share of the greatest on the path, at
+                most that of the start.
         """
         start = self._places.index(self._start)
         least = min(share * max(self._regularity), 1.0)
@@ -105,7 +107,7 @@ class ClosingPath:
         return ends[0], ends[1]
 
     def follow(self, places: FloatArray) -> FloatArray:
-        """Return the followed coordinates, shape (r, d), for places of the drive, shape (r,).
+        """Return the followed coordinates, shape (r, d), for drive positions, shape (r,).
 
         Raises:
             ConstraintError: the loops do not close there.
@@ -113,7 +115,7 @@ class ClosingPath:
         return np.array([self.closed(place)[self._followed] for place in places])
 
     def closed(self, place: float) -> FloatArray:
-        """Return all coordinates, shape (n,), for a place of the drive that has been reached.
+        """Return all coordinates, shape (n,), for a position in the reached range of the drive.
 
         Raises:
             ConstraintError: the loops do not close there.
@@ -145,7 +147,7 @@ class ClosingPath:
     def _step(
         self, q: FloatArray, place: float, bounds: tuple[FloatArray, FloatArray]
     ) -> FloatArray | None:
-        """The closed position at the next place of the drive, None where there is none."""
+        """Return the closed coordinates at the drive's next position, None if there are none."""
         predicted = self._predicted(q, place)
         found = self._corrected(predicted)
         if found is None:
@@ -153,10 +155,10 @@ class ClosingPath:
         scale = self._system.column_scale
         far = np.abs((found - q) / scale)[self._followed].max(initial=0.0)
         off = np.abs((found - predicted) / scale)[self._followed].max(initial=0.0)
-        # The drive's own limit is often where that of another joint is.
+        # Tolerate rounding: a drive's limit is often where another joint reaches its own.
         slack = _AT_LIMIT * scale
         inside = (found >= bounds[0] - slack) & (found <= bounds[1] + slack)
-        # On a path without a fork corrections are of second order.
+        # On a path without bifurcation the correction is small, of second order in the step.
         if far > _LONGEST or off > 0.3 * far + 1e-9 or not inside[self._followed].all():
             return None
         return found if self._singular_value(found) > _NEAREST * self._regular else None
@@ -185,13 +187,13 @@ class ClosingPath:
         return None
 
     def _open_by(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        # Where a step ends it is asked for again, by the step itself and by the next one.
+        # Cached: the end of a step is evaluated again by this step and the next one.
         if self._last is None or not np.array_equal(self._last[0], q):
             found = open_by(self._choice, self._system.model, self._targets, q)
             self._last = q.copy(), found
         return self._last[1]
 
     def _singular_value(self, q: FloatArray) -> float:
-        """How far the drives are from losing hold of the mechanism, without units."""
+        """Return the dimensionless distance to a singularity where drives lose the mechanism."""
         A = self._open_by(q)[1][:, list(self._choice.dependent)] * self._scale
         return float(np.linalg.svd(A, compute_uv=False)[-1])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a tree and a description of constraints to a checked `ClosedLoopModel`."""
+"""Loading a checked `ClosedLoopModel` from a tree and a description of constraints."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from kron_dynamics.typing import BoolArray, FloatArray
 if TYPE_CHECKING:
     from kron_dynamics.flexible import FlexibleModel
 
-# A condition, without units, that bending breaks by so much per unit is broken; the start has nine
-# decimals.
-_HELD = 1e-8
+# Dimensionless rate of a condition's residual per modal coordinate above which it blocks bending.
+# The start, where it is computed, is rounded to nine decimals.
+_BLOCKED = 1e-8
 
 
 def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) -> ClosedLoopModel:
-    """Return the model of a tree whose loops are closed, in the coordinates of its drives.
+    """Return the model of a tree with closed loops, in the coordinates of its drives.
 
     Args:
-        model: the tree; links of it may bend.
-        source: the description of the constraints: a file or what one holds. It names the joints
-            with a drive (`actuated`), as many as there are degrees of freedom with stiff links.
-            Modal coordinates may be among them: they are coordinates in any case.
+        model: the tree; its links may be flexible.
+        source: description of the constraints: a file or its contents as a mapping. It names the
+            joints with a drive (`actuated`), as many as there are degrees of freedom with rigid
+            links. Modal coordinates may be among them, but are coordinates in any case.
 
     Raises:
-        ModelError: the description is broken; the message names the file where that is one.
-        ConstraintError: the loops cannot be closed, or keep a link from bending; a constraint is
-            not one of positions; the drives do not determine where the mechanism is, or several
-            move one joint together.
+        ModelError: the description is invalid; the message names the file if there is one.
+        ConstraintError: the loops cannot be closed, or prevent a link from bending; a constraint
+            is nonholonomic; the drives do not determine the configuration, or several drives move
+            the same joint.
         UnknownFrameError: a constraint names a link that the model does not have.
     """
     found = read_constraints(source, model)
     try:
         if not model.is_flexible:
             return _closed(rigid_tree(model), found)
-        stiff = _closed(cast('FlexibleModel', model).rigid, _of_joints(found, model))
+        stiff = _closed(cast('FlexibleModel', model).rigid, _without_modes(found, model))
         return _closed(model, found, stiff)
     except KronDynamicsError as error:
         if isinstance(source, Mapping):
@@ -63,8 +63,8 @@ def close_loops(model: RobotModel, source: str | Path | Mapping[str, object]) ->
         raise type(error)(f'{clipped(str(source))}: {error}') from error.__cause__
 
 
-def _of_joints(found: ConstraintDescription, model: RobotModel) -> ConstraintDescription:
-    """The same for stiff links: what it says of modal coordinates is left out."""
+def _without_modes(found: ConstraintDescription, model: RobotModel) -> ConstraintDescription:
+    """Return the description for rigid links: without entries of modal coordinates."""
     modal = model.joint_names[model.joint_count :]
 
     def joints(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -87,23 +87,23 @@ def _closed(
         refuse_what_moves(constraint)
         if not constraint.is_holonomic:
             raise constraint.refuse(
-                'is one of rates: positions of the drives do not say where the robot is; '
-                'ConstrainedRobot takes it'
+                'is one of rates: positions of the drives do not determine the configuration; '
+                'ConstrainedRobot accepts it'
             )
 
     def terms(q: FloatArray, qd: FloatArray, t: float) -> ConstraintTerms:
         return system.terms(q, qd, t)
 
-    if stiff is not None:  # is closed, its links straight
+    if stiff is not None:  # its loops are closed with undeformed links
         start = np.concatenate([stiff.closing.start, np.zeros(tree.n - tree.joint_count)])
-        _refuse_what_holds_links(system, terms(start, np.zeros(tree.n), 0.0).A)
+        _refuse_blocked_modes(system, terms(start, np.zeros(tree.n), 0.0).A)
         drives = stiff.closing.choice.independent
         return ClosedLoopModel.assembled(tree, system, start, drives, stiff)
     joint_numbers(found.start, 'start', tree.joint_names)
     guess = np.array([found.start.get(joint, 0.0) for joint in tree.joint_names])
     held = joint_numbers(found.hold, 'hold', tree.joint_names)
     start = close_positions(system, terms, guess, 0.0, held)
-    # Where the kernels' steps begin; they close what rounding opens.
+    # Rounded to be the same on every machine; the kernels' Newton steps remove the error.
     start = rounded(start, system.column_scale)
     freedom = tree.n - generic_rank(system, terms, start, 0.0)
     names = tree.joint_names if found.actuated is None else found.actuated
@@ -116,28 +116,33 @@ def _closed(
     return ClosedLoopModel.assembled(tree, system, start, drives)
 
 
-def _refuse_what_holds_links(system: ConstraintSystem, A: FloatArray) -> None:
-    """Refuse conditions, shape (k, n), that no motion of joints meets when a link bends."""
+def _refuse_blocked_modes(system: ConstraintSystem, A: FloatArray) -> None:
+    """Refuse conditions A, shape (k, n), that no joint motion can satisfy when a link bends."""
     model, scaled = system.model, system.scaled(A)
     modal = slice(model.joint_count, model.n)
-    held, rows = _not_met(scaled, modal)
+    held, rows = _not_compensated(scaled, modal)
     if not held.any():
         return
-    # A condition holds links by itself, or together with others.
-    names = [c.name for c, own in system.rows() if _not_met(scaled[own], modal)[0].any()]
+    # A constraint blocks bending by itself, or together with others.
+    names = [c.name for c, own in system.rows() if _not_compensated(scaled[own], modal)[0].any()]
     names = names or list(dict.fromkeys(system.row_names[k] for k in np.flatnonzero(rows)))
     modes = [model.joint_names[modal.start + k] for k in np.flatnonzero(held)]
     raise ConstraintError(
         f'constraints {listed(map(repr, names))} keep {listed(map(repr, modes))} from bending: no '
         'motion of the joints meets their conditions then. A hinge holds a beam across the plane '
-        'of its loop: leave it the conditions in that plane, type: point with components: xy; '
-        'or leave these modes out of the flexible description'
+        'of its loop: keep only its conditions in that plane, type: point with components: xy; '
+        'or omit these modes from the flexible description'
     )
 
 
-def _not_met(A: FloatArray, modal: slice) -> tuple[BoolArray, BoolArray]:
-    """Modes, and conditions without units, (k, n), that joints do not balance: (m,), (k,)."""
+def _not_compensated(A: FloatArray, modal: slice) -> tuple[BoolArray, BoolArray]:
+    """Return which modes, (m,), and conditions, (k,), joint motions cannot compensate.
+
+    Args:
+        A: dimensionless conditions, shape (k, n).
+        modal: the m modal coordinates.
+    """
     of_joints, of_modes = A[:, : modal.start], A[:, modal]
     left = of_modes - of_joints @ np.linalg.lstsq(of_joints, of_modes, rcond=1e-10)[0]
-    counts = np.abs(left) > _HELD * max(1.0, float(np.abs(A).max(initial=0.0)))
+    counts = np.abs(left) > _BLOCKED * max(1.0, float(np.abs(A).max(initial=0.0)))
     return np.asarray(counts.any(axis=0)), np.asarray(counts.any(axis=1))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A coordinate as a function of another one, in any number system: where Newton's steps begin."""
+"""Series for one coordinate as a function of another: initial guesses for Newton steps."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from kron_dynamics.elementary import cos, sin
 from kron_dynamics.reproducible import rounded
 from kron_dynamics.typing import FloatArray
 
-# Coefficients of a series; more are a sign of a singularity next to the range.
+# Maximum number of coefficients; a series needs more only if a singularity is next to the range.
 _MOST = 60
-# Times the tolerance: coefficients have nine decimals of this, a thousandth of the tolerance.
+# Coefficients are rounded to nine decimals of this factor times the tolerance, which is a
+# thousandth of the tolerance, so that they are the same on every machine.
 _ROUNDED = 1e6
 
 
 @dataclass(frozen=True)
 class Chebyshev:
-    """A sum of Chebyshev's polynomials over a range.
+    """A sum of Chebyshev polynomials over a range.
 
     Attributes:
-        middle: of the range, rad or m.
-        half: of its length.
-        coefficients: of T_0, T_1, ...
+        middle: middle of the range, rad or m.
+        half: half the length of the range, rad or m.
+        coefficients: coefficients of T_0, T_1, ...
     """
 
     middle: float
@@ -45,12 +46,12 @@ class Chebyshev:
 
 @dataclass(frozen=True)
 class Fourier:
-    """A periodic function of an angle, and turns that go with it.
+    """A linear plus a periodic function of an angle q.
 
     Attributes:
-        turns: of the value for each turn of the angle.
+        turns: coefficient of q, the mean slope: turns of the value per turn of q.
         cosines: coefficients of 1, cos q, cos 2 q, ...
-        sines: of 0, sin q, sin 2 q, ..., as many.
+        sines: coefficients of 0, sin q, sin 2 q, ..., of the same number.
     """
 
     turns: float
@@ -68,23 +69,23 @@ class Fourier:
 
 
 Series = Chebyshev | Fourier
-# Places of d coordinates for r of one.
+# Function from r values of one coordinate, shape (r,), to d others, shape (r, d).
 Follow = Callable[[FloatArray], FloatArray]
 
 
 def chebyshev_series(
     follow: Follow, lower: float, upper: float, tolerance: FloatArray
 ) -> list[Chebyshev] | None:
-    """Return series over a range, one for each followed coordinate; None where none is near.
+    """Return series over a range, one for each dependent coordinate; None if they do not converge.
 
     Args:
-        follow: the true values at some places in rising order.
-        lower: end of the range.
-        upper: its other end.
-        tolerance: how far each may be off, shape (d,).
+        follow: computes the true values at increasing points.
+        lower: lower end of the range.
+        upper: upper end of the range.
+        tolerance: tolerance of each coordinate, shape (d,).
     """
     middle, half = (lower + upper) / 2, (upper - lower) / 2
-    count = 16  # of the places
+    count = 16  # number of sample points
     while count <= 2 * _MOST:
         x = np.cos(np.pi * (np.arange(count)[::-1] + 0.5) / count)
         values = follow(middle + half * x)
@@ -100,17 +101,17 @@ def chebyshev_series(
 
 
 def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | None:
-    """Return series over a turn, one for each followed coordinate; None where none is near.
+    """Return series over a turn, one for each dependent coordinate; None if they do not converge.
 
     Args:
-        follow: the true values at some angles in rising order, a turn and more.
-        tolerance: how far each may be off, shape (d,).
+        follow: computes the true values at increasing angles from 0 to 2 pi.
+        tolerance: tolerance of each coordinate, shape (d,).
     """
     count = 32
     while count <= 4 * _MOST:
         angles = 2.0 * np.pi * np.arange(count + 1) / count
         values = follow(angles)
-        # Gears turn by any ratio; what returns does so exactly.
+        # A gear may have any ratio; rounding makes the slope of a periodic coordinate exactly 0.
         turns = (values[-1] - values[0]) / (2.0 * np.pi)
         turns = rounded(turns, _ROUNDED * tolerance)
         periodic = (values - np.outer(angles, turns))[:-1]
@@ -132,6 +133,6 @@ def fourier_series(follow: Follow, tolerance: FloatArray) -> list[Fourier] | Non
 
 
 def _needed(coefficients: FloatArray, tolerance: FloatArray) -> int:
-    """How many coefficients leave less than the tolerance, for every column."""
-    rest = np.cumsum(np.abs(coefficients[::-1]), axis=0)[::-1]
-    return int((rest > tolerance).any(axis=1).sum())
+    """Return the number of coefficients that all columns need to be within the tolerance."""
+    truncated = np.cumsum(np.abs(coefficients[::-1]), axis=0)[::-1]
+    return int((truncated > tolerance).any(axis=1).sum())
