@@ -263,7 +263,7 @@ def _ranges(
     far: float,
     bounds: tuple[FloatArray, FloatArray],
 ) -> list[tuple[float, float]]:
-    """Follow a drive over repeatedly doubled ranges while it can move on; return these, rad or m."""
+    """Follow a drive over repeatedly doubled ranges while it can move; return these, rad or m."""
     ranges = list[tuple[float, float]]()
     while True:
         asked = max(limits[0], start - far), min(limits[1], start + far)
