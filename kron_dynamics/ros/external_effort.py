@@ -23,7 +23,7 @@ from kron_dynamics.ros.publishers import WITHOUT_EVENTS
 from kron_dynamics.typing import FloatArray
 
 # States between checks for new subscribers: a check takes a tenth of a control cycle.
-_UNHEARD = 10
+_CHECK_INTERVAL = 10
 
 
 class ExternalEffortOutput:
@@ -64,7 +64,7 @@ class ExternalEffortOutput:
         self._base = robot.model.root_link
         self._tip = TipWrench(robot, configured.tip_frame)
         self._tip.wrench(*np.zeros((2, robot.n)))
-        self._running, self._unheard = False, 0
+        self._running, self._until_check = False, 0
         self._efforts = node.create_publisher(
             JointState,
             '~/external_effort',
@@ -96,7 +96,7 @@ class ExternalEffortOutput:
 
         Args:
             stamp: stamp of the state.
-            time: the same in s.
+            time: time of the state, s.
             state: fresh positions and velocities, and efforts if there are any.
             controller: controller that sends commands, before it answers this state; None if
                 there is none.
@@ -109,14 +109,14 @@ class ExternalEffortOutput:
             # Joint parameters may change until the node is active.
             self._controller = controller
             monitor.thresholds = self._thresholds(active=controller is not None)
-        if self._unheard > 0 and not monitor.watches_for_collisions:
-            self._unheard -= 1
+        if self._until_check > 0 and not monitor.watches_for_collisions:
+            self._until_check -= 1
             return None
-        heard = [
+        subscribed = [
             publisher.get_subscription_count() > 0 for publisher in (self._efforts, self._wrench)
         ]
-        if not any(heard) and not monitor.watches_for_collisions:
-            self._running, self._unheard = False, _UNHEARD
+        if not any(subscribed) and not monitor.watches_for_collisions:
+            self._running, self._until_check = False, _CHECK_INTERVAL
             return None
         if not self._running:
             monitor.reset()
@@ -125,9 +125,9 @@ class ExternalEffortOutput:
         effort = monitor.update(time, state.q, state.qd, state.effort)
         if effort is None:
             return None
-        if heard[0]:
+        if subscribed[0]:
             self._efforts.publish(joint_state(stamp, self._names, effort=effort))
-        if heard[1]:
+        if subscribed[1]:
             wrench = self._tip.wrench(state.q, effort)
             self._wrench.publish(wrench_stamped(stamp, self._base, wrench))
         return monitor.collision(effort)

@@ -116,7 +116,7 @@ class StateOutputs:
 
         Args:
             stamp: stamp of the state.
-            time: the same in s.
+            time: time of the state, s.
             state: fresh positions and velocities.
             command: command that answers the state, or None.
         """

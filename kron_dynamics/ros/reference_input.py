@@ -22,7 +22,7 @@ from kron_dynamics.typing import IndexArray
 # Lead times, s on the states' clock: the start of a reference is delayed by the time allotted to
 # shaping, to checking and to each of its points. If a job takes longer, as for a long motion or a
 # fast clock, the lead is doubled up to the longest one.
-_SHAPING, _CHECKING, _A_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
+_SHAPING, _CHECKING, _PER_POINT, _LONGEST_LEAD = 0.1, 0.05, 1e-4, 30.0
 # Up to this number of points, checked in about a millisecond, no background job is needed.
 _FEW_POINTS = 50
 _NEWER = 'a newer reference replaced it'
@@ -148,7 +148,7 @@ class ReferenceInput:
             time: current time on the states' clock, s: the start if the points have none.
             sender: sender of the reference.
         """
-        at_once, lead = count <= _FEW_POINTS, _CHECKING + _A_POINT * count
+        at_once, lead = count <= _FEW_POINTS, _CHECKING + _PER_POINT * count
         if controller is not None and controller.references.shaping is not None:
             at_once, lead = False, lead + _SHAPING
         request = _Request(sender, points, time, 0.0 if at_once else lead, at_once)

@@ -79,16 +79,17 @@ def simulate_constrained(
         qdd = robot.forward_dynamics(state[:n], state[n:], tau, t).qdd
         return np.concatenate([state[n:], qdd])
 
-    def settled(t: float, place: ArrayLike, rate: ArrayLike) -> FloatArray:
-        closed = robot.close(place, t)
+    def projected(t: float, position: ArrayLike, rate: ArrayLike) -> FloatArray:
+        # State with position and rate projected onto the constraints.
+        closed = robot.close(position, t)
         return np.concatenate([closed, robot.close_rates(closed, rate, t)])
 
     times: FloatArray = np.asarray(time + h * np.arange(count + 1), dtype=np.float64)
     states = np.empty((count + 1, 2 * n))
-    states[0] = state = settled(time, q, qd)
+    states[0] = state = projected(time, q, qd)
     for k, t in enumerate(times[:-1].tolist()):
         moved = runge_kutta_step(rates, t, state, h)
-        states[k + 1] = state = settled(t + h, *np.split(moved, 2))
+        states[k + 1] = state = projected(t + h, *np.split(moved, 2))
     return ConstrainedTrajectory(times, states[:, :n], states[:, n:])
 
 

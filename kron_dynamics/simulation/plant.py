@@ -153,7 +153,7 @@ class Plant:
             KernelBuildError: the compiler failed.
         """
         count, h = self._steps(command, duration, step)
-        self._go(count, h, step)
+        self._integrate(count, h, step)
 
     def record(
         self, command: ArrayLike, duration: float, step: float, every: int = 1
@@ -178,7 +178,7 @@ class Plant:
             )
         states = []
         for _ in range(count // every):
-            self._go(every, h, step)
+            self._integrate(every, h, step)
             states.append((self.q, self.qd, self.qdd, self.effort))
         time: FloatArray = every * h * np.arange(1.0, len(states) + 1.0)
         return Recording(time, *map(np.array, zip(*states, strict=True)))
@@ -235,7 +235,7 @@ class Plant:
             raise ShapeError(f'{name} has shape {state.shape}, expected ({self.robot.n},)')
         return state
 
-    def _go(self, count: int, h: float, step: float) -> None:
+    def _integrate(self, count: int, h: float, step: float) -> None:
         """Take steps under the current efforts or brakes."""
         motion = self._steppers.get(self.brakes_set)
         if motion is None:

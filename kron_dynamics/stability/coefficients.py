@@ -87,7 +87,7 @@ def state_matrices(system: System, times: FloatArray, vectorized: bool) -> Float
     Raises:
         ParameterError: the system is neither of these.
         ShapeError: a coefficient is not square, or they do not fit together.
-        NonFiniteError: a coefficient holds a NaN or an infinity.
+        NonFiniteError: a coefficient contains a NaN or an infinity.
         ModelError: M is singular.
     """
     if callable(system):
