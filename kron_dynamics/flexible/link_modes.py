@@ -38,7 +38,7 @@ class ModeShapes(Protocol):
         """Return the shapes at x, shape (k,), or their derivatives, shape (n, k)."""
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` for several orders, as a list."""
+        """Return `shapes` for several orders, a list of arrays of that shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class PlaneModes:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` for several orders, as a list."""
+        """Return `shapes` for several orders, a list of arrays of that shape."""
         if self.modes is None:
             return [np.zeros((0, np.size(x)))] * len(orders)
         return [self.scale[:, None] * shapes for shapes in self.modes.derivatives(x, orders)]

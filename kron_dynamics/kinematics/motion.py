@@ -26,8 +26,8 @@ class FrameMotion:
     The derivatives are taken in base axes, then expressed in the rotating body axes.
 
     Attributes:
-        linear: velocity, acceleration, jerk of the origin, shape (3,) each.
-        angular: angular velocity and its first and second time derivatives, shape (3,) each.
+        linear: velocity, acceleration, jerk of the origin, shape (3,) each, m/s and so on.
+        angular: angular velocity and its first two time derivatives, shape (3,) each, rad/s, ...
     """
 
     linear: tuple[ScalarArray, ScalarArray, ScalarArray]

@@ -63,7 +63,7 @@ def conjugate(quaternion: ScalarArray) -> ScalarArray:
 def conjugate_derivative(quaternion: ScalarArray, derivative: ScalarArray) -> ScalarArray:
     """Return de*/dq = -e* times (e* star de/dq), shape (4, n).  [P] eqs. (A-8), (B-17).
 
-    The quaternion has length one, so this equals -D de/dq, [P] (B-14), (B-15).
+    For a unit quaternion, where it equals -D de/dq, [P] (B-14), (B-15).
 
     Args:
         quaternion: e, shape (4,), of length one.
