@@ -34,7 +34,7 @@ class _Site(NamedTuple):
 
 
 class JointReference(NamedTuple):
-    """A hinge or slide: its position in qpos0 and the unit of that."""
+    """Reference of a hinge or slide: its position in qpos0, and the unit."""
 
     position: float
     unit: str

@@ -180,7 +180,7 @@ class BeamModes:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` for several orders, a list of arrays of that shape, at the cost of one."""
+        """Return `shapes` for several orders, a list of that shape, at the cost of one."""
         for order in orders:
             if order not in (0, 1, 2, 3):
                 raise ParameterError(f'order is {order}, expected 0, 1, 2 or 3')

@@ -67,7 +67,7 @@ class TaperedModes:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` for several orders, a list of arrays of that shape, at the cost of one."""
+        """Return `shapes` for several orders, a list of that shape, at the cost of one."""
         return [product(self.weights, trial) for trial in self.trial.derivatives(x, orders)]
 
 

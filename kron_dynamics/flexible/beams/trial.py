@@ -48,7 +48,7 @@ class TrialFunctions:
         return self.derivatives(x, (order,))[0]
 
     def derivatives(self, x: ArrayLike, orders: Sequence[int]) -> list[FloatArray]:
-        """Return `shapes` for several orders, a list of arrays of that shape, at the cost of one."""
+        """Return `shapes` for several orders, a list of that shape, at the cost of one."""
         xi, found = np.asarray(x, dtype=np.float64) / self.length, []
         for order, modes in zip(orders, self.modes.derivatives(x, orders), strict=True):
             scale = power(self.length, order)
