@@ -134,7 +134,7 @@ def _rotation(rotation: ArrayLike) -> FloatArray:
     off = float(np.abs(R.T @ R - np.eye(3)).max())
     if off > _ORTHOGONAL or np.linalg.det(R) < 0:
         raise ParameterError(
-            f'rotation is no rotation: R^T R is off E by {off:.3g} and det R is '
+            f'rotation is no rotation: R^T R differs from E by {off:.3g} and det R is '
             f'{np.linalg.det(R):.3g}, expected at most {_ORTHOGONAL:g} and 1'
         )
     return R
