@@ -1,3 +1,3 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of kron_dynamics beside its peers; `make bench` runs them all."""
+"""Benchmarks of kron_dynamics against other libraries; `make bench` runs them all."""

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures everything, prints a line a row and writes docs/benchmarks.md.
+"""Run the benchmarks, print a line per row and write docs/benchmarks.md.
 
 Usage: python -m benchmarks [--only PART ...] [--quick] [--output FILE]
 """
@@ -23,7 +23,7 @@ ROUNDS, QUICK_ROUNDS = 21, 5
 
 
 def arguments() -> argparse.Namespace:
-    """Return what the command line asks for."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(prog='benchmarks', description=__doc__.splitlines()[0])
     parser.add_argument(
         '--only',
@@ -39,7 +39,7 @@ def arguments() -> argparse.Namespace:
 
 
 def measure(row: Row, rounds: int, trace: bool) -> Outcome | str:
-    """Return a row's outcome, or why there is none: the other rows are measured all the same."""
+    """Return a row's outcome, or the reason of its failure, which does not stop other rows."""
     try:
         return row.measure(rounds)
     except MeasurementError as error:
@@ -51,7 +51,7 @@ def measure(row: Row, rounds: int, trace: bool) -> Outcome | str:
 
 
 def count_operations() -> Mapping[str, Mapping[str, int]] | str:
-    """Return operations by robot and kernel, or why there are none."""
+    """Return the number of operations by robot and kernel, or the reason of a failure."""
     from benchmarks.operations import operation_counts
 
     try:
@@ -61,7 +61,7 @@ def count_operations() -> Mapping[str, Mapping[str, int]] | str:
 
 
 def main() -> int:
-    """Measure, print and write."""
+    """Measure all selected rows, print them and write the report."""
     options = arguments()
     logging.getLogger('kron_dynamics').setLevel(logging.ERROR)
     facts = machine.facts()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two simulations at equal accuracy: each with the fewest steps that are accurate enough."""
+"""Comparison of simulations at equal accuracy, each with the fewest steps that reach it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 from benchmarks.rows import Outcome
 from benchmarks.timing import Comparison, MeasurementError, PythonTask, Spread, pinned, repeats
 
-_MOST = 1 << 17  # steps that are tried
-_FEWER = 2.0 ** (1 / 16)  # from trial to trial
+_MOST = 1 << 17  # most steps that are tried
+_FEWER = 2.0 ** (1 / 16)  # factor by which the number of steps is reduced from trial to trial
 
 
 class Simulation(NamedTuple):
-    """Something that takes a number of steps from the start to the end.
+    """A simulation with a selectable number of steps.
 
     Attributes:
         name: its settings, for the report.
-        run: takes the number of steps.
-        is_accurate: whether the end that this number of steps leads to is close enough.
+        run: simulates with a number of steps.
+        is_accurate: whether the final state for a number of steps is accurate enough.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Simulation(NamedTuple):
 def compare_simulations(
     ours: Simulation, peers: list[Simulation], first: int, rounds: int
 ) -> Outcome:
-    """Compare with the quickest of a peer's settings; from `first` steps on all are tried."""
+    """Compare with the fastest of a peer's settings; searches start at `first` steps."""
     mine = _task(ours, fewest_steps(ours.is_accurate, first))
     with pinned():
         tasks = [_task(peer, fewest_steps(peer.is_accurate, first)) for peer in peers]
@@ -45,21 +45,21 @@ def compare_simulations(
 
 
 def fewest_steps(is_accurate: Callable[[int], bool], first: int) -> int:
-    """Return the least number of steps that is accurate enough, to 5 %.
+    """Return the smallest number of steps that is accurate enough, to within 5 %.
 
     Args:
-        is_accurate: takes a number of steps.
-        first: tried first; then twice as many each time, and from there downwards.
+        is_accurate: whether a number of steps is accurate enough.
+        first: number tried first; it is doubled until accurate, then reduced in small steps.
 
     Raises:
-        MeasurementError: it takes more than can be tried.
+        MeasurementError: even the largest number is not accurate enough.
     """
     steps = float(first)
     while not is_accurate(round(steps)):
         steps *= 2.0
         if steps > _MOST:
             raise MeasurementError(f'{_MOST} steps are not accurate enough')
-    # Step by step: what turns once too often may look accurate again far below.
+    # Reduce gradually: with far fewer steps a phase error of a whole turn may look accurate.
     while round(steps) > 1 and is_accurate(round(steps / _FEWER)):
         steps /= _FEWER
     return round(steps)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A million joint states of a UR5 read and analysed, beside rosbags that only reads: target 13."""
+"""Reading and analysing a million joint states, against rosbags only reading: target 13."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from benchmarks.rows import Outcome
 from benchmarks.timing import Spread
 
 MESSAGES = 1_000_000
-_BLOCK = 20_000  # messages that are made together
+_BLOCK = 20_000  # messages that are generated together
 _ROUNDS = 3
 _PERIOD = 0.001  # s
 _STORE: Any = get_typestore(Stores.LATEST)
 _KIND = 'sensor_msgs/msg/JointState'
 
-# In processes of their own, whose memory is that of the one task.
+# Each task runs in a process of its own, so that its peak memory can be measured.
 _OURS = """
 from kron_dynamics.bag import analyze_bag
 import kron_dynamics.bag.reading.mcap_storage
@@ -62,7 +62,7 @@ import json; print(json.dumps([seconds, memory]))
 
 @functools.cache
 def _measured(storage: str, count: int, rounds: int) -> tuple[tuple[float, float, float], ...]:
-    """Our seconds, those of rosbags and our megabytes, in each round."""
+    """Return our time, s, the time of rosbags, s, and our peak memory, MB, for each round."""
     robot = kd.loads(description('ur5').text)
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / 'ur5.urdf'
@@ -78,7 +78,7 @@ def _measured(storage: str, count: int, rounds: int) -> tuple[tuple[float, float
 
 
 def share(storage: str, rounds: int) -> Outcome:
-    """Return our time as a share of that of rosbags."""
+    """Return our time as a share of the time of rosbags."""
     found = np.array(_measured(storage, MESSAGES, min(rounds, _ROUNDS)))
     return Outcome(
         Spread.of((found[:, 0] / found[:, 1]).tolist()),
@@ -106,7 +106,7 @@ def _run(task: str, bag: Path, urdf: Path, count: int) -> tuple[float, float]:
 
 
 def _write(path: Path, storage: str, robot: kd.Robot, count: int) -> None:
-    """Write a motion with noise, its efforts with noise too."""
+    """Write a recording of a motion and its efforts, both with noise."""
     types, rng = _STORE.types, np.random.default_rng(1)
     frequency, phase = rng.uniform(0.5, 2.0, (3, 6)), rng.uniform(0.0, 6.0, (3, 6))
     names = list(robot.joint_names)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states of a long bag into arrays, beside rosbags: target 13."""
+"""Reading the joint states of a long bag into arrays, against rosbags: target 13."""
 
 from __future__ import annotations
 

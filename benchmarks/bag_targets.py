@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows about recordings: reading, analysing and writing them."""
+"""The report's rows on recordings: reading, analysing and writing them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The series of an analysis as an MCAP file, beside rosbags message by message: target 13."""
+"""Writing the series of an analysis as an MCAP file, against rosbags per message: target 13."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROUNDS = 5
 
 
 def writing(rounds: int) -> Outcome:
-    """Compare one analysis of a UR5 written in both ways."""
+    """Compare both ways of writing an analysis of a UR5."""
     with tempfile.TemporaryDirectory() as name, pinned():
         folder = Path(name)
         robot = loads(description('ur5').text)
@@ -67,7 +67,7 @@ def writing(rounds: int) -> Outcome:
 
 
 def _record(robot: Robot, path: Path) -> None:
-    """Write a motion of a robot and the efforts that it takes, at 500 Hz."""
+    """Write a recording of a robot's motion and its efforts, at 500 Hz."""
     time = np.arange(SAMPLES) / 500.0
     rate = 0.7 + 0.31 * np.arange(robot.n)
     angle = np.outer(time, rate) + np.arange(robot.n)

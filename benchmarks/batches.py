@@ -12,7 +12,7 @@ COUNT = 100_000
 
 
 def batch_rounds(rounds: int) -> int:
-    """Return how many rounds suffice: one takes much longer than a round of single calls."""
+    """Return a smaller number of rounds: one takes much longer than a round of single calls."""
     return max(3, rounds // 3)
 
 
@@ -24,7 +24,7 @@ def tau(robot: str, rounds: int) -> Outcome:
 
 
 def tau_two_threads(robot: str, rounds: int) -> Outcome:
-    """Inverse dynamics by two threads, both peers with their own."""
+    """Inverse dynamics with two threads, each library with its own."""
     peer = pinocchio_peer.batch_tau(robot, COUNT, 2)
     mine = ours.tau(robot, COUNT, threads=2)
     return Outcome.of(compare(mine, peer, batch_rounds(rounds)), peer.name)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One call from Python, and tau and M in a C loop: targets 1 to 3."""
+"""Single calls from Python, and tau and M in a C loop: targets 1 to 3."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.timing import Task, check_equal, compare, pinned, quickest
 
 
 def against(mine: Task, peers: Sequence[Task], rounds: int) -> Outcome:
-    """Compare with the quickest of a peer's ways, each of which must give our numbers."""
+    """Compare with the fastest of a peer's variants, all of which must give our numbers."""
     with pinned():
         for peer in peers:
             check_equal(mine, peer)
@@ -36,12 +36,12 @@ def step_mujoco(robot: str, rounds: int) -> Outcome:
 
 
 def symbols_pinocchio(robot: str, rounds: int) -> Outcome:
-    """C*, one call, with n Coriolis matrices."""
+    """C*, one call, against n Coriolis matrices of Pinocchio."""
     return against(ours.symbols(robot), [pinocchio_peer.symbols(robot)], rounds)
 
 
 def symbols_cpp(robot: str, rounds: int) -> Outcome:
-    """C*, one call from Python, with Pinocchio's tensors in a C++ loop."""
+    """C*, one call from Python, against Pinocchio's second-order tensors in a C++ loop."""
     with pinned(), pinocchio_cpp.Program(robot) as program:
         task = pinocchio_cpp.SymbolsTask(program, ours.robot(robot).n)
         return against(ours.symbols(robot), [task], rounds)
@@ -68,8 +68,8 @@ def mass_mujoco(robot: str, rounds: int) -> Outcome:
 
 
 def casadi_loop(robot: str, quantity: str, rounds: int) -> Outcome:
-    """Tau or M in one C loop, both called alike."""
-    built: Any = ours.robot(robot)  # the address is an attribute of the kernel's own
+    """Tau or M, both called in the same C loop."""
+    built: Any = ours.robot(robot)  # typed as Any because of the kernel's attribute `address`
     s = state(built.n)
     if quantity == 'tau':
         address, inputs = built.inverse_dynamics.address, [s.q, s.qd, s.qdd]
@@ -81,12 +81,12 @@ def casadi_loop(robot: str, quantity: str, rounds: int) -> Outcome:
 
 
 def casadi_call(robot: str, quantity: str, rounds: int) -> Outcome:
-    """Tau or M in one call from Python, both through our crossing into C."""
+    """Tau or M in one call from Python, both through our extension module."""
     mine = ours.tau(robot) if quantity == 'tau' else ours.mass(robot)
     return against(mine, [casadi_peer.through_our_call(robot, quantity)], rounds)
 
 
 def casadi_buffer(robot: str, quantity: str, rounds: int) -> Outcome:
-    """Tau or M in one call from Python, CasADi by its own quickest way."""
+    """Tau or M in one call from Python, CasADi by the fastest of its own calls."""
     mine = ours.tau(robot) if quantity == 'tau' else ours.mass(robot)
     return against(mine, [casadi_peer.own_call(robot, quantity)], rounds)

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Textbook recursions written with CasADi's symbols: what its code generator is given.
+"""Textbook recursions in CasADi's symbols, as input of its code generator.
 
-Numbers that are zero or one vanish as the expressions are made, common subexpressions are found
-at the end, so the generated C has neither loops nor work that the robot does not need.
+Zeros and ones are simplified when expressions are created, and common subexpressions eliminated
+at the end, so the generated C has neither loops nor operations that the robot does not need.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _vector(values: Any) -> casadi.SX:
 
 
 def _placement(link: Link, q: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
-    """Rotation and translation from a link to its parent."""
+    """Return rotation and translation from a link to its parent."""
     rotation, translation = _vector(link.rotation), _vector(link.translation)
     axis = _vector(link.axis)
     if not link.revolute:
@@ -42,9 +42,9 @@ def inverse_dynamics(links: Sequence[Link], gravity: Any) -> casadi.Function:
 def efforts(
     links: Sequence[Link], gravity: Any, q: casadi.SX, qd: casadi.SX, qdd: casadi.SX
 ) -> casadi.SX:
-    """Return tau by Newton and Euler's recursion in link axes.
+    """Return tau by the recursive Newton-Euler algorithm in link axes.
 
-    Accelerations are those of points, as in robotics textbooks: this takes fewer operations than
+    It uses accelerations of points, as robotics textbooks do, which take fewer operations than
     spatial accelerations.
     """
     n, cross = len(links), casadi.cross
@@ -88,10 +88,10 @@ def mass_matrix(links: Sequence[Link]) -> casadi.Function:
 
 
 def inertia(links: Sequence[Link], q: casadi.SX) -> casadi.SX:
-    """Return M by the composite rigid body algorithm in link axes."""
+    """Return M by the composite-rigid-body algorithm in link axes."""
     n = len(links)
     placements = [_placement(link, q[i]) for i, link in enumerate(links)]
-    # Of the composite body beyond each joint: mass, first moment, inertia about the link's origin.
+    # Composite body of each link's subtree: mass, first moment, inertia about the link's origin.
     masses = [link.mass for link in links]
     firsts = [link.mass * _vector(link.center) for link in links]
     inertias = [_vector(link.inertia + _about_origin(link)) for link in links]
@@ -130,7 +130,7 @@ def _add_to_parent(
     first = rotation @ firsts[child]
     turned = _symmetric(rotation @ inertias[child] @ rotation.T)
     moved = first + masses[child] * p
-    # With h the first moment: J' = J + (2 p.h + m p.p) 1 - p h' - h p' - m p p'.
+    # With the first moment h: J' = J + (2 p.h + m p.p) 1 - p h' - h p' - m p p'.
     scale = casadi.dot(p, first + moved)
     shift = scale * casadi.SX.eye(3) - p @ moved.T - first @ p.T
     inertias[parent] += _symmetric(turned + shift)
@@ -139,7 +139,7 @@ def _add_to_parent(
 
 
 def _symmetric(matrix: casadi.SX) -> casadi.SX:
-    """The upper triangle on both sides: the lower one is not computed again."""
+    """Return the matrix with its upper triangle mirrored, so that the lower is not computed."""
     return casadi.triu2symm(casadi.triu(matrix))
 
 
@@ -161,5 +161,5 @@ def poses(links: Sequence[Link], q: casadi.SX) -> list[tuple[casadi.SX, casadi.S
 
 
 def function(name: str, arguments: list[casadi.SX], *results: casadi.SX) -> casadi.Function:
-    """Return a function with dense results, common subexpressions found."""
+    """Return a function with dense results, after common subexpression elimination."""
     return casadi.Function(name, arguments, casadi.cse([casadi.densify(r) for r in results]))

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""With CasADi, what `Robot.prepare` of a link makes: dynamics, and the link's kinematics.
+"""The quantities that `Robot.prepare` compiles (dynamics, kinematics of a link), with CasADi.
 
-Efforts, mass matrix and poses by textbook recursions, the rest by CasADi's derivatives of them.
-Joint friction is left out.
+Efforts, mass matrix and poses are textbook recursions; the others are CasADi's derivatives of
+these. Joint friction is left out.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from benchmarks.tree import Link
 def quantities(
     links: Sequence[Link], tip: tuple[int, Any], gravity: Any
 ) -> Iterator[casadi.Function]:
-    """Yield the functions one after the other; matrices have their columns one by one.
+    """Yield the functions one after the other; matrices are flattened by columns.
 
     Args:
-        links: of the robot.
+        links: links of the robot.
         tip: the link that the frame is fixed to, and its homogeneous placement there.
         gravity: m/s^2, shape (3,).
     """
@@ -51,7 +51,7 @@ def quantities(
 
 
 def _christoffel(M: casadi.SX, q: casadi.SX) -> casadi.SX:
-    """Row i + n j, column k: the symbol that qd_j qd_k have in row i."""
+    """Return the Christoffel symbols: row i + n j, column k is the factor of qd_j qd_k in c_i."""
     n = q.numel()
     dM = [casadi.jacobian(M[:, j], q) for j in range(n)]  # [j][i, k]: dM_ij/dq_k
     rows = [
@@ -59,7 +59,7 @@ def _christoffel(M: casadi.SX, q: casadi.SX) -> casadi.SX:
         for j in range(n)
         for i in range(n)
     ]
-    # The last term is dM_jk/dq_i, and dM[j][k, i] is that.
+    # The last term, dM_jk/dq_i, is dM[j][k, i].
     return casadi.vertcat(*rows)
 
 
@@ -102,10 +102,10 @@ def _frame(
 
 
 def control_step(links: Sequence[Link], tip: tuple[int, Any], gravity: Any) -> casadi.Function:
-    """Return M, c, g, J and dJ/dt qd in one function; J has its rows one by one.
+    """Return M, c, g, J and dJ/dt qd in one function; J is flattened by rows.
 
     Args:
-        links: of the robot.
+        links: links of the robot.
         tip: the link that the frame is fixed to, and its homogeneous placement there.
         gravity: m/s^2, shape (3,).
     """
@@ -120,7 +120,7 @@ def control_step(links: Sequence[Link], tip: tuple[int, Any], gravity: Any) -> c
 
 
 def _jacobian(links: Sequence[Link], where: Sequence[Any], index: int, place: Any) -> casadi.SX:
-    """J of a place on a link."""
+    """Return the Jacobian of a frame on a link."""
     J = casadi.SX(6, len(links))
     while index >= 0:
         axis = where[index][0] @ casadi.DM(links[index].axis)

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a fresh process takes from a URDF file to compiled CasADi functions; `starts` runs it.
+"""Time of a fresh process from a URDF file to compiled CasADi functions; run by `starts`.
 
 Usage: python -m benchmarks.casadi_start FILE LINK
 
-The same compiler with the same options as for our kernels, the same number of them at a time.
+Compiler, options and number of parallel compilations are those of our kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def functions(file: str, link: str) -> Any:
 
 
 def main() -> None:
-    """Print the seconds on the wall and of the processor; the imports above do not count."""
+    """Print wall-clock and processor time, s, without the imports above."""
     file, link = sys.argv[1:]
     compiler = find_compiler()
     assert compiler is not None

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A serial chain of any length, as URDF text: how times grow with the number of joints."""
+"""A serial chain of any length as URDF text, to measure how times grow with its joints."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _AXES = ('1 0 0', '0 1 0', '0 0 1')
 def chain_urdf(n: int) -> str:
     """Return a chain of n revolute joints about x, y and z in turn, `link_0` to `link_<n>`.
 
-    Lengths, masses and inertias are drawn from one seed, link by link: a shorter chain is the
-    beginning of a longer one.
+    Lengths, masses and inertias are drawn from one seed, link by link, so that a shorter chain is
+    the beginning of a longer one.
     """
     rng = np.random.default_rng(2026)
     root = etree.Element('robot', name=f'chain_{n}')
@@ -34,7 +34,7 @@ def chain_urdf(n: int) -> str:
 
 
 def _add_inertial(link: etree._Element, rng: np.random.Generator) -> None:
-    # Eight point masses in a box: a tensor that a body can have, with all six numbers.
+    # Eight point masses in a box: a physically consistent tensor with six nonzero entries.
     masses = rng.uniform(0.05, 0.3, 8)
     points = rng.uniform((-0.05, -0.05, 0.0), (0.05, 0.05, 0.2), (8, 3))
     center = (masses[:, None] * points).sum(axis=0) / masses.sum()

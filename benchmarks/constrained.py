@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Closed loops: one call of constrained inverse and forward dynamics."""
+"""Robots with closed loops: one call of constrained inverse and forward dynamics."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _times(task: PythonTask, rounds: int) -> Outcome:
 
 
 def inverse_of_drives(name: str, rounds: int) -> Outcome:
-    """Time of one call of inverse dynamics in the coordinates of the drives, from Python."""
+    """Time of one call of inverse dynamics in the actuated coordinates, from Python."""
     urdf, constraints = FILES[name]
     robot = load(ROOT / 'urdf' / urdf, constraints=ROOT / 'config' / constraints)
     closing = robot.model.closing
@@ -86,7 +86,7 @@ def forward(name: str, rounds: int) -> Outcome:
 
 @functools.cache
 def _machine(name: str) -> tuple[ReducedRobot, Any, Any, Any, Any]:
-    """Robot, closed q, u, du/dt and the efforts of all joints."""
+    """Return the robot, a closed q, u, du/dt and the efforts of all joints."""
     urdf, constraints = FILES[name]
     closed = ConstrainedRobot.described(load(ROOT / 'urdf' / urdf), ROOT / 'config' / constraints)
     robot = ReducedRobot(closed)
@@ -137,7 +137,8 @@ def _pinocchio(name: str) -> PythonTask:
         tau=efforts,
         models=models,
         datas=datas,
-        # A planar loop by three conditions has one too many, which two iterations bear.
+        # Pinocchio's planar loop of three conditions has a redundant one, for which two proximal
+        # iterations suffice.
         settings=pin.ProximalSettings(1e-9, 1e-10, 2),
         order=order,
     )

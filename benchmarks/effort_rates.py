@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of efforts d(tau)/dt, of target 3: one call from Python, and beside tau in a C loop."""
+"""Rates of efforts d(tau)/dt: one call from Python, and against tau in a C loop; target 3."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kron_dynamics.typing import FloatArray
 
 
 def rate_pinocchio(robot: str, rounds: int) -> Outcome:
-    """One call, with the derivatives of inverse dynamics and their products."""
+    """One call, against Pinocchio's derivatives of inverse dynamics times the rates."""
     return against(_rate(robot), [pinocchio_peer.effort_rate(robot, jerks(robot))], rounds)
 
 
 def rate_over_tau(robot: str, rounds: int) -> Outcome:
-    """Cost of one kernel over that of the other, in turn in a C loop."""
-    built: Any = ours.robot(robot)  # the address is an attribute of the kernel's own
+    """Time of the rate's kernel over the time of tau's, in turns in a C loop."""
+    built: Any = ours.robot(robot)  # typed as Any because of the kernel's attribute `address`
     s, out = state(built.n), np.empty(built.n)
     motion = [s.q, s.qd, s.qdd, jerks(robot)]
     rate = LoopTask('rate', built.inverse_dynamics_rate.address, motion, out)
@@ -39,7 +39,7 @@ def rate_over_tau(robot: str, rounds: int) -> Outcome:
 
 
 def jerks(robot: str) -> FloatArray:
-    """Return the third derivatives that belong to the state of a robot, shape (n,)."""
+    """Return third derivatives of the coordinates for the state of a robot, shape (n,)."""
     return np.random.default_rng(8).uniform(-3.0, 3.0, ours.robot(robot).n)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows about exported C, beside CasADi's and Pinocchio's."""
+"""The report's rows on exported C code, against CasADi and Pinocchio."""
 
 from __future__ import annotations
 

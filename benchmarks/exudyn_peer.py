@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""exudyn from Python: a clamped boom of ANCF cables with a mass at its tip."""
+"""exudyn from Python: a clamped boom of ANCF cable elements with a mass at its tip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ try:
 except ImportError:
     exudyn = None
 
-# Axial over bending stiffness times the square of the length: stretches by next to nothing.
+# Axial stiffness times length squared over bending stiffness; large, so the boom hardly stretches.
 _AXIAL = 3e4
 
 
@@ -30,22 +30,23 @@ def boom(
     tip_mass: float,
     deflection: float,
 ) -> Callable[[float, int], tuple[float, float]]:
-    """Return what runs the boom from rest, bent as a force at its tip bends it.
+    """Return a function that simulates the boom from rest, bent as by a force at its tip.
 
-    By the implicit solver with Newton's matrix kept as long as it does and without numerical
-    damping; explicit ones need a hundred times the steps, for the stiffness along the axis.
+    It uses the implicit solver with modified Newton (the Jacobian is kept while it converges) and
+    without numerical damping. Explicit solvers need a hundred times the steps because of the
+    axial stiffness.
 
     Args:
-        elements: cubic ones, of equal length.
+        elements: number of cubic elements, of equal length.
         length: m.
-        stiffness: of bending, N m^2.
+        stiffness: bending stiffness, N m^2.
         line_mass: kg/m.
         tip_mass: kg.
-        deflection: of the tip, m.
+        deflection: initial deflection of the tip, m.
 
     Returns:
-        A function of a duration in s and a number of steps: deflection of the tip at the end, m,
-        and its rate, m/s.
+        function of a duration in s and a number of steps, which returns the final deflection of
+        the tip, m, and its rate, m/s.
 
     Raises:
         MeasurementError: exudyn is not installed.
@@ -106,7 +107,7 @@ def boom(
 
 
 def _settings() -> Any:
-    """Nothing written, nothing shown, one thread, dense matrices: these systems are small."""
+    """Return settings without output: one thread and dense matrices, as the systems are small."""
     settings = exudyn.SimulationSettings()
     integration = settings.timeIntegration
     integration.verboseMode = 0

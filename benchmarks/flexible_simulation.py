@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A flexible boom that rings, beside exudyn's at the same error of phase: target 9.
+"""Free vibration of a flexible boom, against exudyn at the same phase error: target 9.
 
-The boom is clamped, here by brakes; a mass is at its tip; nothing damps and there is no gravity:
-the frequency of small vibrations is the root of one equation.
+The boom is clamped (in our model by brakes), with a mass at its tip, without damping and gravity,
+so that the frequency of small vibrations is the root of a transcendental equation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LENGTH, STIFFNESS, LINE_MASS, TIP_MASS = 60.0, 1.8e11, 2750.0, 60e3  # m, N m^2,
 DEFLECTION = 0.01  # m
 PERIODS, PHASE_ERROR, LOSS = 20, 0.01, 0.1
 ELEMENTS = (1, 2, 3)
-FIRST = 12 * PERIODS  # steps: whose phase is not off by whole periods, by any method of order 2
+FIRST = 12 * PERIODS  # steps: enough that no method of order 2 is off by a whole period
 
 _BOOM = f"""<robot name="boom"><link name="tower"/>
   <joint name="luff" type="continuous"><parent link="tower"/><child link="beam"/>
@@ -38,12 +38,12 @@ _BOOM = f"""<robot name="boom"><link name="tower"/>
   <link name="load"><inertial><mass value="{TIP_MASS}"/><inertia ixx="0" iyy="0" izz="0" ixy="0"
     ixz="0" iyz="0"/></inertial></link></robot>"""
 
-# Deflection of the tip, m, and its rate, m/s, after a number of steps.
+# Returns deflection of the tip, m, and its rate, m/s, at the end of a number of steps.
 Run = Callable[[int], tuple[float, float]]
 
 
 def against_exudyn(rounds: int) -> Outcome:
-    """Compare with exudyn's implicit solver on the number of elements that is quickest."""
+    """Compare with exudyn's implicit solver and its fastest number of elements."""
     duration = PERIODS * 2.0 * np.pi / frequency()
     peers = []
     for elements in ELEMENTS:
@@ -74,7 +74,7 @@ def frequency() -> float:
 
 
 def simulation_of(name: str, run: Run) -> Simulation:
-    """Accurate is who keeps the phase, and the amplitude so far that there is a phase."""
+    """Return a run as a simulation; it is accurate if the phase is, and most amplitude is left."""
 
     def is_accurate(steps: int) -> bool:
         deflection, rate = run(steps)
@@ -87,7 +87,7 @@ def simulation_of(name: str, run: Run) -> Simulation:
 
 
 def ours(duration: float) -> Run:
-    """Return our boom, held by its brakes, with one mode."""
+    """Return the run of our boom, clamped by its brakes, with one mode."""
     beam = {
         'length': LENGTH,
         'mass_per_length': LINE_MASS,

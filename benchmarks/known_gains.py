@@ -1,15 +1,15 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Motors whose gains are known, and how near to them the identification comes.
+"""Accuracy of identified motor gains on simulated recordings with known gains.
 
 python -m benchmarks.known_gains --runs 20
 
-Each run moves a stacker-reclaimer, a UR5 and a Panda that are not as described (heavier links,
-other friction, offsets): without load, with a known load, and with one that nobody knows.
-Recorded are currents, each joint by a gain of its own, with noise and rounded, positions rounded,
-velocities with noise. Gains are estimated from the first two recordings; with these the payload of
-the third has to be found. A table says how near both come, what intervals hold, and what a wrong
-statement of the known load does.
+Each run moves a stacker-reclaimer, a UR5 and a Panda that differ from their descriptions (heavier
+links, other friction, effort offsets): without load, with a known load, and with an unknown load.
+Currents are recorded instead of efforts, with a gain per joint, noise and quantization; positions
+are quantized, and velocities noisy. Gains are estimated from the first two recordings, and the
+payload of the third is identified with them. A table shows the errors of both, the coverage of the
+intervals, and the effect of a wrongly stated known load.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from kron_dynamics.identification.structure import Structure
 from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.typing import FloatArray
 
-# Gains are drawn between these shares of the effort limit per A, and currents have this resolution
-# in A: 12 bit for the limit.
+# Range of the gains per A as shares of the effort limit; resolution of the currents, A: 12 bit for
+# the limit.
 GAINS = (0.02, 0.1)
 RESOLUTION = 1.0 / 4096
 
 
 class Driven:
-    """A machine as it is, with motors, and as it is described."""
+    """A real machine with motors, and its description."""
 
     def __init__(self, name: str) -> None:
         """Load and compile it."""
@@ -60,10 +60,10 @@ class Driven:
         """Return a recording of random motion with currents in place of efforts.
 
         Args:
-            random: what it is drawn from.
+            random: random number generator.
             gains: N m or N per A, shape (n,).
-            offset: of the efforts, shape (n,), N m or N.
-            payload: what the tip carries; None for nothing.
+            offset: offset of the efforts, shape (n,), N m or N.
+            payload: payload of the tip; None for nothing.
         """
         machine, limits = self.machine, self.described.model
         self.real.set_payload(self.link, payload or RigidPayload(0.0))
@@ -89,11 +89,11 @@ class Outcome:
     """One run of a machine.
 
     Attributes:
-        gains: true ones, shape (n,).
-        found: those estimated.
-        wrong: those with the known load's mass stated 10 % too high.
-        payload: what the third recording tells.
-        mass: what it carried, kg.
+        gains: true gains, shape (n,).
+        found: estimated gains.
+        wrong: gains estimated with the known load's mass stated 10 % too high.
+        payload: payload estimated from the third recording.
+        mass: its true mass, kg.
     """
 
     gains: FloatArray
@@ -108,7 +108,7 @@ class Outcome:
 
 
 def run(driven: Driven, seed: int) -> Outcome:
-    """Record and identify a machine once."""
+    """Simulate and identify a machine once."""
     random, robot = np.random.default_rng(seed), driven.described
     limit = robot.model.effort_limit
     gains = limit * random.uniform(*GAINS, robot.n)
@@ -120,7 +120,7 @@ def run(driven: Driven, seed: int) -> Outcome:
     structure, joints = Structure(driven.machine.width), np.arange(robot.n)
     fits = []
     for mass in (stated.mass, 1.1 * stated.mass):
-        # Its inertia is not stated.
+        # The inertia of the load is not given.
         load = KnownLoad(driven.link, RigidPayload(mass, stated.center_of_mass), False)
         motions = [empty, replace(loaded, loads=(load,))]
         rough = rough_gains(robot, motions, structure, joints)
@@ -132,7 +132,7 @@ def run(driven: Driven, seed: int) -> Outcome:
 
 
 def table(driven: Driven, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return lines about the runs of a machine."""
+    """Return lines that summarize the runs of a machine."""
     robot = driven.described
     lines = [
         f'{robot.model.name}: {len(outcomes)} runs; gains in %',

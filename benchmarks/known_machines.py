@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machines of `known_truth`: how they move, and how they are recorded."""
+"""The machines of `known_truth`: parameters of their motions and recordings."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True)
 class Machine:
-    """How a robot is moved and recorded.
+    """Motion and recording of a robot.
 
     Attributes:
-        pose: about which it moves.
+        pose: centre of the motion, shape (n,), rad or m.
         reach: amplitudes of the motion, shape (n,), rad or m.
         slowest: lowest frequency of the motion, Hz.
-        duration: s.
-        period: of the samples, s.
+        duration: duration of a recording, s.
+        period: sampling period, s.
         control: period of the simulated control, s.
-        step: of the simulation, s.
-        resolution: of the positions, shape (n,), rad or m.
-        position_noise: standard deviation, in resolutions.
-        velocity_noise: standard deviation, as a share of the velocity limits.
-        effort_noise: as a share of the effort limits.
+        step: step of the simulation, s.
+        resolution: resolution of the positions, shape (n,), rad or m.
+        position_noise: standard deviation of positions, in resolutions.
+        velocity_noise: standard deviation of velocities, as a share of the velocity limits.
+        effort_noise: standard deviation of efforts, as a share of the effort limits.
         gains: stiffness and damping of the control, 1/s^2 and 1/s.
-        rotors: inertias of the drives at the joints per effort limit, kg m^2 / (N m).
-        coulomb: friction as a share of the effort limits; 0 for that of the description.
-        loads: least and largest payload, kg.
-        place: how far its centre of mass is from the link's origin, m; 0 where it is known.
-        width: of the averages that the regressor passes through, s.
+        rotors: reflected rotor inertia per effort limit, kg m^2 / (N m).
+        coulomb: Coulomb friction as a share of the effort limits; 0 for that of the description.
+        loads: smallest and largest payload, kg.
+        place: distance of the payload's centre of mass from the link's origin, m; 0 if it is
+            known.
+        width: width of the averages applied to the regressor, s.
     """
 
     pose: FloatArray

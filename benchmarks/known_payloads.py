@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How near accelerations and payloads of simulated recordings come to the truth."""
+"""Accuracy of accelerations and payloads estimated from simulated recordings."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Lines = list[tuple[str, str]]
 
 
 def payloads_beside_friction(simulated: Simulated, seed: int) -> Row:
-    """Return likewise those of a machine with friction of 3 % of each joint's effort."""
+    """Return `payloads` for a machine with load-dependent friction, 3 % of each joint's effort."""
     return payloads(simulated, seed, 0.03)
 
 
 def payloads(simulated: Simulated, seed: int, friction: float = 0.0) -> Row:
-    """Return the payloads that are found in a run, with the true ones.
+    """Return the payloads identified in a run, with the true ones.
 
     Args:
         simulated: the machine.
-        seed: of the run.
-        friction: that grows with the effort, as a share of it; no description has it.
+        seed: seed of the run.
+        friction: load-dependent friction as a share of the effort, which descriptions lack.
     """
     robot, machine = simulated.described, simulated.machine
     empty = simulated.empty(seed)
@@ -48,7 +48,7 @@ def payloads(simulated: Simulated, seed: int, friction: float = 0.0) -> Row:
     rows = [rows_of(robot, item, filters, machine.width) for item in (loaded, empty)]
     center = None if machine.place else np.zeros(3)
     fit = payload_beside_friction(robot, simulated.link, *rows, center=center)
-    # Where they should be: at a quarter and at three quarters of the time.
+    # Midpoints of the two stretches with constant payload, s.
     middles = [share * machine.duration for share in (0.25, 0.75)]
     estimates = [
         _compared(next((p for p in fit.pieces if middle < p.end), fit.pieces[-1]), load)
@@ -58,7 +58,7 @@ def payloads(simulated: Simulated, seed: int, friction: float = 0.0) -> Row:
 
 
 def _compared(found: PayloadEstimate, true: RigidPayload) -> Row:
-    """A payload beside the true one, in kg and m."""
+    """Return an identified and the true payload, in kg and m."""
     row: Row = {'mass': true.mass, 'found': found.mass, 'interval': list(found.mass_interval)}
     if any(true.center_of_mass):
         row['center'] = [float(x) for x in found.center_of_mass - true.center_of_mass]
@@ -67,7 +67,7 @@ def _compared(found: PayloadEstimate, true: RigidPayload) -> Row:
 
 
 def payload_lines(rows: Sequence[Row]) -> Lines:
-    """Return what runs of a machine amount to."""
+    """Return lines that summarize the runs of a machine."""
     pairs = [estimate for row in rows for estimate in row['estimates']]
     true = np.array([pair['mass'] for pair in pairs])
     errors = np.abs(np.array([pair['found'] for pair in pairs]) / true - 1.0)
@@ -95,7 +95,7 @@ def payload_lines(rows: Sequence[Row]) -> Lines:
 def rows_of(
     robot: kd.Robot, recording: Recording, filters: Sequence[JointFilter], width: float
 ) -> Rows:
-    """Return regressor and efforts of a recording, its motion smoothed."""
+    """Return regressor and efforts of a recording, with the motion smoothed."""
     segment = recording.segment(True)
     q, qd, _, _ = JointSmoothing(filters).motion(segment, recording.time)
     inner = slice(filters[0].half_count, -filters[0].half_count)
@@ -104,11 +104,11 @@ def rows_of(
 
 
 def accelerations(simulated: Simulated, seed: int) -> Row:
-    """Return errors of joints' accelerations in a run, shape (n,), relative to those of others.
+    """Return ratios of the errors of joint accelerations in a run, shape (n,) each.
 
-    `both` has those by central differences of velocities over those from both signals,
-    `positions` those by second differences over those from positions alone; `stated` has stated
-    errors over true ones.
+    `both`: error of central differences of velocities over our error from positions and
+    velocities; `positions`: error of second differences over our error from positions alone;
+    `stated`: our stated error over our true error.
     """
     robot, recording = simulated.described, simulated.empty(seed)
     period, effort = float(recording.time[1]), _usual(recording)
@@ -133,7 +133,7 @@ def accelerations(simulated: Simulated, seed: int) -> Row:
 
 
 def acceleration_lines(rows: Sequence[Row]) -> Lines:
-    """Return what runs of a machine amount to."""
+    """Return lines that summarize the runs of a machine."""
     both, positions, stated = (
         np.array([row[name] for row in rows]) for name in ('both', 'positions', 'stated')
     )

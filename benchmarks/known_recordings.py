@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated recordings whose truth is known: machines that are not as they are described."""
+"""Simulated recordings, with ground truth, of machines that differ from their descriptions."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from kron_dynamics.model.payload import RigidPayload
 from kron_dynamics.simulation.plant import Plant
 from kron_dynamics.typing import FloatArray
 
-# Of a machine as it is: masses, and friction where its description has some.
+# Factors of the real machine's masses, and of its friction if the description has some.
 HEAVIER, ROUGHER = 1.05, 1.3
-OFFSET = 0.01  # of the recorded efforts, as a share of the limits
+OFFSET = 0.01  # offset of the recorded efforts as a share of the limits
 
 Reference = Callable[[FloatArray | float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded, and what was the case: arrays of shape (N, n).
+    """Recorded signals and ground truth, arrays of shape (N, n).
 
     Attributes:
         time: s, shape (N,).
-        q: rounded positions.
+        q: quantized positions.
         qd: noisy velocities.
-        effort: noisy efforts, of the two periods of the control beside the sample.
-        acceleration: as it was, averaged over the same periods.
-        effort_noise: what is noise in the efforts.
+        effort: noisy efforts, averaged over the control periods before and after the sample.
+        acceleration: true accelerations, averaged over the same periods.
+        effort_noise: noise of the efforts.
     """
 
     time: FloatArray
@@ -50,17 +50,17 @@ class Recording:
     effort_noise: FloatArray
 
     def rubbed(self, share: float, passage: FloatArray) -> Recording:
-        """Return it for drives that overcome friction of a share of their efforts, besides.
+        """Return the recording with load-dependent friction added to the efforts.
 
         Args:
-            share: of the effort of each joint.
-            passage: velocities over which this friction passes through zero, shape (n,).
+            share: friction as a share of the effort of each joint.
+            passage: transition velocities of the regularised friction, shape (n,).
         """
         friction = share * np.abs(self.effort - self.effort_noise) * np.tanh(self.qd / passage)
         return replace(self, effort=self.effort + friction)
 
     def segment(self, velocities: bool) -> JointSegment:
-        """Return it as a stretch of a bag, with or without velocities."""
+        """Return the recording as a segment of a bag, with or without velocities."""
         columns = range(self.q.shape[1])
         nothing = Samples(np.empty(0), np.empty(0))
         return JointSegment(
@@ -73,17 +73,17 @@ class Recording:
         )
 
     def run(self) -> Run:
-        """Return it as what is recorded on a topic."""
+        """Return the recording as the run of a topic."""
         stamps = np.zeros((2, 1), np.int64)
         log = JointLog((self.segment(True),), DroppedSamples(), len(self.time), 0, *stamps, True)
         return Run('/joint_states', log, None, None, ())
 
 
 class Simulated:
-    """A machine as it is, and as it is described."""
+    """A real machine, and its description."""
 
     def __init__(self, name: str) -> None:
-        """Load it; kernels are compiled when they are first needed."""
+        """Load both; kernels are compiled when they are first needed."""
         self.machine = MACHINES[name]
         self.link = description(name).tip
         self.described = kd.loads(machine_urdf(name, self.machine, False))
@@ -92,21 +92,21 @@ class Simulated:
         self._empty: dict[int, Recording] = {}
 
     def offset(self, seed: int) -> FloatArray:
-        """Return the errors of the recorded efforts of a run, shape (n,), N m or N."""
+        """Return the offsets of the recorded efforts of a run, shape (n,), N m or N."""
         random = np.random.default_rng([seed, 0])
         return np.asarray(
             OFFSET * self.real.model.effort_limit * random.standard_normal(self.real.n)
         )
 
     def empty(self, seed: int) -> Recording:
-        """Return the recording without load of a run; the last one is kept."""
+        """Return the recording without load of a run; the last one is cached."""
         if seed not in self._empty:
             random = np.random.default_rng([seed, 1])
             self._empty = {seed: self.record(random, self.offset(seed), ())}
         return self._empty[seed]
 
     def loaded(self, seed: int) -> tuple[Recording, tuple[RigidPayload, ...]]:
-        """Return the recording of a run with two loads, one after the other, and these."""
+        """Return the recording of a run with two successive loads, and the loads."""
         random = np.random.default_rng([seed, 2])
         loads = tuple(random_load(self.machine, random) for _ in range(2))
         return self.record(random, self.offset(seed), loads), loads
@@ -114,22 +114,22 @@ class Simulated:
     def record(
         self, random: np.random.Generator, offset: FloatArray, loads: Sequence[RigidPayload]
     ) -> Recording:
-        """Return a recording of random motion, during equal parts of which it carries loads.
+        """Return a recording of random motion, each of the loads carried for an equal time.
 
         Raises:
-            ParameterError: a drive would have to exceed its effort limit.
+            ParameterError: the motion needs more than the effort limit of a drive.
         """
         machine, limits = self.machine, self.described.model
         reference = random_motion(machine, random, limits.velocity_limit)
         every = round(machine.period / machine.control)
         count = round(machine.duration / machine.period)
-        # Two periods of the control more, for the means about the first sample and the last.
+        # Two control periods more, for the averages about the first and the last sample.
         times = machine.control * np.arange(-1.0, every * count + 1.0)
         states = self._moved(reference(times), loads)
         if np.any(np.abs(states[2]) > limits.effort_limit):
-            # A plant cuts it off, so what is recorded is not what acted.
+            # The plant saturates efforts, so the commands differ from the efforts that acted.
             raise ParameterError('the simulated motion needs more effort than the drives have')
-        # What varies within two periods of the control is no motion.
+        # Averaged over two control periods: faster changes are effects of the sampled control.
         acceleration = (states[1, 2:] - states[1, :-2]) / (2.0 * machine.control)
         effort = 0.5 * (states[2, 1:-1] + states[2, :-2])
         states, acceleration, effort = (
@@ -153,7 +153,7 @@ class Simulated:
         wanted: tuple[FloatArray, FloatArray, FloatArray],
         loads: Sequence[RigidPayload],
     ) -> FloatArray:
-        """Return states and commands, shape (3, N, n): a motion's feedforward, and feedback."""
+        """Return states and commands, shape (3, N, n), under feedforward and feedback control."""
         q, qd, qdd = wanted
         machine, count = self.machine, len(q)
         robot = self.carrying if loads else self.real
@@ -170,7 +170,7 @@ class Simulated:
             mass = robot.mass_matrix(q[rows])
             for k, known, inertia in zip(rows, forward, mass, strict=True):
                 error = damping * (qd[k] - plant.qd) + stiffness * (q[k] - plant.q)
-                # Drives overcome friction as it will be in the middle of the period.
+                # Friction is compensated for the velocity in the middle of the period.
                 middle = plant.qd + 0.5 * machine.control * (qdd[k] + error)
                 command = known + inertia @ error + robot.joint_friction(middle)
                 states[:, k] = plant.q, plant.qd, command
@@ -179,7 +179,7 @@ class Simulated:
 
 
 def machine_urdf(name: str, machine: Machine, real: bool) -> str:
-    """Return the URDF of a machine with rotors, as it is described or as it is."""
+    """Return the URDF of a machine with rotors, either described or real."""
     if not real:
         return urdf_text(name, machine.rotors)
     return urdf_text(name, machine.rotors, machine.coulomb, mass=HEAVIER, friction=ROUGHER)
@@ -193,14 +193,14 @@ def urdf_text(
     mass: float = 1.0,
     friction: float = 1.0,
 ) -> str:
-    """Return the URDF of a robot with rotors, and with other masses and friction.
+    """Return the URDF of a robot with rotors, and with changed masses and friction.
 
     Args:
-        name: of `benchmarks.robots`.
-        rotors: inertias of the drives at the joints per effort limit, kg m^2 / (N m).
-        coulomb: friction as a share of the effort limits; 0 for that of the description.
+        name: name of a robot in `benchmarks.robots`.
+        rotors: reflected rotor inertia per effort limit, kg m^2 / (N m).
+        coulomb: Coulomb friction as a share of the effort limits; 0 for that of the description.
         mass: factor of masses and inertias.
-        friction: factor of the friction of the description, where `coulomb` is 0.
+        friction: factor of the description's friction, if `coulomb` is 0.
     """
     root = etree.fromstring(description(name).text.encode())
     for inertial in root.iter('inertial'):
@@ -229,9 +229,9 @@ def urdf_text(
 
 
 def random_motion(machine: Machine, random: np.random.Generator, fastest: FloatArray) -> Reference:
-    """A function of times, one or N: positions, rates up to the fastest, accelerations.
+    """Return a random motion as a function of one time or N times.
 
-    They have shape (n,) or (N, n) each.
+    It returns positions, velocities of at most `fastest`, and accelerations, shape (n,) or (N, n).
     """
     n = len(fastest)
     frequency = 2 * np.pi * machine.slowest * random.uniform(1.0, 6.0, (4, n))
@@ -252,7 +252,7 @@ def random_motion(machine: Machine, random: np.random.Generator, fastest: FloatA
 
 
 def random_load(machine: Machine, random: np.random.Generator) -> RigidPayload:
-    """Return a load of those that a machine may carry, drawn at random."""
+    """Return a random load within the range that a machine may carry."""
     mass = random.uniform(*machine.loads)
     center = machine.place * random.uniform(-1.0, 1.0, 3)
     inertia = mass * (0.3 * machine.place) ** 2 * np.eye(3)

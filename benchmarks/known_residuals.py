@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What identification leaves of the efforts in simulated recordings, beside their noise."""
+"""Residual efforts of identified models on simulated recordings, relative to the noise."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MODELS = ('identified', 'least_squares', 'urdf')
 
 
 def residuals(simulated: Simulated, seed: int) -> Row:
-    """Return residuals on the held-out end of a run over the noise of its efforts, shape (n,).
+    """Return rms residuals on a run's held-out end over the noise of its efforts, shape (n,).
 
-    Efforts are as recorded: no average hides their noise.
+    Efforts are not filtered, so that all their noise counts.
     """
     recording = simulated.empty(seed)
     (motion,) = motions(replay_run(simulated.described, recording.run()))
@@ -34,7 +34,7 @@ def residuals(simulated: Simulated, seed: int) -> Row:
 
 
 def residual_lines(rows: Sequence[Row]) -> Lines:
-    """Return what runs of a machine amount to."""
+    """Return lines that summarize the runs of a machine."""
     identified, plain, before = (np.array([row[name] for row in rows]) for name in MODELS)
     held = (identified <= 1.5).all(axis=1)
     return [

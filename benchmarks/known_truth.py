@@ -1,14 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings whose truth is known, and how near to it the analysis of bags comes.
+"""Accuracy of the analysis of bags on simulated recordings with known ground truth.
 
 python -m benchmarks.known_truth --runs 36 --rows known_truth.jsonl
 
-Each run simulates a stacker-reclaimer, a UR5 and a Panda that are not as described: heavier
-links, other friction, offsets of the measured efforts. They move without load, then with one that
-changes half way; positions are rounded, and noise is on all. For vibrations a link of theirs
-bends, and less than described. Tables say how far accelerations, payloads, identified efforts
-and vibrations are from the truth, and how often an interval holds it.
+Each run simulates a stacker-reclaimer, a UR5 and a Panda that differ from their descriptions:
+heavier links, other friction, offsets of the measured efforts. They move without load, then with
+a load that changes half-way; positions are quantized, and all signals noisy. For vibrations, they
+have a flexible link with other stiffness and damping than described. Tables show the errors of
+accelerations, payloads, identified efforts and vibrations, and the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from benchmarks.known_vibrations import Elastic, vibration_lines, vibrations
 
 
 class Part(NamedTuple):
-    """A part of the campaign: what makes a machine, what a run finds, what runs amount to."""
+    """A part of the campaign: functions that make a machine, do a run and summarize the runs."""
 
     machine: Callable[[str], Any]
     run: Callable[[Any, int], Row]
@@ -55,19 +55,19 @@ PARTS = {
 def measured(
     parts: Sequence[str], machine: str, seeds: Sequence[int], rows: Path | None = None
 ) -> list[Row]:
-    """Return the rows of some parts, those that a file has already as they are there.
+    """Return the rows of some parts, read from a file if it has them already.
 
     Args:
-        parts: of `PARTS`.
-        machine: of `MACHINES`.
+        parts: names in `PARTS`.
+        machine: name in `MACHINES`.
         seeds: one for each run.
-        rows: file of one row a line, to which new ones are added.
+        rows: JSON Lines file, to which new rows are appended.
     """
     known: dict[tuple[str, str, int], Row] = {}
     for line in rows.read_text().splitlines() if rows and rows.exists() else ():
         row = json.loads(line)
         known[row['part'], row['machine'], row['seed']] = row
-    # Parts that have the same machine share its recordings.
+    # Parts with the same machine share its recordings.
     made: dict[Callable[[str], Any], Any] = {}
     found = []
     for seed in seeds:
@@ -87,7 +87,7 @@ def measured(
 
 
 def table(part: str, rows: Sequence[Row]) -> str:
-    """Return what the rows of a part amount to, a column for each machine."""
+    """Return a table that summarizes the rows of a part, with a column for each machine."""
     columns = {}
     for name in MACHINES:
         own = [row for row in rows if row['part'] == part and row['machine'] == name]
@@ -106,12 +106,12 @@ def table(part: str, rows: Sequence[Row]) -> str:
 def main() -> None:
     """Run the campaign and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--runs', type=int, default=36, help='of each machine')
-    parser.add_argument('--seed', type=int, default=0, help='of the first run')
+    parser.add_argument('--runs', type=int, default=36, help='runs of each machine')
+    parser.add_argument('--seed', type=int, default=0, help='seed of the first run')
     parser.add_argument('--machine', choices=list(MACHINES), action='append')
     parser.add_argument('--only', choices=list(PARTS), action='append', help='parts to run')
     parser.add_argument(
-        '--rows', type=Path, metavar='FILE', help='keeps every run, and is gone on from'
+        '--rows', type=Path, metavar='FILE', help='stores every run; an existing file is resumed'
     )
     given = parser.parse_args()
     parts = [name for name in PARTS if not given.only or name in given.only]

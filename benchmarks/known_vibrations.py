@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Vibrations that recordings of machines with an elastic link show, beside the true ones."""
+"""Accuracy of vibrations identified from simulated recordings of machines with a flexible link."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kron_dynamics.bag.vibration.modal_content import modal_content
 from kron_dynamics.bag.vibration.modal_results import ModalContent
 from kron_dynamics.bag.vibration.predicted_modes import predicted_modes
 
-# What the description has wrong: 15 % of the stiffness, half of the damping.
+# Errors of the description: 85 % of the true stiffness; damping ratio, half of the true one.
 STIFFNESS, DAMPING = 0.85, 0.01
 
 
 class Elastic:
-    """A machine with a link that bends, its description, and its twin that does not bend."""
+    """A machine with a flexible link, its description, and its twin with rigid links."""
 
     def __init__(self, name: str) -> None:
         """Load them."""
@@ -35,12 +35,12 @@ class Elastic:
         self.sources = ('measured',) * self.real.model.joint_count
 
     def content(self, robot: kd.Robot, seed: int, *, tip: bool = True) -> ModalContent:
-        """Return what a record of a robot shows of the described vibrations.
+        """Return the modal content that is identified in a recording of a robot.
 
         Args:
-            robot: what moves.
-            seed: of its motion and noise.
-            tip: whether there is an accelerometer.
+            robot: the robot that moves.
+            seed: seed of its motion and noise.
+            tip: whether there is an accelerometer at the tip.
         """
         truth = moved(self.machine, robot, self.machine.duration, seed)
         run = recorded(self.machine, truth, seed, tip=tip)
@@ -48,9 +48,9 @@ class Elastic:
 
 
 def vibrations(elastic: Elastic, seed: int) -> Row:
-    """Return the modes that a run shows, with the true ones, and those of its twin, in Hz.
+    """Return the modes identified in a run, the true ones, and those found in its twin, in Hz.
 
-    The twin is looked at with an accelerometer and without, in turn.
+    The twin is recorded alternately with and without an accelerometer.
     """
     content = elastic.content(elastic.real, seed)
     true, described = (
@@ -65,7 +65,7 @@ def vibrations(elastic: Elastic, seed: int) -> Row:
                 'verdict': mode.verdict,
                 'channels': list(mode.channels),
                 'predicted': mode.predicted_frequency,
-                # Both are means over the poses of the windows, as the predictions are.
+                # Predictions are means over the poses of the windows, so scale them.
                 'true': float(mode.predicted_frequency * true.omega[k] / described.omega[k]),
                 'frequency': mode.frequency,
                 'half': mode.frequency_interval,
@@ -85,7 +85,7 @@ def vibrations(elastic: Elastic, seed: int) -> Row:
 
 
 def _updated(elastic: Elastic, content: ModalContent) -> list[float]:
-    """Frequencies by the updated description over those identified, of modes that were seen."""
+    """Return frequencies of the updated description over identified ones, of detected modes."""
     if not any(mode.seen for mode in content.modes):
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def _updated(elastic: Elastic, content: ModalContent) -> list[float]:
 
 
 def vibration_lines(rows: Sequence[Row]) -> Lines:
-    """Return what runs of a machine amount to."""
+    """Return lines that summarize the runs of a machine."""
     modes = [mode for row in rows for mode in row['modes']]
     seen = [mode for mode in modes if mode['verdict'] == 'seen']
     twins = [verdict for row in rows for verdict in row['twin']]

@@ -21,13 +21,13 @@ def one_rigid(robot: str, rounds: int) -> Outcome:
 
 
 def one_flexible(rounds: int) -> Outcome:
-    """The same with two boom modes, one call: what is required is its time."""
+    """The same for the stacker with two boom modes, one call; the requirement is its time."""
     with pinned():
         return Outcome(alone(_checked(), rounds))
 
 
 def batch_flexible(rounds: int) -> Outcome:
-    """A batch, its time for each state."""
+    """A batch; time per state."""
     task = _linearization(ours.robot('boom'), COUNT)
     with pinned():
         times = alone(task, batch_rounds(rounds))
@@ -35,7 +35,7 @@ def batch_flexible(rounds: int) -> Outcome:
 
 
 def _checked() -> PythonTask:
-    """The call, after the joints' rows without bending were seen to be the rigid robot's."""
+    """Return the call; first check that without bending its joint rows equal the rigid robot's."""
     flexible, rigid = ours.robot('boom'), ours.robot('stacker')
     joints = slice(rigid.n)
     s = state(flexible.n)

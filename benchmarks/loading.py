@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the text of a URDF to a model, without kernels: how it grows with the links."""
+"""Time from URDF text to a model, without kernels, as a function of the number of links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINKS = (1_000, 2_500, 5_000, 10_000)
 
 @functools.cache
 def _times(rounds: int) -> tuple[tuple[float, ...], ...]:
-    """Processor times of all numbers of links, s: one tuple a round."""
+    """Return the processor times for all numbers of links, s, one tuple per round."""
     texts = [chain_urdf(count) for count in LINKS]
     load_model(texts[0])
     with pinned():
@@ -32,10 +32,10 @@ def _seconds(text: str) -> float:
 
 
 def slope(rounds: int) -> Outcome:
-    """Fit every round by itself."""
+    """Return the exponent of the growth, fitted in every round."""
     return Outcome(Spread.of([fitted_slope(LINKS, row) for row in _times(rounds)]))
 
 
 def longest(rounds: int) -> Outcome:
-    """Return the time that the longest chain takes."""
+    """Return the time for the longest chain."""
     return Outcome(Spread.of([row[-1] for row in _times(rounds)]))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers were measured on and with."""
+"""Description of the machine and the software that the measurements were made with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _processor() -> str:
     named = dict(line.split(':', 1) for line in reversed(lines) if ':' in line)
     named = {key.strip(): value.strip() for key, value in named.items()}
     name = named.get('model name', platform.machine())
-    # Virtual machines often give a family's name only; the numbers tell the generation.
+    # Virtual machines often report only the name of the processor family, so add the numbers.
     numbers = (f'{key} {named[key]}' for key in ('cpu family', 'model') if key in named)
     vectors = 'AVX-512' if 'avx512f' in named.get('flags', '') else 'no AVX-512'
     return f'{name} ({", ".join((*numbers, vectors))})'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""MuJoCo from Python: the least calls that give what ours give."""
+"""MuJoCo from Python: the fewest calls that compute the same quantities as ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ mj_kinematics(model, data)
 mj_comPos(model, data)
 mj_comVel(model, data)
 mj_rne(model, data, 1, tau)"""
-# mj_rne gives c + g together: c comes from a second model without gravity and the same data.
+# mj_rne computes c + g. To separate c, it is called again with a model without gravity.
 _REST = """\
 data.qvel = v
 mj_comVel(model, data)
@@ -51,7 +51,7 @@ _STEPS = {
 {_REST}
 mj_jacDot(model, data, D_t, D_r, origin, body)
 dot(D, v, Dv)""",
-    # With qacc zero a body's acceleration is dJ/dt qd; it comes rotational first.
+    # With qacc = 0 a body's acceleration is dJ/dt qd; its rotational part comes first.
     'mj_rnePostConstraint': f"""\
 {_MASS}
 {_REST}
@@ -68,15 +68,15 @@ _RESULTS = {
 def model(name: str) -> Any:
     """Return MuJoCo's model of a robot.
 
-    No damping, friction or armature of MuJoCo's own enters the calls.
+    The measured calls do not include MuJoCo's damping, friction and armature.
     """
     return built(description(name))
 
 
 def built(robot: Description) -> Any:
-    """Return a model of a description, from its URDF text without what is drawn.
+    """Return a model of a description, from its URDF text without visual and collision elements.
 
-    Links fixed to others become one body, as in all peers.
+    Fixed links are lumped into one body, as by all peers.
     """
     if mujoco is None:
         raise MeasurementError('mujoco is not installed')
@@ -91,7 +91,7 @@ def built(robot: Description) -> Any:
 
 
 def _task(name: str, label: str, statement: str, results: str) -> PythonTask:
-    """Make a task; words of its statement that are nothing of ours are functions of the module."""
+    """Return a task; names in its statement that are not ours are functions of MuJoCo's module."""
     robot = model(name)
     n, s, data = robot.nv, state(robot.nv), mujoco.MjData(robot)
     weightless = copy.copy(robot)
@@ -118,12 +118,12 @@ def tau(name: str) -> PythonTask:
 
 
 def mass(name: str) -> PythonTask:
-    """Return the mass matrix, dense as ours."""
+    """Return the mass matrix, converted to a dense one like ours."""
     return _task(name, NAME, _MASS, '[M]')
 
 
 def steps(name: str) -> list[PythonTask]:
-    """Return the control step of a robot whose last body is the tip, by two ways to dJ/dt qd."""
+    """Return the control step, with two variants of dJ/dt qd; the last body must be the tip."""
     return [
         _task(name, f'{NAME}, {label}', statement, _RESULTS[label])
         for label, statement in _STEPS.items()

@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulation beside MuJoCo, both with the fewest steps that are accurate enough: target 9.
+"""Simulation against MuJoCo, both with the fewest steps that are accurate enough: target 9.
 
-Robots fall freely from one state: no friction, no limits, no contacts. A reference comes from an
-integrator of eighth order with a tight tolerance.
+Robots fall freely from one state, without friction, limits and contacts. The reference solution
+is from an eighth-order integrator with a tight tolerance.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from benchmarks.rows import Outcome
 from kron_dynamics.simulation import Plant
 from kron_dynamics.typing import FloatArray
 
-DURATIONS = {'stacker': 5.0, 'ur5': 0.5, CHAIN: 0.3}  # s: until much has happened
-ACCURACY = 1e-3  # rad or m, largest of all coordinates at the end
+DURATIONS = {'stacker': 5.0, 'ur5': 0.5, CHAIN: 0.3}  # s: long enough for large motions
+ACCURACY = 1e-3  # largest error of a coordinate at the end, rad or m
 INTEGRATORS = {'rk4': 'mjINT_RK4', 'euler': 'mjINT_EULER', 'implicit': 'mjINT_IMPLICITFAST'}
 
-# Runs from the start and returns q at the end, for a number of steps.
+# Simulates with a number of steps and returns the final q.
 Run = Callable[[int], FloatArray]
 
 
 class Fall(NamedTuple):
-    """A robot without friction and limits: how long, from where and to where it falls."""
+    """Free fall of a robot without friction and limits: duration, initial and final state."""
 
     text: str
     robot: kd.Robot

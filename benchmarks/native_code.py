@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""C compiled for a measurement, and functions timed in a loop in C."""
+"""Compilation of C code for measurements, and timing of functions in a C loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LoopTask:
     def __init__(
         self, name: str, address: int, inputs: Sequence[FloatArray], *outs: FloatArray
     ) -> None:
-        """Refer to a function by its address, called for one state."""
+        """Refer to a function by its address; it is called for one state."""
         self.name = name
         self._address = ctypes.c_void_p(address)
         self._inputs, self._outs = list(inputs), outs
@@ -51,11 +51,11 @@ class LoopTask:
 
 
 def compile_c(source: Path, *options: str) -> Path:
-    """Compile a C file into a shared library beside it, or in a folder of its own.
+    """Compile a C file into a shared library in the same folder.
 
     Args:
         source: the file.
-        options: beside those that everybody gets.
+        options: options besides the common ones of all measurements.
 
     Raises:
         MeasurementError: there is no compiler, or it failed.
@@ -73,7 +73,7 @@ def compile_c(source: Path, *options: str) -> Path:
 
 @functools.cache
 def folder() -> Path:
-    """Return a folder that lives as long as this process."""
+    """Return a temporary folder for the lifetime of this process."""
     made = tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_')
     atexit.register(made.cleanup)
     return Path(made.name)

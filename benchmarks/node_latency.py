@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a joint state to its command: dynamics_node beside a bare node, both running, in turn.
+"""Latency from a joint state to its command: dynamics_node against a bare node, in turns.
 
 Usage: python -m benchmarks.node_latency (bare | dynamics URDF PARAMETERS)
 
-Each runs until its standard input ends. The bare node subscribes to the same messages and
-publishes the same message for every state, with numbers that it has at hand.
+Each node runs until its standard input is closed. The bare node subscribes to the same messages
+and publishes a message of the same type for every state, with constant numbers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FILES = ('urdf/stacker_reclaimer.urdf', 'config/stacker_reclaimer.yaml')
 _JOINTS = ('travel', 'slew', 'luff')
 _POSITION = (100.0, 0.1, 0.05)
 _NODES = ('dynamics', 'bare')
-_SECONDS = 12.0  # of each rate
-_PATIENCE = 60.0
+_SECONDS = 12.0  # duration of the measurement at each rate
+_PATIENCE = 60.0  # s until a node counts as not started
 _LOST = 0.1  # s until a state counts as unanswered
 
 
 def latency(rate: float, quantile: float, rounds: int) -> Outcome:
-    """Quantile of the latency of dynamics_node over that of the bare node."""
+    """Quantile of the latency of dynamics_node over the same quantile of the bare node."""
     times = _latencies(rate, min(_SECONDS, float(rounds)))
     ours, bare = (float(np.nanquantile(row, quantile)) for row in times)
     parts = np.array_split(times, 6, axis=1)
@@ -48,7 +48,7 @@ def latency(rate: float, quantile: float, rounds: int) -> Outcome:
 
 @functools.cache
 def _latencies(rate: float, seconds: float) -> np.ndarray:
-    """Seconds from a state to its command, (nodes, states); NaN where it never came."""
+    """Return the times from a state to its command, s, (nodes, states); NaN for lost ones."""
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.qos import qos_profile_sensor_data
@@ -96,7 +96,7 @@ def _latencies(rate: float, seconds: float) -> np.ndarray:
             wait = begin + k / rate - time.perf_counter()
             if wait > 0.0:
                 time.sleep(wait)
-            # In turn, so that neither is always behind the other.
+            # The order alternates, so that neither node always comes second.
             order = _NODES if k % 2 else _NODES[::-1]
             told = {name: ask(name, _LOST) for name in order}
             rows.append([told[name] for name in _NODES])
@@ -162,7 +162,7 @@ def _make(kind: str, files: Sequence[str]) -> Any:
 
 
 def main() -> None:
-    """Run one of the two nodes until the one who measures is gone."""
+    """Run one of the two nodes until the measuring process closes its standard input."""
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
 

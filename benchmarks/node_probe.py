@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a fresh process takes until it hears its own first command; `start_up` runs it.
+"""Time of a fresh node process until it receives its own first command; run by `start_up`.
 
 Usage: python -m benchmarks.node_probe (bare | dynamics URDF PARAMETERS JOINT...)
 
-Prints the processor time, s, of all its threads since it began.
+Prints the processor time of all its threads since its start, s.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PATIENCE = 60.0
 
 
 def main() -> None:
-    """Start a node, spin until its command is heard, print the time and end at once."""
+    """Start a node, spin until its command is received, print the time and exit at once."""
     node, step = _bare() if sys.argv[1] == 'bare' else _dynamics(*sys.argv[2:4], sys.argv[4:])
     heard: list[Any] = []
     node.create_subscription(Float64MultiArray, '~/commands', heard.append, 1)
@@ -37,7 +37,7 @@ def main() -> None:
         step()
         executor.spin_once(timeout_sec=0.01)
     print(time.process_time(), flush=True)
-    os._exit(0)  # how long it takes to end is no part of this
+    os._exit(0)  # the shutdown is not measured
 
 
 def _bare() -> tuple[Any, Callable[[], None]]:
@@ -48,9 +48,9 @@ def _bare() -> tuple[Any, Callable[[], None]]:
 
 
 def _dynamics(urdf: str, parameters: str, joints: Sequence[str]) -> tuple[Any, Callable[[], None]]:
-    """A node that is configured, gets states, and is active as soon as it can be.
+    """Return a node that is configured, receives states and is activated as soon as possible.
 
-    The garbage collector rests as in the node's own process, and the first line of the log is
+    The garbage collector is off as in the node's own process, and the first line of the log is
     prepared: see `kron_dynamics.ros.start` and `main`.
     """
     gc.disable()

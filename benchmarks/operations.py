@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much arithmetic every kernel does: target 9, which requires nothing."""
+"""Number of arithmetic operations of every kernel; for information, without a target."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from benchmarks.robots import CHAIN, ROBOTS, description
 
 
 def operation_counts() -> dict[str, dict[str, int]]:
-    """Return operations a state by robot and kernel.
+    """Return operations per state by robot and kernel.
 
-    Of the chain, those kernels that other measurements have needed.
+    For the chain, only kernels that other measurements have compiled are included.
     """
     counts = {}
     for name in (*ROBOTS, CHAIN):

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Our side: calls as a control loop makes them, with the kernel fetched and arrays ready."""
+"""Our side: calls as in a control loop, with the kernel loaded and arrays preallocated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.timing import CLOCK, PythonTask
 
 
 def robot(name: str, threads: int = 1) -> kd.Robot:
-    """Return a robot by name, loaded once; `boom` is the stacker with two modes of its boom."""
+    """Return a robot by name, cached; `boom` is the stacker with two modes of its boom."""
     return _loaded(name, threads)
 
 
@@ -38,7 +38,7 @@ def tau(name: str, count: int | None = None, threads: int = 1) -> PythonTask:
 
 
 def mass(name: str, count: int | None = None) -> PythonTask:
-    """Return the mass matrix of a state, or of `count` states of which the last is compared."""
+    """Return the mass matrix of a state, or of `count` states, the last of which is compared."""
     bound, q = robot(name).mass_matrix, state(robot(name).n, count).q
     out = np.empty((*q.shape, q.shape[-1]))
     results = '[out]' if count is None else '[out[-1]]'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio in C++: its functions in a loop there, and tensors that its Python module lacks."""
+"""Pinocchio in C++: its functions in a C++ loop, and tensors that its Python module lacks."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from benchmarks.timing import MeasurementError
 from kron_dynamics.typing import FloatArray
 
 NAME = 'Pinocchio C++'
-# Sequences of calls for a control step.
+# Variants of the control step as sequences of calls.
 STEPS = ('step_nle', 'step_rnea', 'step_difference', 'step_all')
 _SOURCE = ROOT / 'benchmarks' / 'native' / 'pinocchio_functions.cpp'
 _FLAGS = (
     *('-std=c++17', '-O3', '-march=native', '-DNDEBUG'),
-    # What Pinocchio's own CMake files define for who uses it.
+    # Definitions from Pinocchio's CMake files for its users.
     *('-DBOOST_MPL_LIMIT_LIST_SIZE=30', '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30'),
     *('-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_FUSION_INVOKE_MAX_ARITY=12'),
 )
 
 
 class Program:
-    """Our C++ program beside this process, for one robot; close it with `with`."""
+    """Our C++ program for one robot, run as a subprocess; a context manager that ends it."""
 
     def __init__(self, robot: str) -> None:
-        """Start it; compile it the first time.
+        """Start the program; compile it the first time.
 
         Raises:
             MeasurementError: there is no compiler, or headers are missing.
@@ -57,7 +57,7 @@ class Program:
         self._process.communicate(timeout=60)
 
     def ask(self, command: str) -> list[float]:
-        """Send a line and return the numbers of the answer."""
+        """Send a command and return the numbers of the response."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin and stdout
         stdin.write(command + '\n')
@@ -66,7 +66,7 @@ class Program:
 
 
 class CppTask:
-    """A function called in a loop inside the program: no crossing from Python is timed."""
+    """A function timed in a loop inside the program, without the overhead of a Python call."""
 
     def __init__(self, program: Program, function: str) -> None:
         """Refer to a function of the program."""
@@ -84,10 +84,10 @@ class CppTask:
 
 
 class StepTask(CppTask):
-    """M, c, g, J and dJ/dt qd by one of several sequences of calls."""
+    """M, c, g, J and dJ/dt qd by one of the sequences of calls in `STEPS`."""
 
     def __init__(self, program: Program, function: str, n: int) -> None:
-        """Refer to a sequence of the program for n coordinates."""
+        """Refer to a sequence of the program, for a robot with n coordinates."""
         super().__init__(program, function)
         self._shapes = ((n, n), (n,), (n,), (6, n), (6,))
 
@@ -108,7 +108,7 @@ class SymbolsTask(CppTask):
         self._n = n
 
     def values(self) -> list[FloatArray]:
-        """Return Gamma[i, j, k]: tau is quadratic in the rates, the tensor twice its symbols."""
+        """Return Gamma[i, j, k], half the second derivatives of tau with respect to the rates."""
         (tensor,) = super().values()
         return [tensor.reshape(3 * (self._n,), order='F') / 2]
 
@@ -143,7 +143,7 @@ def _include(package: str, folder: str) -> Path:
         if 'include' in file.parts:
             above = Path(*file.parts[: file.parts.index('include') + 1])
             return Path(str(importlib.metadata.distribution(package).locate_file(above))) / folder
-    # A wheel without headers of its own takes them from the one below it.
+    # The wheel `pin` has no headers of its own; they are in a wheel that it depends on.
     if package == 'pin':
         return _include('libpinocchio', folder)
     raise MeasurementError(f'{package} has no headers')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio from Python: the quickest calls of its module that give what ours give."""
+"""Pinocchio from Python: the fastest calls that compute the same quantities as ours."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from kron_dynamics.typing import FloatArray
 
 NAME = 'Pinocchio'
 
-# c and g come apart by a second model without gravity, or by a subtraction; crba in world axes
-# leaves the Jacobians behind, computeAllTerms everything but accelerations. Which sequence is the
-# quickest depends on the robot.
+# c and g are separated by a second model without gravity, or by a subtraction. crba in world axes
+# also computes the Jacobians, computeAllTerms everything but accelerations. Which sequence is
+# fastest depends on the robot.
 _ACCELERATION = """\
 forwardKinematics(model, data, q, v, zero)
 a = getFrameClassicalAcceleration(model, data, frame, LOCAL_WORLD_ALIGNED)"""
@@ -81,7 +81,7 @@ def _names(name: str) -> dict[str, Any]:
 
 
 def _task(name: str, label: str, statement: str, results: str, **more: Any) -> PythonTask:
-    """Make a task; words of its statement that are nothing of ours are functions of the module."""
+    """Return a task; names in its statement that are not ours are functions of Pinocchio."""
     words = set(re.findall(r'[A-Za-z]\w*', statement))
     names = {key: value for key, value in _names(name).items() if key in words} | more
     names |= {word: getattr(pin, word) for word in words - set(names) if hasattr(pin, word)}
@@ -101,7 +101,7 @@ def tau(name: str) -> PythonTask:
 
 
 def mass(name: str) -> list[PythonTask]:
-    """Return the mass matrix, by both conventions of the algorithm."""
+    """Return the mass matrix, by both conventions (local and world) of the algorithm."""
     return [
         _task(name, f'{NAME}, crba {axes} axes', f'M = crba(model, data, q{argument})', '[M]')
         for axes, argument in (('local', ''), ('world', ', WORLD'))
@@ -109,19 +109,19 @@ def mass(name: str) -> list[PythonTask]:
 
 
 def symbols(name: str) -> PythonTask:
-    """Return all Christoffel symbols: the Coriolis matrix is linear in the rates."""
+    """Return all Christoffel symbols: the Coriolis matrices of n unit velocities."""
     call = 'matrices = [computeCoriolisMatrix(model, data, q, unit) for unit in units]'
     return _task(name, NAME, call, '[np.stack(matrices, axis=-1)]', np=np)
 
 
 def derivatives(name: str) -> PythonTask:
-    """Return M, the derivatives of inverse dynamics by rates and coordinates, and tau."""
+    """Return M, the derivatives of tau with respect to rates and coordinates, and tau."""
     call = 'K, D, M = computeRNEADerivatives(model, data, q, v, a)'
     return _task(name, NAME, call, '[M, D, K, data.tau]')
 
 
 def effort_rate(name: str, jerks: FloatArray) -> PythonTask:
-    """Return d(tau)/dt: the derivatives of inverse dynamics along a motion with these jerks."""
+    """Return d(tau)/dt for some jerks, from the derivatives of inverse dynamics."""
     call = 'K, D, M = computeRNEADerivatives(model, data, q, v, a)\nrate = M @ j + D @ a + K @ v'
     return _task(name, f'{NAME}, derivatives and products', call, '[rate]', j=jerks)
 
@@ -137,7 +137,7 @@ def steps(name: str) -> list[PythonTask]:
 def batch_tau(name: str, count: int, threads: int) -> PythonTask:
     """Return inverse dynamics of a batch in Pinocchio's own parallel call."""
     built, s = model(name), state(model(name).nv, count)
-    # States as columns of column-major arrays: no copy is made.
+    # States are columns of column-major arrays, so that no copy is made.
     out = np.empty((count, built.nv)).T
     return _task(
         name,
@@ -155,7 +155,7 @@ def batch_tau(name: str, count: int, threads: int) -> PythonTask:
 
 
 def batch_of(task: PythonTask, name: str, count: int) -> PythonTask:
-    """Return a task of one state in a Python loop over a batch: there is no parallel call."""
+    """Return a task of one state in a Python loop over a batch, where no batch call exists."""
     s = state(model(name).nv, count)
     body = task.statement.replace('\n', '\n    ')
     statement = f'for q, v in zip(rows, rates):\n    {body}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The measured rows as lines for the terminal and as docs/benchmarks.md."""
+"""Output of the measured rows, as lines for the terminal and as docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def value_text(row: Row, outcome: Outcome) -> str:
 
 
 def required_text(row: Row) -> str:
-    """Return what is required of a row; nothing for one that informs."""
+    """Return the requirement of a row; empty for an informative one."""
     if row.at_least is not None:
         return f'at least {_number(row, row.at_least)}'
     if row.at_most is not None:
@@ -42,7 +42,7 @@ def required_text(row: Row) -> str:
 
 
 def line(result: Result) -> str:
-    """Return a row for the terminal."""
+    """Return the line of a row for the terminal."""
     row, outcome = result
     verdict = mark(row, outcome) or '-'
     if isinstance(outcome, str):
@@ -56,7 +56,7 @@ def line(result: Result) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return how many required rows pass, are short and were not measured."""
+    """Return how many rows with a requirement pass, fall short and were not measured."""
     marks = [mark(row, outcome) for row, outcome in results if row.required]
     counts = (f'{marks.count(name)} {name}' for name in ('pass', 'short', 'not measured'))
     return f'{len(marks)} required rows: {", ".join(counts)}'
@@ -67,12 +67,12 @@ def markdown(
     results: Sequence[Result],
     operations: Mapping[str, Mapping[str, int]] | str,
 ) -> str:
-    """Return docs/benchmarks.md.
+    """Return the text of docs/benchmarks.md.
 
     Args:
-        facts: about the machine.
-        results: all rows.
-        operations: by robot and kernel, or why there are none.
+        facts: facts about the machine.
+        results: results of all rows.
+        operations: number of operations by robot and kernel, or the reason of a failure.
     """
     parts = [HEAD.strip(), '', *(f'- {name}: {fact}' for name, fact in facts.items())]
     parts += ['', f'**{summary(results)}.**']
@@ -134,7 +134,7 @@ def _number(row: Row, value: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """Three digits, more only before the point; no zeros that say nothing."""
+    """Return a number with three significant digits, without trailing zeros."""
     decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     text = f'{value:.{decimals}f}'
     return text.rstrip('0').rstrip('.') if '.' in text else text

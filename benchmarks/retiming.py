@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time-optimal retiming of random paths, beside toppra and beside a dense search: target 12."""
+"""Time-optimal retiming of random paths, against toppra and a dense optimization: target 12."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REPEATS = 5
 
 
 def time_of_plan(rated: bool, name: str, rounds: int) -> Outcome:
-    """Whole calls, with limits of effort rates or without; the spread is over the plans."""
+    """Time of a whole call, with or without effort rate limits; the spread is over the plans."""
     robot = ours.robot(name)
     limits, spent = effort_rate_limits(name, robot) if rated else None, []
     with pinned():
@@ -43,7 +43,7 @@ def time_of_plan(rated: bool, name: str, rounds: int) -> Outcome:
 
 
 def longer_than_bound(name: str, _rounds: int) -> Outcome:
-    """How much longer motions with effort rate limits take than a dense search finds, %."""
+    """Excess duration of motions with effort rate limits over a dense optimization, %."""
     robot = ours.robot(name)
     limits, excess = effort_rate_limits(name, robot), []
     for found in _retimed(name, True):
@@ -55,7 +55,7 @@ def longer_than_bound(name: str, _rounds: int) -> Outcome:
 
 
 def longer_than_toppra(name: str, _rounds: int) -> Outcome:
-    """How much longer motions without effort rate limits take than toppra's, %.
+    """Excess duration of motions without effort rate limits over toppra's, %.
 
     Raises:
         MeasurementError: there is no toppra.
@@ -67,9 +67,9 @@ def longest_beside_toppra(between: bool, name: str, _rounds: int) -> Outcome:
     """Return the greatest of these excesses, %.
 
     Args:
-        between: whether toppra is to keep limits between its grid points.
-        name: of the robot.
-        _rounds: all plans are compared once.
+        between: whether toppra has to keep limits between its grid points.
+        name: name of the robot.
+        _rounds: not used; all plans are compared once.
 
     Raises:
         MeasurementError: there is no toppra.
@@ -79,7 +79,7 @@ def longest_beside_toppra(between: bool, name: str, _rounds: int) -> Outcome:
 
 
 def most_used_by_toppra(name: str, _rounds: int) -> Outcome:
-    """The greatest share of an effort limit in the motions of toppra, %.
+    """The largest share of an effort limit used by toppra's motions, %.
 
     Raises:
         MeasurementError: there is no toppra.
@@ -91,7 +91,7 @@ def most_used_by_toppra(name: str, _rounds: int) -> Outcome:
 
 
 def most_used(name: str, _rounds: int) -> Outcome:
-    """The greatest share of an effort or effort rate limit in samples 1 ms apart, %."""
+    """The largest share of an effort or effort rate limit in samples 1 ms apart, %."""
     robot, shares = ours.robot(name), []
     limits = effort_rate_limits(name, robot)
     for found in _retimed(name, True):
@@ -127,9 +127,9 @@ def _excess(name: str, between: bool) -> list[float]:
 
 @functools.cache
 def _toppra(name: str, seed: int, between: bool) -> tuple[float, float]:
-    """Duration, s, and greatest share of an effort limit of toppra's motion.
+    """Return the duration, s, and the largest share of an effort limit, of toppra's motion.
 
-    Along the same spline with the same limits, at its own choice of grid points.
+    It follows the same spline with the same limits, on toppra's own grid points.
     """
     robot, points = ours.robot(name), _plans(name)[seed]
     model = robot.model

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How quick a motion along a path could be: a dense search by a sequence of linear programs.
+"""Shortest duration of a motion along a path, by sequential linear programming on a dense grid.
 
-Written for comparison alone: values of the squared rate at the ends of many small intervals,
-efforts in their middles, effort rates as differences of these over the time between them. Nothing
-is asked of a motion between these places.
+For comparison only. Unknowns are the squared path rates at the ends of many small intervals;
+constraints are on efforts at their midpoints, and on effort rates as differences of these over the
+time between. No constraints hold between these points.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def quickest_duration(
     effort_rate_limit: FloatArray,
     divisions: int,
 ) -> float:
-    """Return the shortest time, s, in which the path of a motion from rest to rest can be passed.
+    """Return the shortest duration, s, of a motion from rest to rest along a path.
 
     Args:
         robot: the machine, with its velocity limits.
-        motion: keeps all limits: the search begins with its own timing.
+        motion: motion along the path within all limits; its timing is the initial guess.
         effort_limit: shape (n,).
         effort_rate_limit: shape (n,), inf for none.
-        divisions: of each piece of the motion.
+        divisions: number of intervals in each piece of the motion.
     """
     problem = _Problem(robot, motion, effort_limit, effort_rate_limit, divisions)
     x, step = np.ones(problem.h.size + 1), _FIRST_STEP
@@ -51,7 +51,7 @@ def quickest_duration(
 
 
 class _Problem:
-    """Rows in the N + 1 values of x at the ends of N intervals."""
+    """Constraints on x, the N + 1 squared path rates at the ends of N intervals."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class _Problem:
         self._effort_bounds = np.concatenate(
             [effort_limit[j] - sign * weight[:, j] for j in range(robot.n) for sign in (1.0, -1.0)]
         )
-        # Differences of efforts, with those of both rests.
+        # Differences of efforts, including the changes from and to the efforts at rest.
         difference = csr_array(np.eye(count + 1, count) - np.eye(count + 1, count, -1))
         limited = np.flatnonzero(np.isfinite(effort_rate_limit))
         self._rate_rows = [difference @ effort[j] / effort_rate_limit[j] for j in limited]
@@ -102,7 +102,7 @@ class _Problem:
             self._most = np.square(robot.model.velocity_limit / np.abs(rates)).min(axis=1)
 
     def times(self, x: FloatArray) -> tuple[FloatArray, csr_array]:
-        """Return the times that the intervals take, s, and their derivative."""
+        """Return the durations of the intervals, s, and their derivative with respect to x."""
         root = np.sqrt(x)
         both = root[:-1] + root[1:]
         slopes = -self.h / both**2
@@ -117,13 +117,13 @@ class _Problem:
         return 2.0 * self.h / both, derivative
 
     def improved(self, x: FloatArray, step: float) -> FloatArray | None:
-        """Return the best x no farther than a share of x; None where there is none."""
+        """Return the best x within a trust region, a share of x; None if there is none."""
         times, derivative = self.times(x)
         rows, bounds = [self._effort_rows], [self._effort_bounds]
         if self._rate_rows:
             count = self.h.size
             mean = csr_array(0.5 * (np.eye(count + 1, count) + np.eye(count + 1, count, -1)))
-            # Tangents of convex functions: what keeps them keeps the bounds themselves.
+            # Tangents lie below the convex durations, so the linearized bounds imply the bounds.
             allowed, changes = mean @ (times - derivative @ x), mean @ derivative
             for difference, constant in zip(self._rate_rows, self._rate_constants, strict=True):
                 for sign in (1.0, -1.0):

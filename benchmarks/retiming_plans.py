@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random paths to retime, and the limits that belong to their robots."""
+"""Random paths to retime, and the effort rate limits of their robots."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from kron_dynamics.control.reference.path_sections import sections_of_waypoints
 from kron_dynamics.typing import FloatArray
 
 PLANS = {'ur5': 20, 'panda': 20, 'stacker': 5}
-# Of the position ranges, in the middle; turns are left out.
+# Share of the position ranges, about their middle, in which waypoints are drawn; ranges of several
+# turns are reduced to one.
 _SHARE = 0.8
 
 
 def effort_rate_limits(name: str, robot: kd.Robot) -> FloatArray:
-    """Return the limits, shape (n,), N m/s or N/s.
+    """Return effort rate limits, shape (n,), N m/s or N/s.
 
-    The Panda's are those of its controller; the others reach full effort in 0.1 s, the
-    stacker-reclaimer in 2 s.
+    The Panda's are those of its controller. Full effort is reached in 0.1 s by the UR5, and in
+    2 s by the stacker-reclaimer.
     """
     if name == 'panda':
         return np.full(robot.n, 1000.0)
@@ -27,7 +28,7 @@ def effort_rate_limits(name: str, robot: kd.Robot) -> FloatArray:
 
 
 def waypoints(robot: kd.Robot, seed: int) -> FloatArray:
-    """Return 2 to 5 waypoints, shape (K, n), whose spline is within the position limits."""
+    """Return 2 to 5 waypoints, shape (K, n), whose spline stays within the position limits."""
     rng = np.random.default_rng(seed)
     model = robot.model
     lower, upper = model.position_lower.copy(), model.position_upper.copy()

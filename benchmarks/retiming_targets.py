@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of paths that are retimed within limits of efforts and their rates."""
+"""The report's rows on retiming within limits of efforts and effort rates."""
 
 from __future__ import annotations
 

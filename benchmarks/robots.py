@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The measured robots: one URDF text each, given alike to everybody who is measured."""
+"""The measured robots, one URDF text each, the same for all libraries."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kron_dynamics.typing import FloatArray
 ROOT = Path(__file__).parents[1]
 ROBOTS = ('stacker', 'ur5', 'panda')
 CHAIN = 'chain30'
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2; each has a default of its own
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2; set explicitly, as the libraries' defaults differ
 
 
 @dataclass(frozen=True)
 class Description:
-    """A robot as text, and the link whose frame the control step is about."""
+    """A robot as URDF text, and the link of the control step."""
 
     text: str
     tip: str
@@ -47,14 +47,14 @@ def description(name: str) -> Description:
     if name == 'ur5':
         return Description(_example('ur5_robot.urdf'), 'tool0')
     if name == 'panda':
-        # A mimic joint is a coordinate of its own to some and none to others.
+        # Some libraries give a mimic joint a coordinate of its own, others do not.
         return Description(without_fingers(_example('panda.urdf')), 'panda_hand')
     length = int(name.removeprefix('chain'))
     return Description(chain_urdf(length), f'link_{length}')
 
 
 def without_fingers(text: str) -> str:
-    """Return the Panda's text with both finger joints fixed: its seven arm joints remain."""
+    """Return the Panda's text with both finger joints fixed, which leaves seven arm joints."""
     root = etree.fromstring(text.encode())
     for joint in root.iter('joint'):
         if 'finger_joint' in joint.get('name', ''):
@@ -72,7 +72,7 @@ def state(n: int, count: int | None = None) -> State:
 
 
 def _example(file_name: str) -> str:
-    # The wheel of these robots has no importable module.
+    # The wheel with these robots has no importable module.
     files = importlib.metadata.files('example-robot-data') or []
     (file,) = (file for file in files if file.name == file_name)
     return Path(str(file.locate())).read_text(encoding='utf-8')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A line of the report: what is measured, what is required of it and what came out."""
+"""A row of the report: the measurement, its requirement and its outcome."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from benchmarks.timing import Comparison, Spread
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a measurement gave.
+    """Outcome of a measurement.
 
     Attributes:
-        value: what is held against the bound: a ratio, a slope, a time in s or a difference.
-        ours: our time, s, where the value is a ratio.
-        peer: the other's time, s, where the value is a ratio.
-        note: the other's name where several were tried, and the like.
+        value: value to compare with the bound: a ratio, a slope, a time in s or a difference.
+        ours: our time, s, if the value is a ratio.
+        peer: the peer's time, s, if the value is a ratio.
+        note: a note, such as the name of the fastest variant.
     """
 
     value: Spread
@@ -28,7 +28,7 @@ class Outcome:
 
     @classmethod
     def of(cls, comparison: Comparison, note: str = '') -> Outcome:
-        """Return a ratio's outcome."""
+        """Return the outcome of a comparison, a ratio."""
         return cls(comparison.ratio, comparison.ours.median, comparison.peer.median, note)
 
 
@@ -37,15 +37,16 @@ class Row:
     """A line of the report.
 
     Attributes:
-        key: names it for `--only`, such as `step/panda`.
+        key: name for `--only`, such as `step/panda`.
         target: number of the target it belongs to.
-        what: what is measured.
-        robot: of which robot.
-        measure: takes the number of rounds.
+        what: the measured quantity.
+        robot: the robot.
+        measure: function of the number of rounds.
         unit: 'x' (a ratio), 's' (a time), ' %' or '' (a plain number).
-        at_least: required; None if not.
-        at_most: required; None if not. A row with neither bound informs.
-        spread_counts: the lower end of the spread is held against `at_most`, not the median.
+        at_least: lower bound; None for none.
+        at_most: upper bound; None for none. A row with neither bound is informative.
+        spread_counts: whether the lower end of the spread instead of the median is compared with
+            `at_most`.
     """
 
     key: str
@@ -60,12 +61,12 @@ class Row:
 
     @property
     def required(self) -> bool:
-        """Whether something is required, or the row only informs."""
+        """Whether the row has a bound."""
         return self.at_least is not None or self.at_most is not None
 
 
 def mark(row: Row, outcome: Outcome | str) -> str:
-    """Return 'pass', 'short', '' for a row that informs, or 'not measured'."""
+    """Return 'pass', 'short', 'not measured', or '' for an informative row."""
     if isinstance(outcome, str):
         return 'not measured'
     if not row.required:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How times grow with the number of joints of a chain: target 7."""
+"""Growth of times with the number of joints of a chain: target 7."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from benchmarks.timing import MeasurementError, PythonTask, Spread, check_equal,
 from kron_dynamics import KronDynamicsError
 
 LENGTHS = (3, 6, 10, 15, 20, 30, 45, 60)
-FITTED_FROM = 10  # below, what does not grow with the chain weighs too much
+FITTED_FROM = 10  # shortest chain of the fit; below, constant overhead dominates
 _TASKS = {'tau': ours.tau, 'C*': ours.symbols}
 
 
 def fitted_slope(lengths: Sequence[int], times: Sequence[float]) -> float:
-    """Return the exponent of the power law nearest to the times, in logarithms."""
+    """Return the exponent of a power law, by least squares of the logarithms of the times."""
     return float(np.polyfit(np.log(lengths), np.log(times), 1)[0])
 
 
 def _times(quantity: str, rounds: int) -> list[list[float]]:
-    """Times of all lengths, s: one list a round, the lengths taken in turn.
+    """Return the times of all lengths, s, one list per round, measured in turns.
 
     Raises:
-        MeasurementError: a kernel cannot be made; it is not tried again.
+        MeasurementError: a kernel cannot be made; the failure is cached.
     """
     measured = _attempt(quantity, rounds)
     if isinstance(measured, str):
@@ -55,20 +55,20 @@ def _measure(quantity: str, rounds: int) -> list[list[float]]:
 
 
 def slope(quantity: str, rounds: int) -> Outcome:
-    """Fit every round by itself."""
+    """Return the exponent of the growth, fitted in every round."""
     start = LENGTHS.index(FITTED_FROM)
     fits = [fitted_slope(LENGTHS[start:], row[start:]) for row in _times(quantity, rounds)]
     return Outcome(Spread.of(fits))
 
 
 def time_of(quantity: str, length: int, rounds: int) -> Outcome:
-    """Return one call's time for one length."""
+    """Return the time of one call for one length."""
     column = LENGTHS.index(length)
     return Outcome(Spread.of([row[column] for row in _times(quantity, rounds)]))
 
 
 def difference(length: int, rounds: int) -> Outcome:
-    """Return the largest relative difference to Pinocchio in tau, M, C* and the control step."""
+    """Return the largest relative difference from Pinocchio in tau, M, C* and the control step."""
     name = f'chain{length}'
     pairs = (
         (ours.tau(name), pinocchio_peer.tau(name)),

@@ -1,15 +1,15 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A machine and a planner beside dynamics_node, each in a process; `services` runs them.
+"""A machine and a planner that use dynamics_node, in processes of their own; run by `services`.
 
 Usage: python -m benchmarks.service_probe machine RATE PHASES JOINT...
        python -m benchmarks.service_probe planner SERVICE STATES JOINT...
        python -m benchmarks.service_probe references POINTS PERIOD JOINT...
 
-In turn, for a second each, the planner is silent and asks without a pause, until it is told to
-stop; after its first answer it prints `ready`. Or references come, one in each PERIOD. The machine
-sends joint states all the time and prints the gaps between the commands that answer them, s: a
-line of those while the planner was silent and one of those while it asked.
+The planner alternates between a second of silence and a second of requests without a pause, until
+it is stopped; after its first response it prints `ready`. In the mode `references` it sends a
+reference every PERIOD instead. The machine sends joint states all the time, and prints the gaps
+between the resulting commands, s: a line for the times of silence and one for those of requests.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _PATIENCE = 60.0
 
 
 def asking(now: float) -> bool:
-    """Whether the planner asks at a time of the monotonic clock, which all processes share."""
+    """Return whether the planner sends requests at a time of the common monotonic clock."""
     return int(now / PHASE) % 2 == 1
 
 
 def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
-    """Send states and print the gaps between commands."""
+    """Send joint states and print the gaps between commands."""
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64MultiArray
@@ -72,7 +72,7 @@ def machine(rate: float, phases: int, joints: Sequence[str]) -> None:
 
 
 def planner(service: str, states: int, joints: Sequence[str]) -> None:
-    """Ask a service again and again, in every other phase."""
+    """Call a service continuously in every other phase."""
     from kron_dynamics_msgs import srv
 
     kind = getattr(srv, service.title().replace('_', ''))
@@ -95,7 +95,7 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
             executor.spin_once(timeout_sec=0.001)
             continue
         answer = client.call_async(kind.Request(**fields))
-        # One is lost where the server has not heard of the client yet.
+        # A request is lost if the server has not discovered the client yet.
         if not _spin(executor, answer.done, 5.0):
             client.remove_pending_request(answer)
             continue
@@ -108,7 +108,7 @@ def planner(service: str, states: int, joints: Sequence[str]) -> None:
 
 
 def references(points: int, period: float, joints: Sequence[str]) -> None:
-    """Send references of many points, all at rest where the machine is, in every other phase."""
+    """Send references of many points, all at the machine's pose, in every other phase."""
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
     node = rclpy.create_node('planner')
@@ -132,7 +132,7 @@ def references(points: int, period: float, joints: Sequence[str]) -> None:
 
 
 def _spin(executor: SingleThreadedExecutor, until: Any, patience: float = _PATIENCE) -> bool:
-    """Spin until something holds; whether it does in time."""
+    """Spin until a condition holds; return whether it does within the time limit."""
     end = time.monotonic() + patience
     while not until() and time.monotonic() < end:
         executor.spin_once(timeout_sec=0.01)

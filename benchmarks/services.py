@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the services of dynamics_node cost, and how long commands wait for them."""
+"""Cost of the services of dynamics_node, and the delay of commands caused by them."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from benchmarks.rows import Outcome
 from benchmarks.timing import MeasurementError, PythonTask, Spread, compare, pinned
 
 STATES = 1000
-POINTS = 20_000  # of a reference
+POINTS = 20_000  # points of a reference
 RATE = 200.0
 _LARGEST = 500_000  # the default of max_batch_size
-# Seconds of each measurement, half of them with a planner that asks.
+# Phases, of 1 s each, of a measurement; the planner sends requests in every other one.
 _PHASES = 8
 _PERIOD = 1.0 / 3.0  # s between references
-_DOMAIN = 101  # one that the tests do not use
+_DOMAIN = 101  # ROS domain that the tests do not use
 
 
 def cost(service: str, robot: str, rounds: int) -> Outcome:
-    """A request of 1000 states, read, answered and written, against ~/equations_of_motion."""
+    """Time of a request of 1000 states with (de)serialization, against ~/equations_of_motion."""
     with pinned():
         compared = compare(_asked('equations_of_motion', robot), _asked(service, robot), rounds)
         return Outcome(compared.ratio, compared.peer.median, compared.ours.median)
 
 
 def gap(service: str, robot: str, rounds: int) -> Outcome:
-    """p99 of the time between commands, s, while a planner asks, over that while none does."""
+    """p99 of the gaps between commands with requests of a planner, over p99 without."""
     return _gaps(service, robot, STATES, rounds)
 
 
 def gap_largest(service: str, robot: str, rounds: int) -> Outcome:
-    """The same for the largest batches that are allowed."""
+    """The same for the largest batches that the service allows."""
     n = built(robot).rigid.n
     numbers = {
         'frame_kinematics': 7 + 6 * n + 6 * n * n + 18,
@@ -57,12 +57,12 @@ def gap_largest(service: str, robot: str, rounds: int) -> Outcome:
 
 
 def gap_of_references(robot: str, rounds: int) -> Outcome:
-    """The same while references of `POINTS` points come, three in a second."""
+    """The same with references of `POINTS` points, three per second."""
     return _gaps(None, robot, POINTS, rounds)
 
 
 def _asked(service: str, name: str) -> PythonTask:
-    """What the node does for a request, without the transport between processes."""
+    """Return the node's work for a request, without the transport between processes."""
     from kron_dynamics_msgs import srv
     from rclpy.serialization import deserialize_message, serialize_message
 
@@ -103,7 +103,7 @@ def _gaps(service: str | None, robot: str, states: int, rounds: int) -> Outcome:
 
 
 def _measured(service: str | None, robot: str, states: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps between commands, s, while nobody asks and while a planner does."""
+    """Return the gaps between commands, s, without and with requests of a planner."""
     joints = list(built(robot).rigid.joint_names)
     probe = ['-m', 'benchmarks.service_probe']
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
@@ -125,7 +125,7 @@ def _measured(service: str | None, robot: str, states: int) -> tuple[np.ndarray,
 
 
 def _parameters(folder: Path, robot: str, joints: list[str]) -> str:
-    """A parameter file for the node; its path."""
+    """Write a parameter file for the node and return its path."""
     urdf, file = folder / 'robot.urdf', folder / 'parameters.yaml'
     urdf.write_text(description(robot.replace('boom', 'stacker')).text, encoding='utf-8')
     values: dict[str, Any] = {

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated machine against its own equations in Python: target 9."""
+"""The simulated machine against the same equations in Python: target 9."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from benchmarks.timing import PythonTask, compare, pinned
 from kron_dynamics.simulation import Plant
 from kron_dynamics.simulation.motion import Motion
 
-MANY, FEW = 500, 5  # steps in one call; a period of a controller is a few
-STEP, STEP_OF_CHAIN = 2e-3, 2e-4  # s; light links move quickly
+MANY, FEW = 500, 5  # steps per call; a controller's period has a few
+STEP, STEP_OF_CHAIN = 2e-3, 2e-4  # s; the chain's light links are fast
 
 
 def many(robot: str, rounds: int) -> Outcome:
@@ -29,7 +29,7 @@ def few(robot: str, rounds: int) -> Outcome:
 
 
 def _against_python(name: str, steps: int, rounds: int) -> Outcome:
-    """Time both from one state in motion, joints within their limits."""
+    """Time both from the same moving state, with joints within their limits."""
     robot, step = ours.robot(name), STEP_OF_CHAIN if name == CHAIN else STEP
     plant = Plant(robot, _middle(robot))
     plant.qd[: len(plant.effort)] = 0.01
@@ -58,7 +58,7 @@ def _against_python(name: str, steps: int, rounds: int) -> Outcome:
 
 
 def _middle(robot: kd.Robot) -> np.ndarray:
-    """Positions halfway between the stops, 0 where there are none."""
+    """Return positions halfway between the stops, 0 for joints without."""
     count = robot.model.joint_count
     lower, upper = robot.model.position_lower[:count], robot.model.position_upper[:count]
     known = np.isfinite(lower) & np.isfinite(upper)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a fresh process takes from a URDF file to compiled kernels; `starts` runs it.
+"""Time of a fresh process from a URDF file to compiled kernels; run by `starts`.
 
 Usage: python -m benchmarks.start_probe FILE LINK
 """
@@ -17,14 +17,14 @@ from kron_dynamics.kernels import check
 
 
 def spent() -> float:
-    """Return the processor time of this process and of those that it has waited for, s."""
+    """Return the processor time of this process and its finished children, s."""
     return sum(os.times()[:4])
 
 
 def main() -> None:
-    """Print the seconds, those of the processor for checking kernels, and for everything.
+    """Print wall-clock time, processor time of checking kernels, and all processor time, s.
 
-    The imports above do not count.
+    The imports above are not included.
     """
     file, link = sys.argv[1:]
     checking: list[float] = []

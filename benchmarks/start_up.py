@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fresh processes: imports, the command line, a node; each in turn with what it is held against.
+"""Start-up of imports, the command line and a node, each in turns with its reference.
 
-Processor time of whole processes, of all their threads; Python's compiled files are there.
+Measured is the processor time of whole processes with all threads; .pyc files exist.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from benchmarks.timing import MeasurementError, Spread
 
 _PYTHON = [sys.executable, '-c']
 _EMPTY, _NUMPY, _OURS = ([*_PYTHON, code] for code in ('', 'import numpy', 'import kron_dynamics'))
-# Of the process itself: what `getrusage` tells begins with its parent's.
+# Peak memory from /proc, as the peak that `getrusage` reports includes the parent's.
 _PEAK = "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
 _JOINTS = ('travel', 'slew', 'luff')
 
 
 def importing(rounds: int) -> Outcome:
-    """`import kron_dynamics` against NumPy's own import, the bare interpreter taken off both."""
+    """`import kron_dynamics` against `import numpy`, both minus the bare interpreter."""
     times = _in_turn([_EMPTY, _OURS, _NUMPY], rounds)
     return _ratio(times[:, 1] - times[:, 0], times[:, 2] - times[:, 0])
 
@@ -48,7 +48,7 @@ def asking(option: str, rounds: int) -> Outcome:
 
 
 def node(rounds: int) -> Outcome:
-    """dynamics_node to its first command, kernels cached, against a bare node's first message."""
+    """dynamics_node to its first command, with cached kernels, against a bare node's message."""
     probe = [sys.executable, '-m', 'benchmarks.node_probe']
     files = [str(ROOT / name) for name in ('urdf/stacker_reclaimer.urdf',)]
     files.append(str(ROOT / 'config' / 'stacker_reclaimer.yaml'))
@@ -61,14 +61,14 @@ def _ratio(ours: np.ndarray, peer: np.ndarray) -> Outcome:
 
 
 def _in_turn(commands: Sequence[Sequence[str]], rounds: int) -> np.ndarray:
-    """Processor times, s, shape (rounds, commands), after one round that is not counted."""
+    """Return processor times, s, shape (rounds, commands), after one warm-up round."""
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as cache:
         rows = [[_run(command, cache)[0] for command in commands] for _ in range(rounds + 1)]
     return np.array(rows[1:])
 
 
 def _run(command: Sequence[str], cache: str | None = None) -> tuple[float, str]:
-    """Processor time of a process, s, and what it printed."""
+    """Return the processor time of a process, s, and its output."""
     environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
     environment.pop('PYTHONDONTWRITEBYTECODE', None)
     environment['PYTHONPATH'] = str(Path(ROOT))

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a URDF to compiled kernels: target 5."""
+"""Time from a URDF to compiled kernels: target 5."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from benchmarks.timing import MeasurementError, Spread
 
 
 def empty_cache(robot: str, rounds: int) -> Outcome:
-    """Every kernel compiled, in fresh processes each with a cache of its own."""
+    """All kernels compiled, in fresh processes with empty caches."""
     return Outcome(Spread.of([_in_folder(robot, 1)[0][0] for _ in range(_processes(rounds))]))
 
 
 def checking(robot: str, rounds: int) -> Outcome:
-    """Of that, the processor's time for checking what was compiled."""
+    """Processor time of checking compiled kernels in `empty_cache`."""
     return Outcome(Spread.of([_in_folder(robot, 1)[0][1] for _ in range(_processes(rounds))]))
 
 
 def filled_cache(robot: str, rounds: int) -> Outcome:
-    """Every kernel found in the cache, in fresh processes."""
+    """All kernels loaded from the cache, in fresh processes."""
     processes = _in_folder(robot, 1 + _processes(rounds))
     return Outcome(Spread.of([times[0] for times in processes[1:]]))
 
 
 def against_casadi(robot: str, rounds: int) -> Outcome:
-    """Processor time with an empty cache against that of deriving and compiling with CasADi."""
+    """Processor time with an empty cache against derivation and compilation with CasADi."""
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         file = Path(folder) / f'{robot}.urdf'
         file.write_text(description(robot).text, encoding='utf-8')
@@ -52,9 +52,9 @@ def _processes(rounds: int) -> int:
 
 
 def _in_folder(robot: str, count: int) -> list[tuple[float, ...]]:
-    """Times of processes one after another, which share a cache that is empty at first.
+    """Return the times, s, of consecutive processes that share an initially empty cache.
 
-    Until everything is ready, of that for checking, and the processor's for everything, s.
+    For each process: wall-clock time, processor time of checking, and all processor time.
     """
     with tempfile.TemporaryDirectory(prefix='kron_dynamics_bench_') as folder:
         file = Path(folder) / f'{robot}.urdf'
@@ -66,10 +66,10 @@ def _in_folder(robot: str, count: int) -> list[tuple[float, ...]]:
 
 
 def in_process(module: list[str], environment: dict[str, str]) -> str:
-    """Run a module with arguments in a fresh process; return what it prints.
+    """Run a module with arguments in a fresh process and return its output.
 
     Raises:
-        MeasurementError: it failed; the message has its last line.
+        MeasurementError: the process failed; the message has the last line of its output.
     """
     done = subprocess.run(
         [sys.executable, '-m', *module],

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All rows of the report: what is measured and what is required."""
+"""All rows of the report: measurements and requirements."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Timing in turns: what two tasks cost, and their ratio, under the same load."""
+"""Interleaved timing of two tasks, and their ratio, under the same load of the machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import numpy as np
 
 from kron_dynamics.typing import FloatArray
 
-ROUND_SECONDS = 2e-3  # a round is at least this long: the clock and one interruption weigh little
-# Processor time of this thread: what other processes take of the core meanwhile does not count.
+ROUND_SECONDS = 2e-3  # least duration of a round, so that clock and interrupts matter little
+# Processor time of this thread, which excludes other processes on the same core.
 CLOCK = time.thread_time
-_TRIAL_ROUNDS = 5  # by which the quickest of several tasks is chosen
+_TRIAL_ROUNDS = 5  # rounds by which the fastest of several tasks is chosen
 
 
 class MeasurementError(Exception):
-    """Something cannot be measured; the message says why."""
+    """A measurement is impossible; the message gives the reason."""
 
 
 class Task(Protocol):
-    """Something that can be timed."""
+    """A task that can be timed."""
 
     name: str
 
@@ -42,7 +42,7 @@ AnyTask = TypeVar('AnyTask', bound=Task)
 
 
 class PythonTask:
-    """Statements, timed in a loop without a function call around them."""
+    """Python statements, timed in a loop without the overhead of a function call."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class PythonTask:
         """Prepare a task.
 
         Args:
-            name: what it is, for the report.
-            statement: what is timed.
-            results: expression of a tuple or list of arrays, after the statement has run.
-            clock: gives s; another one for work of several threads.
-            names: values the statement uses; local variables while it is timed.
+            name: name for the report.
+            statement: the timed statement.
+            results: expression for a tuple or list of result arrays after the statement.
+            clock: returns s; another clock is needed for work of several threads.
+            names: values that the statement uses, as local variables.
         """
         self.name = name
         self.statement = statement
@@ -76,13 +76,13 @@ class PythonTask:
         return [np.array(value, dtype=np.float64) for value in eval(self._results, scope)]
 
     def seconds(self, repeat: int) -> float:
-        """Return the mean time of one of `repeat` calls, s; garbage collection is off."""
+        """Return the mean time of one of `repeat` calls, s, with garbage collection off."""
         return self._timer.timeit(repeat) / repeat
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A median with the 10 % and the 90 % quantile around it."""
+    """A median with the 10 % and 90 % quantiles."""
 
     median: float
     low: float
@@ -97,7 +97,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two tasks timed in turn: s per call, and peer/ours of the rounds."""
+    """Two tasks timed in turns: s per call, and the ratio peer/ours of the rounds."""
 
     ours: Spread
     peer: Spread
@@ -106,7 +106,7 @@ class Comparison:
 
 @contextlib.contextmanager
 def pinned() -> Iterator[None]:
-    """Hold this thread, and what it starts, to one processor core."""
+    """Pin this thread, and threads and processes that it starts, to one processor core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     try:
@@ -116,10 +116,10 @@ def pinned() -> Iterator[None]:
 
 
 def check_equal(ours: Task, peer: Task, tolerance: float = 1e-9) -> float:
-    """Return the largest difference, relative to the largest number of its array.
+    """Return the largest difference of results, relative to the largest number of its array.
 
     Raises:
-        MeasurementError: it exceeds the tolerance: these tasks do not do the same.
+        MeasurementError: it exceeds the tolerance, so the tasks do not compute the same.
     """
     worst = 0.0
     for index, (mine, theirs) in enumerate(zip(ours.values(), peer.values(), strict=True)):
@@ -135,11 +135,11 @@ def check_equal(ours: Task, peer: Task, tolerance: float = 1e-9) -> float:
 
 
 def repeats(task: Task) -> int:
-    """Return how many calls fill a round; also warms the task."""
+    """Return the number of calls per round; this also warms up the task."""
     task.seconds(1)
     count = 1
     while (spent := task.seconds(count) * count) < ROUND_SECONDS:
-        # By steps: the first calls are slow, and one of them says little about the later ones.
+        # Increase by steps of at most 10, as the first calls are slower than later ones.
         count = int(count * min(10.0, 1.2 * ROUND_SECONDS / max(spent, 1e-7))) + 1
     return count
 
@@ -163,7 +163,7 @@ def quickest(tasks: Sequence[AnyTask]) -> AnyTask:
 
 
 def compare(ours: Task, peer: Task, rounds: int) -> Comparison:
-    """Time both in turn; see that they give the same numbers first."""
+    """Check that both give the same numbers, then time them in turns."""
     check_equal(ours, peer)
     counts = repeats(ours), repeats(peer)
     times = [(ours.seconds(counts[0]), peer.seconds(counts[1])) for _ in range(rounds)]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot as bare numbers, from Pinocchio's model: what the other peers are built from."""
+"""A robot as plain numbers, extracted from Pinocchio's model; input of the other peers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from kron_dynamics.typing import FloatArray
 
 @dataclass(frozen=True)
 class Link:
-    """A moving body and the joint before it.
+    """A moving body and its parent joint.
 
     Attributes:
-        parent: index of the link before, -1 for the fixed base.
-        revolute: or else prismatic.
-        axis: of the joint in the link's axes.
-        rotation: of the link's axes in the parent's at zero.
-        translation: of the link's origin in the parent's axes at zero, m.
+        parent: index of the parent link, -1 for the fixed base.
+        revolute: whether the joint is revolute; otherwise it is prismatic.
+        axis: axis of the joint in the link's axes.
+        rotation: rotation from the link's to the parent's axes at zero position.
+        translation: the link's origin in the parent's frame at zero position, m.
         mass: kg.
-        center: centre of mass in the link's axes, m.
-        inertia: about the centre of mass in the link's axes, kg m^2.
+        center: centre of mass in the link's frame, m.
+        inertia: inertia about the centre of mass in the link's axes, kg m^2.
     """
 
     parent: int
@@ -55,7 +55,7 @@ def links(model: pin.Model) -> list[Link]:
                 model.parents[index] - 1,
                 kind.startswith('R'),
                 axis,
-                # Pinocchio's rotations carry the rounding of rpy angles: 6e-17 is a zero.
+                # Pinocchio's rotations have rounding errors from rpy angles, such as 6e-17 for 0.
                 np.round(placement.rotation, 15),
                 np.round(placement.translation, 15),
                 float(body.mass),
@@ -67,7 +67,7 @@ def links(model: pin.Model) -> list[Link]:
 
 
 def as_text(model: pin.Model, state: State) -> str:
-    """Return gravity, bodies and a state as the text that our C++ program reads."""
+    """Return gravity, bodies and a state in the text format of our C++ program."""
     lines = [_numbers(model.gravity.linear), str(model.njoints - 1)]
     for link in links(model):
         inertia = link.inertia[np.tril_indices(3)]

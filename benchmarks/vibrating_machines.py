@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of machines whose links bend: sampled control with delay, encoders, noise."""
+"""Simulated runs of machines with flexible links: sampled control with delay, encoders, noise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _one_beam(
     mass_per_length: float,
     stiffness: tuple[float, float],
 ) -> dict[str, Any]:
-    """Return the description of a link that bends in one mode to either side."""
+    """Return the description of a flexible link with one mode in each bending plane."""
     return {
         'flexible_links': {
             link: {
@@ -50,28 +50,28 @@ def _one_beam(
     }
 
 
-# The upper arm of a UR5 and the forearm of a Panda as beams. No maker tells their stiffness: it is
-# such that what they carry swings at some 10 Hz.
+# The upper arm of a UR5 and the forearm of a Panda as beams. Manufacturers do not publish their
+# stiffness; it is chosen for vibrations of some 10 Hz.
 UPPER_ARM = _one_beam('upper_arm_link', 0.425, ([0, 0, 1], [1, 0, 0]), 3.0, (2.5e3, 2.5e3))
 FOREARM = _one_beam('panda_link4', 0.384, ([0, 1, 0], [1, 0, 0]), 1.0, (1.3e3, 8e2))
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and how it is recorded; noise as standard deviations of every joint.
+    """A machine and its recording; noises are standard deviations, per joint, SI units.
 
     Attributes:
-        name: of `benchmarks.robots`; rotors and friction are those of `known_machines`.
+        name: name in `benchmarks.robots`; rotors and friction are those of `known_machines`.
         flexible: description of its flexible links.
-        pose: of the joints.
-        reach: how far each joint moves.
-        period: of control and record, s.
-        bandwidth: of control, rad/s.
-        resolution: of the encoders.
-        rate_noise: of velocities.
-        effort_noise: likewise.
-        tip_noise: of an accelerometer at the tip, m/s^2.
-        duration: of a record, s.
+        pose: central positions of the joints.
+        reach: amplitude of each joint's motion.
+        period: period of control and recording, s.
+        bandwidth: bandwidth of the control, rad/s.
+        resolution: resolution of the encoders.
+        rate_noise: noise of velocities.
+        effort_noise: noise of efforts.
+        tip_noise: noise of an accelerometer at the tip, m/s^2.
+        duration: duration of a recording, s.
     """
 
     name: str
@@ -87,7 +87,12 @@ class Machine:
     duration: float
 
     def description(self, stiffness: float = 1.0, damping: float | None = None) -> dict[str, Any]:
-        """Return the description of its flexible links with other numbers."""
+        """Return the description of its flexible links, with changed stiffness or damping.
+
+        Args:
+            stiffness: factor of the bending stiffness.
+            damping: damping ratio; None leaves it.
+        """
         changed = copy.deepcopy(self.flexible)
         for link in changed['flexible_links'].values():
             for plane in link['bending_stiffness']:
@@ -99,19 +104,19 @@ class Machine:
     def robot(
         self, stiffness: float = 1.0, damping: float | None = None, *, bends: bool = True
     ) -> kd.Robot:
-        """Return the robot with other numbers of its flexible links, or with stiff ones."""
+        """Return the robot, see `description`; with rigid links unless it `bends`."""
         return kd.loads(
             self.urdf, flexible=self.description(stiffness, damping) if bends else None
         )
 
     @property
     def urdf(self) -> str:
-        """URDF text."""
+        """The machine's URDF text."""
         return urdf_text(self.name, RIGID[self.name].rotors, RIGID[self.name].coulomb)
 
     @property
     def tip(self) -> str:
-        """Link that has an accelerometer."""
+        """Name of the link with the accelerometer."""
         return description(self.name).tip
 
 
@@ -146,7 +151,7 @@ PANDA = Machine(
     FOREARM,
     tuple(RIGID['panda'].pose),
     (0.25, 0.25, 0.25, 0.3, 0.2, 0.2, 0.2),
-    # At 125 Hz, a period late, control would shake the forearm at 30 Hz: free joints let it.
+    # At 125 Hz, the delay of one period would make the forearm unstable at 30 Hz.
     0.004,
     6.0,
     (1e-6,) * 7,
@@ -160,7 +165,7 @@ ELASTIC = {machine.name: machine for machine in (STACKER, UR5, PANDA)}
 
 @dataclass(frozen=True)
 class Truth:
-    """What a machine did: shapes (N,), (N, n_j), (N, n_j), (N, n_j), (N, 6)."""
+    """True signals of a machine: shapes (N,), (N, n_j), (N, n_j), (N, n_j), (N, 6)."""
 
     time: np.ndarray
     q: np.ndarray
@@ -170,7 +175,7 @@ class Truth:
 
 
 def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> Truth:
-    """Move a machine to and fro by PD control with feedforward of gravity, a period late."""
+    """Move a machine back and forth by PD control with feedforward, delayed by a period."""
     model, rng = robot.model, np.random.default_rng(seed)
     n, pose, reach = model.joint_count, np.array(machine.pose), np.array(machine.reach)
     plant, steps = Plant(robot, pose), max(1, round(machine.period / 0.002))
@@ -195,7 +200,7 @@ def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> 
         pending = command
         plant.advance(pending, 0.0, machine.period)
         after = plant.effort, plant.acceleration(plant.q, plant.qd)
-        # Efforts jump when a command comes; what sensors tell is the mean of both sides.
+        # Efforts jump with each command; sensors measure the mean of before and after.
         effort, qdd = (0.5 * (one + two) for one, two in zip(before, after, strict=True))
         acceleration = link.acceleration(plant.q, plant.qd, qdd)
         rows.append((plant.q[:n], plant.qd[:n], effort, acceleration))
@@ -204,7 +209,7 @@ def moved(machine: Machine, robot: kd.Robot, duration: float, seed: int = 0) -> 
 
 
 def recorded(machine: Machine, truth: Truth, seed: int, *, tip: bool = True) -> Run:
-    """Return what is recorded of a motion: encoder steps and noise of a seed."""
+    """Return the recording of a motion, with quantized positions and noise of a seed."""
     rng, t = np.random.default_rng(seed), truth.time
     resolution = np.array(machine.resolution)
     q, qd, effort = (

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A machine without a C compiler: target 6.
+"""Measurements without a C compiler: target 6.
 
 Usage, in a process whose CC names no compiler: python -m benchmarks.without_compiler NAME ROUNDS
 """
@@ -24,7 +24,7 @@ def batch_tau(robot: str, rounds: int) -> Outcome:
 
 
 def one_tau(robot: str, rounds: int) -> Outcome:
-    """Inverse dynamics, one call: what is required is its time."""
+    """Inverse dynamics, one call; the requirement is its time."""
     return _in_process(robot, 'call', rounds)
 
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls a function again and again, without Python in between.
+// Calls a function repeatedly, without Python in between.
 
 #include <stddef.h>
 

@@ -1,18 +1,17 @@
 // Copyright 2026 The kron_dynamics Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinocchio's C++ functions, those that its Python module lacks too, timed inside C++. The model is
-// made from numbers, so that only headers are needed and everything is compiled for this processor;
-// linking the wheel's libraries would hold it to their instruction set.
+// Pinocchio's C++ functions, including some that its Python module lacks, timed inside C++. The
+// model is built from numbers, so that only headers are needed and everything is compiled for this
+// processor; linking the wheel's libraries would restrict it to their instruction set.
 //
 // Usage: pinocchio_functions MODEL. The file holds gravity, the number of joints and for each joint
 // its parent, kind, axis, placement (translation, rotation by rows), mass, lever and inertia
 // (ixx ixy iyy ixz iyz izz); then one state: q, v and a; then joint and placement of a frame.
-// Commands come by lines on stdin:
-// "NAME COUNT" calls a function COUNT times and answers seconds per call; "values NAME" answers
-// with the numbers.
+// Commands are lines on stdin: "NAME COUNT" calls a function COUNT times and prints seconds per
+// call; "values NAME" prints the results.
 
-// Pinocchio asks any collection of joints for mimic joints; ours has none and answers so.
+// Pinocchio queries every collection of joints for mimic joints; ours declares that it has none.
 #define BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT
 
 #include <fstream>
@@ -31,7 +30,8 @@
 namespace pin = pinocchio;
 using Eigen::VectorXd;
 
-// The joints that occur. The whole collection would be compiled for minutes and run no faster.
+// Only the joint types that occur. The whole collection takes minutes to compile and runs no
+// faster.
 template<typename Scalar_, int Options_>
 struct Joints
 {
@@ -75,7 +75,7 @@ static VectorXd numbers(std::istream & in, int count)
   return values;
 }
 
-// A joint of the kind that Pinocchio's own URDF reader would choose.
+// Make a joint of the type that Pinocchio's own URDF reader would choose.
 static JointModel joint_model(char kind, const Eigen::Vector3d & axis)
 {
   const bool turns = kind == 'R';
@@ -147,7 +147,7 @@ int main(int, char ** arguments)
     pin::crba(model, data, q, convention);
     data.M.triangularView<Eigen::StrictlyLower>() = data.M.transpose();
   };
-  // As the quickest sequences from Python: c from a model without gravity, or by a subtraction.
+  // As in the fastest sequences from Python: c from a model without gravity, or by subtraction.
   const auto step = [&](const std::string & name) {
     if (name == "step_all")
     {
