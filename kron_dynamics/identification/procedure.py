@@ -58,15 +58,13 @@ def identify(
         robot: the robot as described.
         motions: recorded motion to train on.
         validation: motion to validate on; None holds out the last 30 % of each of `motions`.
-        terms: friction terms, names of `friction.TERMS`; None selects those that improve the
-            prediction.
+        terms: names of `friction.TERMS`; None selects those that improve the prediction.
         strength: weight of the prior; None chooses it by cross-validation.
-        estimate_gains: joints with efforts in unknown units such as currents; some motions need
-            known loads then.
+        estimate_gains: joints with efforts in unknown units, such as currents.
 
     Raises:
-        ParameterError: there is too little motion, no effort, the gains are not identifiable, or
-            the robot has flexible links or closed loops.
+        ParameterError: too little motion or effort, gains that are not identifiable, or a robot
+            with flexible links or closed loops.
     """
     _check(robot, motions)
     training, held, split = _split(motions, validation)
