@@ -128,12 +128,11 @@ def emit_batch(trace: Trace) -> tuple[str, list[tuple[int, int]], int]:
 
     x are columns of the arguments, r buffers for intermediate values, y the elements of all
     results; constant rows of y are left to the caller. The namespace has to provide NumPy's
-    functions and the constants c0, ... Operations keep the order in which they were recorded, as
-    recursions along a tree need few values at a time.
+    functions and the constants c0, ... The recorded order keeps few values alive at a time.
 
     Returns:
-        the source; (argument, element) of each column x; the number of buffers r, each reused as
-        soon as its value has been read for the last time.
+        the source; (argument, element) of each column x; the number of buffers r, each reused
+        after the last read of its value.
     """
     targets: dict[int, list[int]] = {}
     for row, number in enumerate(k for numbers in trace.outputs for k in numbers):
