@@ -51,7 +51,7 @@ class LoopTask:
 
 
 def compile_c(source: Path, *options: str) -> Path:
-    """Compile a C file into a shared library in the same folder.
+    """Compile a C file into a shared library in a temporary folder.
 
     Args:
         source: the file.

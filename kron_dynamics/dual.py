@@ -93,10 +93,14 @@ class Dual:
         return Dual(-self.value, _negative(self.partials), self.level)
 
     def __bool__(self) -> bool:
-        raise ArgumentTypeError('a number with derivatives has no truth value: no branching on it')
+        raise ArgumentTypeError(
+            'a dual number has no truth value: functions must not branch on it'
+        )
 
     def _not_compared(self, other: object) -> bool:
-        raise ArgumentTypeError('a number with derivatives is not compared: no branching on it')
+        raise ArgumentTypeError(
+            'dual numbers cannot be compared: functions must not branch on them'
+        )
 
     __lt__ = __le__ = __gt__ = __ge__ = _not_compared
     __eq__ = __ne__ = _not_compared
@@ -288,7 +292,7 @@ def _results(function: Callable[[ScalarArray], Any], variables: ScalarArray) -> 
         if isinstance(error, KronDynamicsError) or not unknown:
             raise
         raise ArgumentTypeError(
-            'function calls what numbers with derivatives do not have, expected +, -, *, /, whole '
+            'function uses an operation that dual numbers lack, expected +, -, *, /, whole '
             f'powers, and sin, cos, tanh of kron_dynamics.elementary or NumPy ({error})'
         ) from error
     return scalars(results, 'function(x)').astype(object)

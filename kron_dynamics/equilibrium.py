@@ -70,14 +70,14 @@ def quasi_static_equilibrium(
         if not np.isfinite(e).all():  # absurdly large velocities or accelerations
             break
         if np.abs(step).max() <= _CLOSE * np.abs(e).max():
-            if _holds(K):
+            if _is_stable(K):
                 robot.check_deflections(full, stacklevel=3)
                 return full
             break
         furthest = max(deflections(robot.model, full), key=lambda bent: bent.share)
         if furthest.share > _FURTHEST:
             e *= _FURTHEST / furthest.share
-    raise _no_balance(robot.model, full)
+    raise _no_equilibrium(robot.model, full)
 
 
 def _motion(
@@ -139,14 +139,14 @@ def quasi_static_equilibria(
             row[:, :count] = values
     if count < robot.n:
         # States for which the undamped iteration does not converge are solved, or refused, singly.
-        for k in _balance(robot, motions, slice(count, robot.n)):
+        for k in _solve_together(robot, motions, slice(count, robot.n)):
             motions[0, k] = quasi_static_equilibrium(robot, *motions[:, k, :count])
         robot.check_deflections(motions[0], stacklevel=3)
     full: FloatArray = motions[0]
     return full
 
 
-def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
+def _solve_together(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
     """Iterate on all motions, shape (3, N, n), together; return indices of those not solved."""
     from kron_dynamics.flexible import deflections  # already imported if there are such links
 
@@ -171,7 +171,7 @@ def _balance(robot: Robot, motions: FloatArray, modal: slice) -> list[int]:
     return [int(k) for k in left]
 
 
-def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
+def _no_equilibrium(model: RobotModel, q: FloatArray) -> ModelError:
     """Return the error for an iteration that ended at coordinates q, shape (n,)."""
     from kron_dynamics.flexible.validity import LARGEST_DEFLECTION, deflections, limit
 
@@ -181,13 +181,13 @@ def _no_balance(model: RobotModel, q: FloatArray) -> ModelError:
         link = named('flexible link', furthest.link)
         found = f', {link} deflects by more than {limit(furthest)}'
     return ModelError(
-        f"the flexible links of '{clipped(model.name)}' find no balance at q = "
+        f"no stable equilibrium of the flexible links of '{clipped(model.name)}' at q = "
         f'{shown(q[: model.joint_count].tolist())}: their stiffness does not carry this load'
         f'{found}'
     )
 
 
-def _holds(stiffness: FloatArray) -> bool:
+def _is_stable(stiffness: FloatArray) -> bool:
     """Return whether the stiffness is positive definite, so that the equilibrium is stable."""
     try:
         np.linalg.cholesky(stiffness + stiffness.T)

@@ -339,7 +339,7 @@ class LinearizedModel:
                 raise ParameterError('omega holds a resonance without damping') from None
         response: ComplexArray = np.asarray(answers[..., row, 0], dtype=np.complex128)
         if not np.isfinite(response).all():
-            raise NonFiniteError('omega is out of proportion: the response overflows')
+            raise NonFiniteError('omega is too large: the response overflows')
         return response
 
     def _require_mass(self) -> None:
@@ -364,7 +364,7 @@ class LinearizedModel:
             return place
         raise ParameterError(
             f'there is no joint {shown(joint)}, expected one of {listed(names)} '
-            f'or a place below {len(names)}'
+            f'or an index below {len(names)}'
         )
 
     def _require_finite(self, *names: str) -> None:

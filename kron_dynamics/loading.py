@@ -142,7 +142,7 @@ def loads(
 
 
 def _no_xacro(xacro_args: Mapping[str, str]) -> ParameterError:
-    return ParameterError(f'xacro_args is {shown(xacro_args)}, and the description is no xacro')
+    return ParameterError(f'xacro_args is {shown(xacro_args)}, but the description is not xacro')
 
 
 def _model(

@@ -97,7 +97,7 @@ class ReducedRobot:
         if not constrained.constraints or not constrained.degrees_of_freedom:
             raise ConstraintError(
                 f'the robot has {len(constrained.constraints)} constraints and '
-                f'{constrained.degrees_of_freedom} degrees of freedom, expected some of both'
+                f'{constrained.degrees_of_freedom} degrees of freedom, expected 1 or more of each'
             )
         for constraint in constrained.constraints:
             refuse_what_moves(constraint)

@@ -118,7 +118,7 @@ class TaylorExpansion:
         """Return the expansion of the same function to a lower order, 0 or more.
 
         Raises:
-            ArgumentTypeError: order is no whole number.
+            ArgumentTypeError: order is not a whole number.
             ParameterError: order is negative, or higher than this one's.
         """
         order = at_least(order, 'order', 0)
@@ -172,7 +172,7 @@ def expand(
         result = equation(x) if lengths is None else equation(*np.split(x, _ends(lengths)))
         if hasattr(result, '_fields'):
             raise ArgumentTypeError(
-                f'function gives several arrays, {", ".join(result._fields)}, expected one'
+                f'function returns several arrays, {", ".join(result._fields)}, expected one'
             )
         return result
 

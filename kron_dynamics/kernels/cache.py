@@ -134,7 +134,7 @@ def fetch(
             _fetch_in(lambda: temporary_directory(reason), found, keys, build, load, lock)
         except OSError as error:
             raise NoFolderError(
-                f'compiled kernels can be kept nowhere: {reason}; {error}'
+                f'there is no folder for compiled kernels: {reason}; {error}'
             ) from None
     return found
 

@@ -41,7 +41,7 @@ def without_harm(command: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if word.startswith('@'):
             raise KernelBuildError(
-                f'CC takes options from a file, {word}: expected options that can be seen'
+                f'CC takes options from a file, {word}: expected the options themselves'
             )
         if _TEXT.fullmatch(word):
             left_out += [word, *([next(words, '')] if word in _VALUE_BEHIND else [])]

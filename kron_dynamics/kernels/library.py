@@ -74,7 +74,7 @@ def unchanged_arithmetic(library: Path) -> Iterator[None]:
             functions[1](before)
     if had and not has:
         raise KernelBuildError(
-            f'{library} makes the processor take the smallest numbers for zero when it is loaded: '
+            f'{library} makes the processor flush subnormal numbers to zero when it is loaded: '
             'check the options in $CC, such as -Ofast'
         )
 

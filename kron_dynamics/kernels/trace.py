@@ -203,7 +203,7 @@ class Scalar:
         return self._binary('/', other, swapped=True)
 
     def __bool__(self) -> bool:
-        raise TypeError('a traced number has no truth value: equations may not branch on it')
+        raise TypeError('a traced number has no truth value: equations must not branch on it')
 
     def __neg__(self) -> Scalar:
         return Scalar(self.graph, self.graph.apply('neg', self.number))

@@ -363,5 +363,5 @@ def test_a_text_for_a_path_says_what_reads_it() -> None:
 
 
 def test_arguments_for_a_description_that_is_no_xacro(robot_text: Any) -> None:
-    with pytest.raises(kd.ParameterError, match='^xacro_args is .*, and the description is no'):
+    with pytest.raises(kd.ParameterError, match='^xacro_args is .*, but the description is no'):
         kd.loads(robot_text('rrp'), xacro_args={'size': '2'})

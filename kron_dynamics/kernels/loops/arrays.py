@@ -73,7 +73,7 @@ class StagedArray:
         return self.shape[0]
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError('an array of a program with loops has no elements to be listed')
+        raise TypeError('a staged array cannot be iterated over or converted to a NumPy array')
 
     __iter__ = __array__
 
@@ -102,7 +102,7 @@ class StagedArray:
         groups[-1:] = [group + tuple(parts) for group in groups[-1:]]  # axes of length one
         array = StagedArray(self._program, self.memory, groups)
         if array.shape != tuple(lengths):
-            raise TypeError(f'an array of shape {self.shape} cannot become {tuple(lengths)}')
+            raise TypeError(f'an array of shape {self.shape} cannot have shape {tuple(lengths)}')
         return array
 
     def unmerged(self) -> StagedArray:
@@ -157,7 +157,7 @@ class StagedArray:
         for k, group, length in zip(keys, self._groups, self.shape, strict=True):
             start, stop, step = k.indices(length)
             if step != 1:
-                raise TypeError('views of every so-many-th element are not recorded')
+                raise TypeError('strided views are not supported in loops')
             if stop - start != length:
                 (part,) = group
                 group = (_Part(part.axis, part.start + start, stop - start),)

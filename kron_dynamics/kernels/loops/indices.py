@@ -88,7 +88,7 @@ class Index:
     __rmul__ = __mul__
 
     def __bool__(self) -> bool:
-        raise TypeError('a number of a loop has no truth value: equations may not branch on it')
+        raise TypeError('an index of a loop has no truth value: equations must not branch on it')
 
 
 Number = int | Index

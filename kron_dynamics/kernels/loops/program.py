@@ -102,7 +102,7 @@ class Program(Graph):
         """Return the level of a node, which must be in an open block."""
         level, home = self._homes[number]
         if level >= len(self._open) or self._open[level] is not home:
-            raise RuntimeError('a number of a loop is used behind its end')
+            raise RuntimeError('a value computed in a loop is used after the end of the loop')
         return level
 
     def _stand(self, key: Hashable, node: Node, level: int) -> int:
