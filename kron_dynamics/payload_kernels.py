@@ -37,7 +37,7 @@ class _Loading(NamedTuple):
     calls: dict[str, Callable[..., Any]]
     repeated: dict[int, FloatArray]
 
-    def beside(self, argument: Any) -> FloatArray:
+    def like(self, argument: Any) -> FloatArray:
         """Return the parameters, repeated if another argument is a batch."""
         if type(argument) is not np.ndarray or argument.ndim != 2:
             return self.parameters
@@ -145,9 +145,9 @@ class PayloadKernels(KernelCollection):
             if not loading.carriers:
                 return kernel(*values, out=out, **by_name)
             if by_name or len(values) != count:
-                _refuse_more(name, values, count)
+                _check_count(name, values, count)
                 return kernel(*values, out=out, payload=loading.parameters, **by_name)
-            return kernel(*values, loading.beside(values[0]), out=out)
+            return kernel(*values, loading.like(values[0]), out=out)
 
         # A partial, unlike a function, accepts the `__reduce_ex__` that makes it picklable.
         return SimpleNamespace(call=functools.partial(call))
@@ -217,6 +217,6 @@ def with_payload(known: KernelSpecification, carriers: tuple[str, ...]) -> Kerne
     )
 
 
-def _refuse_more(name: str, values: tuple[Any, ...], count: int) -> None:
+def _check_count(name: str, values: tuple[Any, ...], count: int) -> None:
     if len(values) > count:
         raise TypeError(f'{clipped(name)} takes {count} arguments, got {len(values)}')

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 class Robot:
     """A robot with compiled dynamics: ``M qdd + C* (qd (x) qd) + g = tau``.
 
-    `load` and `loads` make it from a URDF; `frame` gives the kinematics of a link. n is the
-    number of generalized coordinates q, which are in the order of `joint_names`, in rad or m;
-    efforts tau are in N m or N.
+    `load` and `loads` make it from a URDF; `frame` gives the kinematics of a link. M is the mass
+    matrix, C* the velocity-free Coriolis matrix, (x) the Kronecker product, and g the gravity
+    vector. The n generalized coordinates q are in the order of `joint_names`, in rad or m; efforts
+    tau are in N m or N; everything is in SI units.
 
     Each quantity is a method that takes one state, arrays of shape (n,), or a batch of N states,
     shape (N, n). The docstrings give the result's shape for one state; a batch puts N in front
@@ -39,8 +40,12 @@ class Robot:
     raises `ShapeError`, values that are no real numbers raise `ArgumentTypeError`; NaN in gives
     NaN out.
 
-    A method is compiled at its first use and cached on disk; `prepare` compiles in advance. A
-    pickle or copy contains the model without kernels, which are reloaded from the cache.
+    A method is compiled to a C kernel at its first use, which is cached on disk; `prepare`
+    compiles in advance. A pickle or copy contains the model without kernels, which are reloaded
+    from the cache.
+
+    Attributes:
+        model: the robot's model: joints, bodies, limits and warnings.
     """
 
     _kernel_prefix = ''
