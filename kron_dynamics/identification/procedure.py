@@ -57,14 +57,13 @@ def identify(
     Args:
         robot: the robot as described.
         motions: recorded motion to train on.
-        validation: motion to validate on; None holds out the last 30 % of each of `motions`.
+        validation: to validate on; None holds out the last 30 % of each of `motions`.
         terms: names of `friction.TERMS`; None selects those that improve the prediction.
         strength: weight of the prior; None chooses it by cross-validation.
         estimate_gains: joints with efforts in unknown units, such as currents.
 
     Raises:
-        ParameterError: too little motion or effort, gains that are not identifiable, or a robot
-            with flexible links or closed loops.
+        ParameterError: too little motion or effort, unidentifiable gains, flexible links, loops.
     """
     _check(robot, motions)
     training, held, split = _split(motions, validation)
