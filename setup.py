@@ -10,20 +10,20 @@ PACKAGE = 'kron_dynamics'
 
 
 def files_of(folder: str) -> list[str]:
-    """Return the files of a folder beside this one, empty while there is no such folder."""
+    """Return the files of a folder beside this file; empty if the folder does not exist."""
     return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
 
 
 setup(
     name=PACKAGE,
     version='0.1.0',
-    description='Dynamics of any robot from its URDF, with Kronecker products, for ROS 2.',
+    description='Closed-form, compiled robot dynamics from a URDF with Kronecker products, for ROS 2.',
     author='The kron_dynamics Authors',
     author_email='maintainers@kron-dynamics.org',
     maintainer='The kron_dynamics Authors',
     maintainer_email='maintainers@kron-dynamics.org',
     license='Apache-2.0',
-    # Named, because kron_dynamics_msgs stands beside kron_dynamics and is a package of its own.
+    # Listed by name: kron_dynamics_msgs, in the same folder, is a separate package.
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={
         PACKAGE: [
@@ -31,7 +31,7 @@ setup(
             'kernels/*.[ch]',
             'simulation/*.c',
             'export/templates/*',
-            # The page of an analysis: its own files, and uPlot with its license.
+            # The HTML page of an analysis: its own files, and uPlot with its license.
             'bag/outputs/page/*.css',
             'bag/outputs/page/*.js',
             'bag/outputs/page/uPlot.LICENSE',
@@ -55,7 +55,7 @@ setup(
         (f'share/{PACKAGE}/urdf', files_of('urdf')),
     ],
     python_requires='>=3.10',
-    # rclpy and the message packages come with ROS 2, never from here.
+    # rclpy and the message packages are installed with ROS 2, not by pip.
     install_requires=[
         'PyYAML',
         'lxml',
