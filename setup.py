@@ -17,7 +17,7 @@ def files_of(folder: str) -> list[str]:
 setup(
     name=PACKAGE,
     version='0.1.0',
-    description='Closed-form, compiled robot dynamics from a URDF with Kronecker products, for ROS 2.',
+    description='Closed-form, compiled robot dynamics from a URDF, in Kronecker form, for ROS 2.',
     author='The kron_dynamics Authors',
     author_email='maintainers@kron-dynamics.org',
     maintainer='The kron_dynamics Authors',

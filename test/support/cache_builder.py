@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Something to build for the cache of kernels that takes no compiler."""
+"""A builder for the kernel cache that needs no compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTENT = b'not really a library, but long enough to be cut'
 
 
 class Builder:
-    """Writes a fixed content and the first key; one library for all the keys it is given."""
+    """Writes one library for all given keys: a fixed content, then the first key."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms that tests describe: a slider with its crank, a gear between joints of a UR5."""
+"""Descriptions of mechanisms for tests: a slider-crank, a gear between joints of a UR5."""
 
 from __future__ import annotations
 
-# A slider that a crank of 0.3 m moves by a rod of 0.8 m.
+# A slider driven by a crank of 0.3 m and a rod of 0.8 m.
 LINK = (
     '<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="{place} 0 0"/>'
     '<inertia ixx="0.02" iyy="0.05" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>'

@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compilers of C and C++ beside the one that makes the kernels, and the headers of Eigen.
+"""C and C++ compilers other than the one for kernels, and the headers of Eigen.
 
-clang is the system's where it has one, else the one in the wheel ziglang, whose own libraries for
-the system's C are compiled at its first use and kept in the environment. It has no sanitizer of
-addresses: of those that it is asked for, that of undefined behaviour works.
+clang is the system's, or else that of the wheel ziglang, whose own C library is compiled at its
+first use and kept in the environment. The latter has no address sanitizer; its sanitizer of
+undefined behaviour works.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-# Where the wheel cmeel-eigen puts its files, as CMake looks for them.
+# Prefix of the files of the wheel cmeel-eigen, for CMake.
 EIGEN_PREFIX = Path(sysconfig.get_path('purelib')) / 'cmeel.prefix'
 
 
 def clang(language: str = 'c') -> tuple[str, ...]:
-    """The command that compiles C or C++ with clang.
+    """Return the command that compiles C or C++ with clang.
 
     Args:
-        language: 'c' or 'c++', as clang's option -x has it. The wheel's clang links no library of
-            C++: it would be compiled for minutes.
+        language: 'c' or 'c++', as for clang's option -x. The wheel's clang links no C++ library,
+            whose compilation would take minutes.
 
     Raises:
         ModuleNotFoundError: neither the system nor the environment has a clang.
@@ -38,7 +38,7 @@ def clang(language: str = 'c') -> tuple[str, ...]:
 
 
 def _of_wheel() -> tuple[str, ...]:
-    """The command of the wheel; checks that it adds by itself are for other programs than ours."""
+    """Return the command of the wheel, without the sanitizer that it enables by default."""
     found = importlib.util.find_spec('ziglang')
     if found is None or found.origin is None:
         raise ModuleNotFoundError('no clang on PATH, and no ziglang in the environment')
@@ -52,5 +52,5 @@ def _of_wheel() -> tuple[str, ...]:
 
 @cache
 def _of_this_process() -> tempfile.TemporaryDirectory[str]:
-    """A folder for what is compiled, which would only grow where it were kept."""
+    """Return a folder for objects, temporary because a permanent one would only grow."""
     return tempfile.TemporaryDirectory(prefix='ziglang')

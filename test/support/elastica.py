@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A cantilever that bends in a plane without limit: an exact theory, solved by Galerkin's method.
+"""Planar cantilever with arbitrarily large deflection: exact theory, solved by Galerkin's method.
 
-The beam of Euler and Bernoulli that does not stretch is described by the slope angle theta(s) over
-its arc length alone: the place of a section is ``r = int (cos theta, sin theta) ds``, and the
-elastic energy ``1/2 int EI theta'^2 ds`` with no approximation. theta is a polynomial with
-theta(0) = 0; results no longer change from some ten terms on. There are no deflections v, no
-modes, no foreshortening and no series in here.
+The inextensible Euler-Bernoulli beam is described by the slope angle theta(s) over its arc length
+alone: the position of a cross-section is ``r = int (cos theta, sin theta) ds``, and the elastic
+energy ``1/2 int EI theta'^2 ds`` without approximation. theta is a polynomial with theta(0) = 0;
+results converge with about ten terms. The theory has no deflections v, no modes, no foreshortening
+and no series expansion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.linalg import eigh
 
 @dataclass(frozen=True)
 class Elastica:
-    """A cantilever from the origin along x, with a rigid body at its tip, in the plane of x and z.
+    """A cantilever from the origin along x in the xz plane, with a rigid body at its tip.
 
     Attributes:
         length: m.
@@ -29,9 +29,9 @@ class Elastica:
         mass_per_length: kg/m at s / length.
         tip_mass: kg.
         tip_inertia: about the centre of the body at the tip, kg m^2.
-        tip_offset: centre of that body from the tip, along the beam there and across it, m.
+        tip_offset: centre of that body relative to the tip, along and across the beam there, m.
         gravity: acceleration, (x, z), m/s^2.
-        terms: number of polynomials.
+        terms: number of Legendre polynomials.
     """
 
     length: float
@@ -44,14 +44,14 @@ class Elastica:
     terms: int = 12
 
     def __post_init__(self) -> None:
-        """Tabulate the polynomials at points that integrate them exactly."""
+        """Tabulate the polynomials at quadrature points that integrate them exactly."""
         nodes, weights = legendre.leggauss(40)
         xi = (1 + nodes) / 2
         slopes = np.array([legendre.legval(nodes, row) for row in np.eye(self.terms)])
         integral = [legendre.legint(row, lbnd=-1) for row in np.eye(self.terms)]
         angles = np.array([legendre.legval(nodes, row) / 2 for row in integral]) * self.length
         at_tip = np.array([legendre.legval(1.0, row) / 2 for row in integral]) * self.length
-        # From the root to every point and to the tip: interpolation by all points, integrated.
+        # Integrals from root to every point and to the tip, of the polynomial through all points.
         V = legendre.legvander(nodes, len(nodes) - 1)
         whole = [legendre.legint(row, lbnd=-1) for row in np.eye(len(nodes))]
         ends = np.append(nodes, 1.0)
@@ -72,18 +72,18 @@ class Elastica:
     def matrices(
         self, a: np.ndarray, share: float = 1.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return mass matrix, stiffness matrix and forces at rest, and the tip's place.
+        """Return mass matrix, stiffness matrix and forces at rest, and the tip's position.
 
         Args:
             a: coefficients of the slope angle.
-            share: of gravity.
+            share: fraction of gravity that acts.
         """
         theta = a @ self.angles
         c, s = np.cos(theta), np.sin(theta)
         r = self.table @ np.array([c, s]).T  # points and tip, (k, 2)
         first = np.array([self.table @ (-s * row) for row in self.angles])
         first = np.stack([first, [self.table @ (c * row) for row in self.angles]], axis=-1)
-        # d2 r = -int (cos, sin) of the products.
+        # Second variation of r: -int (cos, sin) times products of the polynomials.
         products = self.angles[:, None, :] * self.angles[None, :, :]
         second = -np.stack([(products * c) @ self.table.T, (products * s) @ self.table.T], -1)
         # The centre of the body at the tip.
@@ -106,7 +106,7 @@ class Elastica:
         return M, K, forces, r[-1]
 
     def at_rest(self) -> np.ndarray:
-        """Return the coefficients of the slope angle in balance, gravity raised step by step."""
+        """Return the coefficients of the slope angle in equilibrium; gravity is raised in steps."""
         a = np.zeros(self.terms)
         for share in np.linspace(0.1, 1.0, 10):
             for _ in range(30):
@@ -118,11 +118,11 @@ class Elastica:
         return a
 
     def tip(self) -> np.ndarray:
-        """Return place and slope angle of the tip in balance: x, z, theta."""
+        """Return position and slope angle of the tip in equilibrium: x, z, theta."""
         a = self.at_rest()
         return np.append(self.matrices(a)[3], a @ self.at_tip)
 
     def frequencies(self, count: int = 1) -> np.ndarray:
-        """Return the lowest natural frequencies about the balance, rad/s."""
+        """Return the lowest natural frequencies about the equilibrium, rad/s."""
         M, K, _, _ = self.matrices(self.at_rest())
         return np.sqrt(eigh(K, M, eigvals_only=True)[:count])

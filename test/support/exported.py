@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exported libraries, compiled and called."""
+"""Compile and call exported libraries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPILERS = {
 
 
 def run(*command: str | Path) -> str:
-    """Return what a command prints; its errors are the test's."""
+    """Return what a command prints; assert that it succeeds."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.stdout + done.stderr)[:4000]
     return done.stdout
@@ -48,7 +48,7 @@ def self_test(library: Library, folder: Path, compiler: str, options: Sequence[s
 
 
 def loaded(library: Library, folder: Path) -> ctypes.CDLL:
-    """Compile a library as kernels are, and load it."""
+    """Compile a library with the options of kernels, and load it."""
     target = folder / 'exported.so'
     options = [flag for flag in kernel_compiler.flags() if flag not in ('-std=c99', '-w')]
     include = f'-I{folder / "include"}'
@@ -59,7 +59,7 @@ def loaded(library: Library, folder: Path) -> ctypes.CDLL:
 def call(
     dll: Any, library: Library, function: Function, arguments: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Call a function for one state; its results start as NaN, its workspace too."""
+    """Call a function for one state; results and workspace are filled with NaN before."""
     real = np.float32 if library.real == 'float' else np.float64
     given = [np.ascontiguousarray(array, dtype=real) for array in arguments]
     outs = [np.full(shape, np.nan, dtype=real) for _, shape in function.results]
@@ -72,7 +72,7 @@ def call(
 
 
 def stack_use(library: Library, folder: Path, *options: str) -> dict[str, int]:
-    """Bytes of the stack by the functions of a source, as gcc counts them."""
+    """Return the stack use of each function of a source in bytes, as reported by gcc."""
     run(
         *('gcc', '-std=c11', '-fstack-usage', *options, f'-I{folder / "include"}', '-c'),
         *(source(library, folder), '-o', folder / 'use.o'),

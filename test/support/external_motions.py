@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ordinary motion with noise and errors of the model, and the thresholds advised for it."""
+"""Ordinary motion with noise and model errors, and the advised collision thresholds for it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kron_dynamics.control.external_effort.monitor import ExternalEffortMonitor
 from kron_dynamics.control.external_effort.threshold_advice import advised_thresholds
 
 BANDWIDTH = 5.0
-# Of the velocities as a share of their limits, of the efforts likewise.
+# Standard deviations as fractions of the velocity and effort limits.
 VELOCITY_NOISE, EFFORT_NOISE = 1e-3, 2e-3
-# Neither arm's description has friction: 2 % of the effort limits.
+# The descriptions of the arms have no friction: Coulomb friction of 2 % of the effort limits.
 COULOMB = {'stacker': None, 'ur5': 0.02, 'panda': 0.02}
 
 
 def ordinary_motion(name):
-    """Model, run of the machine as it is, swing, monitor with the advised thresholds, these."""
+    """Return model, run of the real machine, swing, monitor, and its advised thresholds."""
     model = machine(name, coulomb=COULOMB[name])
     real = machine(name, mass=1.05, coulomb=COULOMB[name], friction=1.3)
     limits, period = model.model, PERIOD[name]

@@ -17,7 +17,7 @@ def numbers(values: Any) -> str:
 
 
 def inertial(body: Mapping[str, Any], rho: float = 0.0, length: float = 0.0) -> str:
-    """Element for a hub or payload of the vectors, with a beam along x."""
+    """Return <inertial> of a hub or payload of the vectors, including a beam along x."""
     m, c, I = (np.array(body[key], dtype=float) for key in 'mcI')  # noqa: E741
     moments = I + m * (c @ c * np.eye(3) - np.outer(c, c))
     moments += rho * length**3 / 3 * np.diag([0, 1, 1])
@@ -33,7 +33,7 @@ def inertial(body: Mapping[str, Any], rho: float = 0.0, length: float = 0.0) -> 
 
 
 def chain_text(links: list[dict[str, Any]], payload: Mapping[str, Any]) -> str:
-    """URDF of a chain of the vectors: hubs with beams along x or rigid offsets, a payload."""
+    """Return the URDF of a chain: hubs with beams along x or rigid offsets, and a payload."""
     text, at = '<link name="l0"/>', np.zeros(3)
     for k, link in enumerate(links, 1):
         beam = link.get('beam', {'rhoA': 0.0, 'l': 0.0})
@@ -51,7 +51,7 @@ def chain_text(links: list[dict[str, Any]], payload: Mapping[str, Any]) -> str:
 
 
 def single_link(p: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """URDF and beam of a flexible link of the vectors with its hub and tip."""
+    """Return URDF and beam of a single flexible link of the vectors, with hub and tip."""
     hub = NO_HUB | {'I': p.get('J_1', 0.0) * np.eye(3)}
     tip = NO_HUB | {'m': p['m_E'], 'I': p['J_E'] * np.eye(3)}
     beam = {'l': p['l'], 'rhoA': p['rhoA'], 'EI_z': p['EI'], 'nv': p['n']}

@@ -80,7 +80,7 @@ class Five(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a kernel takes and gives."""
+    """Arguments (name, length) and result shapes of a kernel."""
 
     arguments: tuple[tuple[str, int], ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -118,7 +118,7 @@ def address(name: str) -> int:
 
 
 def interpreted(name: str) -> Any:
-    """The same function as Python code."""
+    """Return the same kernel as a Python function."""
 
     def evaluate(count: int, rows: Sequence[Any], outs: Sequence[Any]) -> None:
         rows = [row.reshape(count, -1) if count else row for row in rows]
@@ -136,7 +136,7 @@ def interpreted(name: str) -> Any:
 
 
 def make(name: str, source: str = 'c', **options: Any) -> Kernel:
-    """A kernel of `KERNELS`, of machine code ('c') or of Python code ('numpy')."""
+    """Return a kernel of `KERNELS`, as machine code ('c') or Python code ('numpy')."""
     described = KERNELS[name]
     report = KernelReport(name, 6, source, 0.0, False)
     way: dict[str, Any]
@@ -157,7 +157,7 @@ def never(*args: Any, **kwargs: Any) -> None:
 
 
 def make_call(name: str, slow: Any = never, *limit: int) -> Any:
-    """The extension's way to call a kernel, which hands the unusual to `slow`."""
+    """Return the extension's fast call of a kernel, which passes unusual calls to `slow`."""
     kind = call_type()
     assert kind is not None
     described = KERNELS[name]

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm of three joints with a tool that sits askew, for identification."""
+"""An arm of three joints with an obliquely mounted tool, for identification."""
 
 from __future__ import annotations
 

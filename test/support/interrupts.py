@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that are interrupted at some moment of their lives."""
+"""Processes that are interrupted by SIGINT at a given time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PATIENCE = 240.0
 
 
 def _hold_back() -> None:
-    # Before Python has started it answers an interrupt by a traceback of its own. And tests that
-    # run in the background of a shell hand an ignored SIGINT down to their children.
+    # SIGINT stays blocked while Python starts, when it would print a traceback of its own. Tests
+    # in the background of a shell ignore SIGINT, which their children would inherit.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -35,17 +35,17 @@ def interrupted(
     """Start an entry point of the package and interrupt it; return exit code, output, errors.
 
     Args:
-        entry: module and function, with a colon between.
-        arguments: of the command line.
-        moment: time after the start, s.
-        whole_group: interrupt the children, too, as a terminal does.
-        after: file that the process writes; the time counts from then.
+        entry: module and function, as "module:function".
+        arguments: command line arguments.
+        moment: time of the interrupt after the start, s.
+        whole_group: interrupt the whole process group, as a terminal does.
+        after: file that the process writes; `moment` counts from its creation.
     """
     module, function = entry.split(':')
     script = f'import sys; from {module} import {function}; sys.exit({function}())'
     process = subprocess.Popen(
         [sys.executable, '-c', script, *arguments],
-        cwd=ROOT,  # which comes before the path
+        cwd=ROOT,  # first entry of sys.path with -c
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'RCUTILS_COLORIZED_OUTPUT': '0'},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -70,7 +70,7 @@ def interrupted(
 
 
 def every_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
-    """Yield moments of the first 3 s of a process; each tenth has its kernels to compile."""
+    """Yield times in the first 3 s of a process; every tenth run starts with an empty cache."""
     for k in range(60):
         if k % 10 == 0:
             folder = tmp_path / f'kernels_{k}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states one by one: into the tables of a bag, and out of them."""
+"""Conversion between single joint states and the tables of a bag."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that follow a motion while a known force sets in at their tip."""
+"""Robots that follow a motion while a known force starts to act at their tip."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kron_dynamics.control.external_effort.momentum_observer import MomentumObse
 from kron_dynamics.control.external_effort.tip_wrench import TipWrench
 
 BANDWIDTH = 5.0
-PUSH = 2.0  # s, when a force sets in
+PUSH = 2.0  # s, start of the force
 FORCE = {
     'stacker': np.array([2e4, 3e4, -5e4, 0.0, 0.0, 0.0]),
     'ur5': np.array([20.0, -15.0, 10.0, 1.0, -2.0, 1.5]),
@@ -22,7 +22,7 @@ FORCE = {
 
 
 def controlled(name, model, robot, **changes):
-    """A robot that follows a swing under computed torque of a model, and the swing."""
+    """Return a run of a robot with computed torque of a model, and the swing it follows."""
     kp, damping = (1.0, 2.0) if name == 'stacker' else (100.0, 20.0)
     law = ComputedTorque(model, np.full(model.n, kp), np.full(model.n, damping))
     run = SampledRun(
@@ -32,7 +32,7 @@ def controlled(name, model, robot, **changes):
 
 
 def pushed(name, model, robot, commanded=False, duration=3.0):
-    """Estimates and true external efforts of a run with a force at the tip from `PUSH` on.
+    """Return estimated and true external efforts of a run with a force at the tip from `PUSH` on.
 
     Returns:
         times (N,), estimates (N, n), true efforts (N, n), wrenches (N, 6).
@@ -57,9 +57,10 @@ def pushed(name, model, robot, commanded=False, duration=3.0):
 
 
 def error(name, model, robot, **options):
-    """Largest errors from four time constants after the push on, and before it: (n,), (n,), (6,).
+    """Return the largest errors of efforts after and before the push, and of the wrench after it.
 
-    The first as shares of the largest true effort (of each joint, where units differ).
+    Shapes (n,), (n,), (6,). "After" begins four time constants after the push. The first errors
+    are relative to the largest true effort (of each joint, where units differ).
     """
     time, estimate, true, wrench = pushed(name, model, robot, **options)
     found = time > PUSH + 4.0 / (2.0 * np.pi * BANDWIDTH) + PERIOD[name]

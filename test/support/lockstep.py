@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that simulator_node and dynamics_node share in a simulation in lockstep."""
+"""Topics through which simulator_node and dynamics_node run in lockstep."""
 
-# Lockstep goes by the stamps of the second: without it the run would depend on the computer.
+# Lockstep uses the stamps of command_state; without them a run depends on computer speed.
 ANSWERED = {
     '~/commands': 'dynamics_node/commands',
     '~/command_state': 'dynamics_node/command_state',

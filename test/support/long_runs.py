@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of which every run takes some, and `make test-long` takes all."""
+"""Test parameters: some are used in every run, all of them in `make test-long`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 
 def some_of(every: Iterable[Any], chosen: Collection[Any]) -> list[Any]:
-    """Return all values of a parameter, those that are not chosen marked as long.
+    """Return all values of a parameter; those not chosen are marked as long.
 
     Raises:
-        AssertionError: a chosen value is not among all.
+        AssertionError: a chosen value is not one of all values.
     """
     values = list(every)
     assert all(value in values for value in chosen), f'{chosen} are not all among {values}'

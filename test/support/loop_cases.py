@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantities and robots for kernels with loops, and how they are compiled and checked."""
+"""Quantities and robots for tests of kernels with loops, and their compilation and check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kron_dynamics.model import RobotModel
 
 
 class Quantity(NamedTuple):
-    """A function of a model, a link and arrays of length n, then of length 3."""
+    """A function of a model, a link, `arrays` arrays of length n and `triples` of length 3."""
 
     function: Callable[..., Any]
     arrays: int
@@ -93,7 +93,7 @@ def record(name: str, model: RobotModel, link: str) -> LoopTrace:
 
 
 class Compiled:
-    """Functions with loops of several traces, in one library."""
+    """Compiled functions with loops of several traces, in one library."""
 
     def __init__(
         self, traces: dict[str, LoopTrace], folder: Path, source: str | None = None
@@ -107,7 +107,7 @@ class Compiled:
         self.traces = traces
 
     def __call__(self, name: str, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Results for a batch: arrays have shape (count, length)."""
+        """Return the results for a batch: arrays have shape (count, length)."""
         trace, count = self.traces[name], len(arrays[0])
         results = [np.full((count, *shape), 7.0) for shape in trace.shapes]
         rows = [np.ascontiguousarray(array) for array in arrays]
@@ -145,7 +145,7 @@ def joint_text(k: int, parent: int, kind: str, axis: Any, rng: Any, rest: str = 
 
 
 def chain_text(n: int) -> str:
-    """Joints in a row, their axes along x, y, z in turn."""
+    """Return the URDF of a serial chain with axes along x, y, z in turn."""
     rng, parts = np.random.default_rng(n), ['<link name="link0"/>']
     for k in range(1, n + 1):
         parts += [link_text(k, rng), joint_text(k, k - 1, 'chain', np.eye(3)[k % 3], rng)]
@@ -153,7 +153,7 @@ def chain_text(n: int) -> str:
 
 
 def tree_text(n: int, seed: int = 4) -> str:
-    """Branches, oblique axes, slides, screws, and joints that mimic one of the first three."""
+    """Return a URDF with branches, oblique axes, prismatic, screw and mimic joints."""
     rng, parts = np.random.default_rng(seed), ['<link name="link0"/>']
     for k in range(1, n + 1):
         share = rng.uniform()
@@ -173,7 +173,7 @@ def tree_text(n: int, seed: int = 4) -> str:
 
 
 class Case(NamedTuple):
-    """A robot, a link of it, and its functions."""
+    """A robot, one of its links, and its compiled functions."""
 
     model: RobotModel
     link: str
@@ -196,7 +196,7 @@ def states(case: Case, name: str, count: int) -> list[np.ndarray]:
 def check(case: Case, name: str, assert_close: Any, count: int = 11) -> None:
     arrays = states(case, name, count)
     actual = case.functions(name, *arrays)
-    for row in (0, count - 1):  # one of the lanes, one of the rest
+    for row in (0, count - 1):  # one state in a SIMD lane, one in the remainder
         state = [array[row] for array in arrays]
         expected = QUANTITIES[name].function(case.model, case.link, *state)
         expected = expected if isinstance(expected, tuple) else (expected,)
@@ -204,5 +204,5 @@ def check(case: Case, name: str, assert_close: Any, count: int = 11) -> None:
         if name == 'forward_dynamics':
             condition += np.linalg.cond(dynamics.mass_matrix(case.model, state[0])) / 100
         for one, other in zip(actual, expected, strict=True):
-            # What vanishes exactly there may be rounding here.
+            # Terms that are exactly 0 in the equations may be rounding errors in the kernel.
             assert_close(one[row], other, 1e-12 * condition, floor=1e-3)

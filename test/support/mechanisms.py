@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms with loops, as URDF texts: four-bars and a spatial pair of arms."""
+"""URDF texts of mechanisms for closed loops: planar linkages, two spatial arms, others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def joint(
 def four_bar_text(
     crank: float = 0.35, coupler: float = 0.9, rocker: float = 0.7, base: float = 1.0
 ) -> str:
-    """Crank and coupler on one side, the rocker on the other; turning about z."""
+    """Return the tree of a four-bar about z: crank and coupler, and the rocker."""
     parts = [
         '<link name="base"/>',
         link('crank', 1.2, (0.5 * crank, 0.02, 0.0), (0.015, 0.015, 0.03)),
@@ -51,7 +51,7 @@ def four_bar_text(
 
 
 def five_bar_text() -> str:
-    """Two cranks on the base, each with a coupler, whose ends a pin joins; turning about z."""
+    """Return the tree of a five-bar about z: two cranks with couplers, to be pinned."""
     parts = [
         '<link name="base"/>',
         link('left_crank', 1.2, (0.2, 0.02, 0.0), (0.015, 0.015, 0.03)),
@@ -67,7 +67,7 @@ def five_bar_text() -> str:
 
 
 def slider_crank_text(crank: float, rod: float, friction: str = '') -> str:
-    """A crank, a rod on its end, and a slider along x that the rod's end is to be pinned to."""
+    """Return a crank with a rod, and a slider along x to which the rod's end is to be pinned."""
     slide = joint('slide', 'base', 'slider', (0.0, 0.0, 0.0), '1 0 0', 'prismatic')
     parts = [
         '<link name="base"/>',
@@ -82,7 +82,7 @@ def slider_crank_text(crank: float, rod: float, friction: str = '') -> str:
 
 
 def two_arms_text() -> str:
-    """Two arms of three skew joints each, a slide among them, on one turning base."""
+    """Return two arms on a turntable, each of three skew joints, the third one prismatic."""
     parts = ['<link name="base"/>', link('table', 3.0, (0.1, 0.0, 0.05), (0.2, 0.2, 0.3))]
     parts.append(joint('turn', 'base', 'table', (0.0, 0.0, 0.1)))
     for side, y in (('left', 0.25), ('right', -0.25)):
@@ -101,7 +101,7 @@ def two_arms_text() -> str:
 
 
 def four_hinges_text(lengths: tuple[float, ...], twists: tuple[float, ...]) -> str:
-    """Three links in space, each with the next axis at its end, turned about the link."""
+    """Return a spatial chain of three links; the axis at each end is twisted about the link."""
     parts, before, place, turn = ['<link name="base"/>'], 'base', (0.0, 0.0, 0.0), '0 0 0'
     for k, (length, twist) in enumerate(zip(lengths, twists, strict=True), 1):
         parts.append(link(f'link{k}', 1.0 + k, (length / 2, 0.0, 0.0), (0.02, 0.05, 0.05)))
@@ -111,7 +111,7 @@ def four_hinges_text(lengths: tuple[float, ...], twists: tuple[float, ...]) -> s
 
 
 def sleigh_text(mass: float, ahead: float, inertia: float) -> str:
-    """Chaplygin's: the blade at the origin of the link, the mass centre ahead of it."""
+    """Return Chaplygin's sleigh: blade at the link's origin, centre of mass ahead of it."""
     nothing = (0.0, 0.0, 0.0)
     parts = [
         *('<link name="ground"/>', '<link name="x_link"/>', '<link name="y_link"/>'),
@@ -124,7 +124,7 @@ def sleigh_text(mass: float, ahead: float, inertia: float) -> str:
 
 
 def massless_text() -> str:
-    """Two joints about one axis: i moves no mass, j a body."""
+    """Return two joints about one axis: j moves a body, i moves no mass of its own."""
     return (
         '<robot name="r"><link name="a"/><link name="b"/><link name="c"><inertial>'
         '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -135,7 +135,7 @@ def massless_text() -> str:
 
 
 def integrated(rates: Any, state: Any, step: float, count: int, settle: Any = None) -> Any:
-    """The state after some of Runge and Kutta's steps; settle(t, state) after each."""
+    """Return the state after `count` RK4 steps, each followed by settle(t, state)."""
     for k in range(count):
         t = k * step
         k1 = rates(t, state)

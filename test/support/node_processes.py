@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of the package as real processes, whose output goes to files."""
+"""Nodes of the package as separate processes, with their output in files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import time
 
 import yaml
 
-# Wall time after which something hangs however busy the computer is, s; kernels may have to be
-# compiled.
+# Wall time after which a process counts as hanging, s. It is enough on a busy computer that also
+# has to compile kernels.
 PATIENCE = 240.0
 _STOPPED_WITHIN = 60.0
-# What a node that ends in order never says.
+# Texts that a node that ends properly never logs.
 _TROUBLE = ('Traceback', 'Error', '[ERROR]', '[FATAL]', 'terminate called', 'core dumped')
 
 
 class Process:
-    """A node of the package in a process of its own; its output goes to a file."""
+    """A node of the package in its own process; its output goes to a file."""
 
     def __init__(self, node, namespace, arguments, log, environment=None):
         self.node = node
@@ -33,7 +33,7 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                # One that is aborted says where its threads are.
+                # An aborted process prints the tracebacks of its threads.
                 env={**os.environ, 'PYTHONFAULTHANDLER': '1', **(environment or {})},
                 start_new_session=True,
             )
@@ -54,22 +54,22 @@ class Process:
         self._process.send_signal(number)
 
     def wait(self):
-        """Exit code of a process that ends by itself."""
+        """Wait for a process that ends by itself; return its exit code."""
         return self._process.wait(PATIENCE)
 
     def kill(self):
-        """As a power cut would."""
+        """Kill the process group with SIGKILL, as a power failure would end it."""
         if self.running:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def stop(self, number=signal.SIGINT, trouble=(), meanwhile=lambda: time.sleep(0.01)):
-        """Interrupt a running node; it must end in order.
+        """Interrupt a running node and assert that it ends properly.
 
         Args:
-            number: the signal.
-            trouble: lines with one of these texts are wanted and do not count as trouble.
-            meanwhile: called again and again until the node has ended.
+            number: signal number.
+            trouble: lines with one of these texts are expected and do not count as errors.
+            meanwhile: called repeatedly until the node has ended.
         """
         assert self.running, f'{self.node} has ended by itself: {self.output}'
         self._process.send_signal(number)
@@ -87,7 +87,7 @@ class Process:
 
 
 def parameter_file(path, parameters):
-    """Write parameters, for whatever node reads them or by patterns of nodes; return the file."""
+    """Write parameters for all nodes, or by node name patterns; return the file."""
     patterned = any(name.startswith('/') for name in parameters)
     patterns = parameters if patterned else {'/**': parameters}
     content = {pattern: {'ros__parameters': values} for pattern, values in patterns.items()}
@@ -96,7 +96,7 @@ def parameter_file(path, parameters):
 
 
 class Launcher:
-    """Starts nodes and sees to it that every one of them has ended."""
+    """Starts nodes, and ends all of them with `close`."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -109,12 +109,12 @@ class Launcher:
 
         Args:
             node: name of the executable.
-            namespace: of its topics.
+            namespace: namespace of its topics.
             joints: parameters by their dotted names.
-            remap: names and what stands for them.
+            remap: remapped names and their replacements.
             files: parameter files.
-            environment: variables of the process.
-            values: the other parameters; two underscores stand for the dot of a group.
+            environment: additional environment variables of the process.
+            values: the other parameters, with two underscores for the dot of a group.
         """
         parameters = {name.replace('__', '.'): value for name, value in values.items()}
         own = self._folder / f'{len(self.processes)}_{node}.yaml'
@@ -134,7 +134,7 @@ class Launcher:
         )
 
     def abort(self, node, namespace):
-        """End a node that does not answer; its output then tells where it was."""
+        """Abort a node that does not answer, so that its output shows where its threads were."""
         for process in self.processes:
             if (process.node, process.namespace) == (node, namespace) and process.running:
                 process.send_signal(signal.SIGABRT)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The generators of the pages about papers, which are no part of the package."""
+"""Access to the generators of the pages about papers, which are not part of the package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import sympy
 
-# Of floats: a thousand times less than the bound that pages state.
+# Tolerance for floats: a thousandth of the bound stated on the pages.
 ROUNDING = 1e-13
 PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
 
@@ -27,12 +27,12 @@ PAPERS = Path(__file__).parents[2] / 'docs' / 'papers'
 def generator_of(
     package: str, asked_twice: Callable[[Any], Sequence[tuple[Any, Sequence[str]]]]
 ) -> Iterator[Any]:
-    """Yield a generator's module `page`, and forget it and whatever it imported afterwards.
+    """Yield the module `page` of a generator; unload it and the generators' modules afterwards.
 
     Args:
-        package: its name.
-        asked_twice: of the module, the owners and names of functions that the page and the tests
-            of what it says call with the same arguments: they are computed once.
+        package: name of the generator.
+        asked_twice: function of the module that returns owners and names of functions which both
+            the page and its tests call with the same arguments: their results are cached.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PAPERS)
@@ -47,13 +47,13 @@ def generator_of(
 
 
 def is_right(error: Any) -> bool:
-    """Return whether an error is none, exactly or but for the rounding of floats."""
+    """Return whether an error is 0, exactly or to the rounding of floats."""
     claims = importlib.import_module('shared.claims')
     return bool(error < ROUNDING if isinstance(error, claims.Bound) else error == 0)
 
 
 def nudged(value: Any, first: int = 1) -> Any:
-    """Return a result that is a little wrong, in every entry otherwise."""
+    """Return a slightly wrong result, with a different error in every entry."""
     if isinstance(value, np.ndarray):
         value = value.astype(object) if value.dtype.kind == 'i' else value
         kind = sympy.Rational if value.dtype == object else lambda a, b: a / b
@@ -71,17 +71,17 @@ def nudged(value: Any, first: int = 1) -> Any:
 
 
 def nudging(function: Callable[..., Any], first: int = 1) -> Callable[..., Any]:
-    """Return a function whose results are a little wrong."""
+    """Return a function whose results are slightly wrong."""
     return lambda *values, **more: nudged(function(*values, **more), first)
 
 
 def program_names(rows: list[Any]) -> set[str]:
-    """Return the names of the program that rows of a table give."""
+    """Return the names of the program's functions in the rows of a table."""
     return {name for row in rows for name in row.program.split('`')[1::2]}
 
 
 def assert_all_fail(rows: list[Any]) -> None:
-    """Assert that every row finds an error, as it should with results that are wrong."""
+    """Assert that every row shows an error, as it must for wrong results."""
     assert rows
     for row in rows:
         assert abs(row.error) > 1e-6, row.equation

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio as an independent oracle, and real robots' descriptions to ask it about."""
+"""Pinocchio as an independent oracle, and descriptions of real robots."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ALIGNED = pin.LOCAL_WORLD_ALIGNED
 
 
 class Oracle:
-    """Pinocchio's model of the same text, its results in our coordinates.
+    """Pinocchio's model of the same text, with results in our coordinates.
 
-    Mimic joints are joints of their own there: with v = G qd, where G is constant, efforts come
-    back as G^T tau and matrices as G^T A G, Christoffel symbols included.
+    In Pinocchio mimic joints are independent joints: with v = G qd, where G is constant, efforts
+    are mapped by G^T tau and matrices by G^T A G, including Christoffel symbols.
     """
 
     def __init__(self, text: str, model: RobotModel) -> None:
@@ -36,7 +36,7 @@ class Oracle:
             self.G[row, joint.coordinate] = joint.multiplier
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio's q: a continuous joint's is cosine and sine."""
+        """Return Pinocchio's q, which has cosine and sine of a continuous joint."""
         full = pin.neutral(self.pin)
         for joint in self.model.joints:
             there = self.pin.joints[self.pin.getJointId(joint.name)]
@@ -52,7 +52,7 @@ class Oracle:
     def inverse_dynamics_derivatives(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of the efforts by qd and by q, shape (n, n) each."""
+        """Return the derivatives of the efforts with respect to qd and to q, shape (n, n) each."""
         state = self.configuration(q), self.G @ qd, self.G @ qdd
         pin.computeRNEADerivatives(self.pin, self.data, *state)
         by_rate, by_position = self.data.dtau_dv, self.data.dtau_dq
@@ -81,11 +81,11 @@ class Oracle:
         return np.linalg.solve(self.mass_matrix(q), tau - bias)
 
     def christoffel_symbols(self, q: np.ndarray) -> np.ndarray:
-        """Gamma[a, i, j]: C is linear in qd, so C(q, e_j) holds the symbols of one j."""
+        """Return Gamma[a, i, j]: C is linear in qd, so C(q, e_j) has the symbols of index j."""
         return np.stack([self.coriolis_matrix(q, e) for e in np.eye(self.n)], axis=-1)
 
     def move(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
-        """Compute everything about frames in this state."""
+        """Compute poses, velocities, accelerations and Jacobians of all frames for this state."""
         full = self.configuration(q)
         pin.forwardKinematics(self.pin, self.data, full, self.G @ qd, self.G @ qdd)
         pin.computeJointJacobians(self.pin, self.data, full)
@@ -95,10 +95,10 @@ class Oracle:
         self.move(q, np.zeros(self.n), np.zeros(self.n))
         frame = self.pin.getFrameId(link, pin.BODY)
         J = pin.getFrameJacobian(self.pin, self.data, frame, ALIGNED)
-        return J.reshape(6, self.pin.nv) @ self.G  # one column comes back as a vector
+        return J.reshape(6, self.pin.nv) @ self.G  # the binding returns one column as a vector
 
     def kinematic_hessian_of_joint(self, q: np.ndarray, joint: str) -> np.ndarray:
-        """dJ/dq, shape (6, n, n), of the frame that a joint moves."""
+        """Return dJ/dq, shape (6, n, n), of the frame of a joint."""
         if not hasattr(pin, 'computeJointKinematicHessians'):
             pytest.skip(f'Pinocchio {pin.__version__}, the last for this Python, has no Hessians')
         full = self.configuration(q)
@@ -112,9 +112,9 @@ class Oracle:
 
 
 def build(text: str) -> Any:
-    """Pinocchio's model of a text with screws, which its own reader refuses or leaves out.
+    """Return Pinocchio's model of a text, screw joints included, which its parser does not read.
 
-    It reads them as revolute joints; then each is exchanged for its helical joint.
+    They are parsed as revolute joints, then replaced by helical joints.
     """
     screws = {}
     root = ElementTree.fromstring(text)
@@ -146,21 +146,21 @@ def build(text: str) -> Any:
 
 
 def example_robots() -> dict[str, Path]:
-    """URDF files of the example-robot-data wheel, which has no importable module.
+    """Return the URDF files of the wheel example-robot-data by path below its folder of robots.
 
-    By path below its folder of robots.
+    The wheel has no importable module.
     """
     return _robots_of('example-robot-data', 'robots')
 
 
 def more_robots() -> dict[str, Path]:
-    """URDF files of rtb-data and, where it is installed, pybullet, by path in the package."""
+    """Return URDF files of rtb-data and, if installed, pybullet, by path in the package."""
     found = {f'rtb/{name}': path for name, path in _robots_of('rtb-data', 'rtbdata').items()}
     try:
         bullets = _robots_of('pybullet', 'pybullet_data')
-    except importlib.metadata.PackageNotFoundError:  # no wheels of it for most of our Pythons
+    except importlib.metadata.PackageNotFoundError:  # no wheels for most supported Pythons
         return found
-    # A thousand lumps without joints are left out.
+    # random_urdfs are a thousand bodies without joints.
     kept = {name: path for name, path in bullets.items() if 'random_urdfs' not in name}
     return found | {f'pybullet/{name}': path for name, path in kept.items()}
 
@@ -175,6 +175,6 @@ def _robots_of(distribution: str, folder: str) -> dict[str, Path]:
 
 
 def arm_text(file_name: str) -> str:
-    """URDF text of the one file of this name."""
+    """Return the URDF text of the only file of this name."""
     (path,) = (path for path in example_robots().values() if path.name == file_name)
     return path.read_text(encoding='utf-8')

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference vectors, and a record of which of their expected entries tests have read."""
+"""The reference vectors, and a record of the expected entries that tests have read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 VECTORS = Path(__file__).parents[1] / 'vectors' / 'public_vectors.json'
-# (case, entry) of what this process has read.
+# (case, entry) pairs that this process has read.
 READ: set[tuple[str, str]] = set()
 
 
 class Expected(dict[str, Any]):
-    """Expected entries of a case; whoever takes a value out has read it."""
+    """Expected entries of a case; a value counts as read when it is looked up."""
 
     def __init__(self, case: str, entries: dict[str, Any], path: str = '') -> None:
-        """Wrap the entries of a case, and those of dictionaries among them."""
+        """Wrap the entries of a case and of nested dictionaries."""
         super().__init__(
             (key, Expected(case, value, f'{path}{key}.') if isinstance(value, dict) else value)
             for key, value in entries.items()
@@ -27,18 +27,18 @@ class Expected(dict[str, Any]):
         self._case, self._path = case, path
 
     def __getitem__(self, key: str) -> Any:
-        """Return an entry."""
+        """Return an entry and record it as read."""
         value = super().__getitem__(key)
         if not isinstance(value, Expected):
             READ.add((self._case, self._path + key))
         return value
 
     def items(self) -> ItemsView[str, Any]:
-        """Return all entries."""
+        """Return a view of all entries, whose values are looked up and so count as read."""
         return ItemsView(self)
 
     def entries(self) -> Iterator[tuple[str, str]]:
-        """Yield case and path of every entry, unread."""
+        """Yield case and path of every entry without counting it as read."""
         for key, value in super().items():
             if isinstance(value, Expected):
                 yield from value.entries()
@@ -56,12 +56,12 @@ CASES = _load()
 
 @functools.cache
 def reads_vectors(path: Path) -> bool:
-    """Return whether a file of tests reads the vectors, or looks at who has read them."""
+    """Return whether a test file uses this module."""
     return 'from public_vectors import' in path.read_text(encoding='utf-8')
 
 
 def cases_of(*kinds: str) -> list[dict[str, Any]]:
-    """Return the cases of some kinds, at least one of each."""
+    """Return the cases of the given kinds; assert that each kind has one."""
     found = [case for case in CASES if case['kind'] in kinds]
     assert {case['kind'] for case in found} == set(kinds)
     return found

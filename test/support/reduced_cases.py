@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constrained robots in independent speeds: of one, two and three freedoms."""
+"""Constrained robots in independent speeds, with one, two and three degrees of freedom."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def stacker() -> kd.ReducedRobot:
 
 @functools.cache
 def five_bar() -> kd.ReducedRobot:
-    """Its independent joints are one crank and its elbow, its drives the two cranks."""
+    """Return a five-bar: independent joints left crank and elbow, drives both cranks."""
     pin = PointLoop(
         'pin',
         Attachment('left_coupler', (0.8, 0.0, 0.0)),
@@ -90,7 +90,7 @@ def slider_crank(*actuated: str) -> kd.ReducedRobot:
 
 
 def crank_pose(angle: float) -> list[float]:
-    """Positions of all joints of the slider-crank, from its triangle."""
+    """Return all joint positions of the slider-crank, by trigonometry."""
     lean = np.arcsin(CRANK * np.sin(angle) / ROD)
     return [angle, -lean - angle, CRANK * np.cos(angle) + ROD * np.cos(lean)]
 
@@ -105,7 +105,7 @@ MACHINES = {**HOLONOMIC, 'sleigh': sleigh}
 
 
 def states_of(robot: kd.ReducedRobot, count: int = 3) -> list[tuple[Any, Any, Any]]:
-    """Closed q near the start, u and du/dt."""
+    """Return states near the start: q with closed loops, u and du/dt."""
     closed, m = robot.constrained, robot.degrees_of_freedom
     rng = np.random.default_rng(6)
     return [

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ROS domains of tests: no two processes that share the tests, or computers, hear one another."""
+"""ROS domains for tests: parallel test processes and computers do not receive each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PROFILE = Path(__file__).with_name('loopback_only.xml')
 
 
 def domain_number(second: bool = False) -> int:
-    """Return the number of this process's domain, or of a second one."""
+    """Return the number of this process's domain, or of its second one."""
     worker = os.environ.get('PYTEST_XDIST_WORKER')
     session = os.getpid() if worker is None else os.getppid()
     place = 0 if worker is None else int(worker.removeprefix('gw'))
@@ -19,11 +19,11 @@ def domain_number(second: bool = False) -> int:
 
 
 def this_computer_only(domain: int) -> dict[str, str]:
-    """Return the environment of nodes that talk through the loopback interface, in a domain.
+    """Return the environment of nodes that use the loopback interface only, in a domain.
 
-    The range LOCALHOST of rmw_fastrtps brings shared memory along, whatever
-    FASTDDS_BUILTIN_TRANSPORTS says. A process killed while it holds a lock there leaves others
-    deaf, and tests kill many.
+    The discovery range LOCALHOST of rmw_fastrtps always enables shared memory, regardless of
+    FASTDDS_BUILTIN_TRANSPORTS. A process killed while it holds a lock there blocks reception by
+    the others, and tests kill many processes.
     """
     return {
         'ROS_DOMAIN_ID': str(domain),

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots under sampled control: late efforts, saturation, friction, errors of models, noise."""
+"""Robots under sampled control with delay, saturation, friction, model errors and noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.robots import description
 from kron_dynamics.control.law import ControlLaw
 from kron_dynamics.simulation.plant import Plant
 
-# State periods, s, at which the robots are run, and a pose that is no singular one.
+# State periods of the robots, s, and nonsingular poses.
 PERIOD = {'stacker': 0.02, 'ur5': 0.008, 'panda': 0.004}
 POSE = {
     'stacker': np.array([100.0, 0.4, 0.03]),
@@ -28,13 +28,13 @@ ROBOTS = tuple(PERIOD)
 def machine(
     name: str, *, mass: float = 1.0, coulomb: float | None = None, friction: float = 1.0
 ) -> kd.Robot:
-    """Return a robot with other masses than its description, or another friction.
+    """Return a robot with other masses or friction than its description.
 
     Args:
-        name: of `ROBOTS`.
+        name: one of `ROBOTS`.
         mass: factor of all masses and inertias.
-        coulomb: Coulomb friction as a share of the effort limits, in place of all friction; None
-            for the description's.
+        coulomb: Coulomb friction as a fraction of the effort limits, replacing all friction; None
+            for that of the description.
         friction: factor of all friction.
     """
     root = etree.fromstring(description(name).text.encode())
@@ -57,7 +57,7 @@ def machine(
 
 @dataclass
 class Swing:
-    """A motion of all joints about a pose: sines of different frequencies, from rest."""
+    """A motion of all joints about a pose, from rest: sines of different frequencies."""
 
     pose: np.ndarray
     amplitude: np.ndarray
@@ -65,14 +65,14 @@ class Swing:
 
     @classmethod
     def within(cls, robot: kd.Robot, pose: np.ndarray, speed: float, rate: float = 0.2) -> Swing:
-        """Return a swing with a share of the velocity limits, at about a rate in Hz."""
+        """Return a swing up to a fraction of the velocity limits, at about `rate` Hz."""
         frequency = rate * (1.0 + 0.13 * np.arange(robot.n))
         return cls(pose, speed * robot.model.velocity_limit / (2 * np.pi * frequency), frequency)
 
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         w = 2.0 * np.pi * self.frequency
         a = self.amplitude
-        start = 1.0 - np.exp(-t), np.exp(-t), -np.exp(-t)  # lets the motion begin at rest
+        start = 1.0 - np.exp(-t), np.exp(-t), -np.exp(-t)  # the motion begins at rest
         sine, cosine = np.sin(w * t), np.cos(w * t)
         return (
             self.pose + a * start[0] * sine,
@@ -83,7 +83,7 @@ class Swing:
 
 @dataclass
 class Sample:
-    """What a controller sees of a period."""
+    """Data of one control period, as available to a controller."""
 
     time: float
     q: np.ndarray
@@ -94,18 +94,18 @@ class Sample:
 
 @dataclass
 class SampledRun:
-    """A plant and a law; efforts act a period after their state.
+    """A plant and a control law with a delay of one period from state to effort.
 
     Attributes:
-        robot: the machine as it is.
-        law: of whatever model.
+        robot: the real machine.
+        law: control law, based on any model.
         period: s.
-        limit: of the commands, shape (n,).
-        external: efforts of others on the joints at (t, q), shape (n,).
-        velocity_noise: standard deviations, shape (n,).
-        effort_noise: likewise.
-        drive: what the drives add, at (q, qd).
-        told: whether the law hears what was applied, and not what it wanted.
+        limit: limits of the commands, shape (n,).
+        external: external efforts on the joints as a function of (t, q), shape (n,).
+        velocity_noise: standard deviation of the velocities, shape (n,).
+        effort_noise: standard deviation of the efforts, shape (n,).
+        drive: effort added by the drives, as a function of (q, qd).
+        told: whether the law is given the applied efforts, or else its own unsaturated ones.
     """
 
     robot: kd.Robot
@@ -135,7 +135,7 @@ class SampledRun:
         self.acting = self.under_way
 
     def step(self, reference: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Sample:
-        """Let the law answer a state; go on to the next one."""
+        """Evaluate the law at the present state, and advance to the next one."""
         n = self.n
         q = self.plant.q[:n].copy()
         true = self.plant.qd[:n]
@@ -145,7 +145,7 @@ class SampledRun:
         command = np.clip(wanted, -self.limit, self.limit)
         self.state.set_applied_effort(command if self.told else wanted)
         sample = Sample(self.time, q, qd, effort, self.under_way)
-        # Efforts on the joints until the next state.
+        # Efforts that act until the next state.
         self.acting = self.under_way
         if self.drive is not None:
             self.acting = self.acting + self.drive(q, true)

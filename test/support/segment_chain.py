@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flexible links as chains of rigid segments with springs between them, computed by Pinocchio.
 
-A route to M_L, D_L and K_L that knows no mode integrals, no foreshortening and no Hessians. A beam
-is cut into elements of length h. In the middle of each sits a hinge with a spring of stiffness
-EI / h about each of the two axes across the beam; between two hinges the beam is rigid, a segment
-centred at the node between two elements. So the first half element is rigid with the root, the
-last one with the tip, and errors fall with h^2. The chain is exact for large rotations: axial
-forces stiffen it because its hinges keep their distances.
+M_L, D_L and K_L are computed independently: without mode integrals, foreshortening and Hessians. A
+beam is divided into elements of length h. In the middle of each is a hinge with a spring of
+stiffness EI / h about each of the two axes across the beam. Between two hinges the beam is a rigid
+segment, centred at the node between two elements. So the first half element is rigid with the
+root, the last one with the tip, and errors fall with h^2. The chain is exact for large rotations:
+axial forces stiffen it because the distances of its hinges are constant.
 
-The chain turns by the slopes of the beam: the segment at the node x has the slope w'(x). A beam
+Segments rotate by the slopes of the beam: the segment at the node x has the slope w'(x). A beam
 without torsion has the curvatures -w'' and v'' about its own axes and none along itself, up to
 terms of third order in the deflection. So hinge angles are linear in modal coordinates and
-K = P^T K_chain P without a second-order term, as long as a hinge turns by exp of its angle vector
-up to second order. Two axes one after the other do not: half of the first angle is turned before
-the second axis and half after it.
+K = P^T K_chain P without a second-order term, provided that a hinge rotates by exp of its angle
+vector up to second order. Two successive axes do not: half of the first angle is therefore applied
+before the second axis and half after it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Angles = Mapping[tuple[str, str], np.ndarray]
 
 @dataclass(frozen=True)
 class SegmentBeam:
-    """The beam of one link, uniform or linear between stations, and where its children sit."""
+    """The beam of one link, linear between stations, and the attachments of its children."""
 
     length: float
     mass_per_length: float | Sequence[float]
@@ -47,12 +47,12 @@ class SegmentBeam:
     attachments: Mapping[str, float] = field(default_factory=dict)
 
     def along(self, table: float | Sequence[float], x: np.ndarray) -> np.ndarray:
-        """Value of a table at x."""
+        """Return the value of a table at x."""
         stations = self.stations or (0.0, self.length)
         return np.interp(x, stations, np.broadcast_to(table, (len(stations),)))
 
     def pieces(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gauss points and the masses in them between each two of the ends, (k, 3) each."""
+        """Return Gauss points and their masses between consecutive ends, (k, 3) each."""
         nodes, weights = np.polynomial.legendre.leggauss(3)
         half = np.diff(ends)[:, None] / 2
         x = ends[:-1, None] + half * (1 + nodes)
@@ -72,8 +72,8 @@ class SegmentChain:
     """A URDF whose flexible links are chains of segments.
 
     Coordinates are the joints in the given order, then hinge angles per link and plane. A beam
-    has about `coarsest` times `refinement` elements; Pinocchio takes seconds to read chains of
-    more than a hundred hinges, so rather extrapolate.
+    has about `coarsest` times `refinement` elements. Pinocchio takes seconds to parse chains of
+    more than a hundred hinges: extrapolate instead.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class SegmentChain:
         self._columns()
 
     def _columns(self) -> None:
-        """The constant map from the coordinates to Pinocchio's, and the springs."""
+        """Set the constant map from the coordinates to Pinocchio's, and the spring stiffnesses."""
         entries: list[list[tuple[str, float]]] = [[(name, 1.0)] for name in self.joints]
         springs = [0.0] * len(self.joints)
         self.places: dict[tuple[str, str], slice] = {}
@@ -118,20 +118,20 @@ class SegmentChain:
         self.springs = np.array(springs)
 
     def hinges(self, link: str) -> np.ndarray:
-        """Where the hinges of a link are, from its root."""
+        """Return the distances of a link's hinges from its root."""
         x = self.nodes[link]
         return (x[1:] + x[:-1]) / 2
 
     def angles(self, link: str, slopes: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Hinge angles, (hinges, modes), of a beam with slopes(x), (modes, k)."""
+        """Return the hinge angles, (hinges, modes), of a beam with slopes(x), (modes, k)."""
         return np.diff(slopes(self.nodes[link]), axis=-1).T
 
     def deflections(self, link: str, angles: np.ndarray, x: float) -> np.ndarray:
-        """Deflections, (modes,), at x of a beam with hinge angles (hinges, modes)."""
+        """Return the deflections, (modes,), at x of a beam with hinge angles (hinges, modes)."""
         return np.maximum(x - self.hinges(link), 0.0) @ angles
 
     def projection(self, angles: Angles) -> np.ndarray:
-        """From joints and modal coordinates, link by link and plane by plane, to coordinates."""
+        """Return the map from joints and modal coordinates (per link and plane) to coordinates."""
         rigid = len(self.joints)
         count = rigid + sum(part.shape[1] for part in angles.values())
         P = np.zeros((len(self.springs), count))
@@ -149,9 +149,10 @@ class SegmentChain:
         qdd: Sequence[float],
         angles: Angles | None = None,
     ) -> Linear:
-        """About a motion of the joints with straight beams, in joints and modal coordinates.
+        """Return the linear model about a motion of the joints with straight beams.
 
-        Without angles of the modes: in joints and hinge angles.
+        It is in joints and modal coordinates; without `angles` of the modes in joints and hinge
+        angles.
         """
         P = np.eye(len(self.springs)) if angles is None else self.projection(angles)
         S = self.S[:, : len(self.joints)]
@@ -166,10 +167,10 @@ class SegmentChain:
         return Linear(T.T @ M @ T, T.T @ D @ T, T.T @ K @ T + springs, T.T @ tau)
 
     def hanging(self, q: Sequence[float]) -> tuple[Linear, np.ndarray]:
-        """About rest with the joints in q and the beams bent as their load bends them.
+        """Return the linear model at rest with the joints at q and the beams in equilibrium.
 
         Returns:
-            the linear model, and the coordinates, in joints and hinge angles.
+            the linear model and the coordinates, both in joints and hinge angles.
         """
         y = np.concatenate([q, np.zeros(len(self.springs) - len(self.joints))])
         rest, bent = np.zeros(self.pin.nv), slice(len(self.joints), None)
@@ -192,14 +193,14 @@ class SegmentChain:
         return pin.integrate(self.pin, pin.neutral(self.pin), self.S @ y)
 
     def pose(self, link: str, y: np.ndarray) -> np.ndarray:
-        """Pose of a link, shape (4, 4), at coordinates as of `hanging`."""
+        """Return the pose of a link, shape (4, 4), at coordinates as returned by `hanging`."""
         pin.framesForwardKinematics(self.pin, self.data, self._placed(y))
         return self.data.oMf[self.pin.getFrameId(link)].homogeneous
 
     def modes(self, link: str, plane: str, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Frequencies and hinge angles (hinges, count) of one beam alone that bends in one plane.
+        """Return frequencies and hinge angles (hinges, count) of one beam in one plane.
 
-        With all that it carries, at the zero pose, without gravity.
+        Joints and all other hinges are locked; at the zero pose, with all bodies, without gravity.
         """
         place = self.places[link, plane]
         T = self.S[:, place]
@@ -209,9 +210,9 @@ class SegmentChain:
         return 1 / np.sqrt(squares[: -count - 1 : -1]), vectors[:, : -count - 1 : -1]
 
     def frequencies(self, linear: Linear, free: Sequence[str] = ()) -> np.ndarray:
-        """Natural frequencies at rest in rad/s, ascending, all joints locked but the free ones.
+        """Return the natural frequencies at rest, rad/s, ascending; only `free` joints can move.
 
-        Where nothing holds a deviation, w^2 < 0, the entry is -|w|.
+        The entry of an unstable mode, w^2 < 0, is -|w|.
         """
         rigid = len(self.joints)
         kept = [self.joints.index(name) for name in free] + list(range(rigid, len(linear.K)))
@@ -222,7 +223,7 @@ class SegmentChain:
 
 
 def extrapolate(values: Sequence[np.ndarray]) -> np.ndarray:
-    """Limit of values with an error in even powers of h, at h, h/2, h/4, ...: Richardson's."""
+    """Return the Richardson limit of values at h, h/2, ..., with errors in even powers of h."""
     table = [np.asarray(value) for value in values]
     factor = 1.0
     while len(table) > 1:
@@ -232,7 +233,7 @@ def extrapolate(values: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _parts(beam: SegmentBeam) -> list[tuple[str, str, np.ndarray]]:
-    """Name, plane and axis of a hinge's joints, from the root on."""
+    """Return name, plane and axis of the joints of a hinge, in order from the root."""
     x, y = np.array(beam.axis, dtype=float), np.array(beam.lateral, dtype=float)
     about = {'v': np.cross(x, y), 'w': -y}
     planes = list(beam.bending_stiffness)
@@ -263,7 +264,7 @@ def _cut(
             _add_joint(robot, name, parent, shift, about)
             parent, shift = name, np.zeros(3)
         segments.append(parent)
-    # A piece ends at a node or hinge: children and stations are at nodes, masses smooth between.
+    # Pieces end at nodes and hinges: children and stations are at nodes, mass is smooth between.
     x, masses = beam.pieces(np.sort(np.concatenate([nodes, hinges])))
     points = origin + x[..., None] * axis
     _add_masses(robot.find(f"link[@name='{link}']"), points, -masses)
@@ -283,7 +284,7 @@ def _cut(
 def _nodes(
     beam: SegmentBeam, sections: Sequence[float], refinement: int, coarsest: int
 ) -> np.ndarray:
-    """Ends of the elements, which are equal between any two stations or children."""
+    """Return the ends of the elements, equally spaced between stations and children."""
     marks = np.unique([0.0, beam.length, *beam.stations, *sections])
     nodes = [marks[:1]]
     for start, end in zip(marks[:-1], marks[1:], strict=True):
@@ -295,7 +296,7 @@ def _nodes(
 def _add_joint(
     robot: ET.Element, name: str, parent: str, shift: np.ndarray, axis: np.ndarray
 ) -> None:
-    """Append a hinge and a link of the same name that it moves."""
+    """Append a hinge, and the link of the same name that it moves."""
     ET.SubElement(robot, 'link', name=name)
     joint = ET.SubElement(robot, 'joint', name=name, type='revolute')
     ET.SubElement(joint, 'parent', link=parent)
@@ -306,7 +307,7 @@ def _add_joint(
 
 
 def _add_masses(link: ET.Element, points: np.ndarray, masses: np.ndarray) -> None:
-    """Add point masses, negative ones too, to what a link has."""
+    """Add point masses, which may be negative, to the inertial of a link."""
     points, masses = points.reshape(-1, 3), masses.ravel()
     mass, first, second = masses.sum(), masses @ points, (points.T * masses) @ points
     inertial = link.find('inertial')
@@ -315,7 +316,7 @@ def _add_masses(link: ET.Element, points: np.ndarray, masses: np.ndarray) -> Non
         mass, first = mass + m, first + m * c
         second = second + np.trace(moments) / 2 * np.eye(3) - moments + m * np.outer(c, c)
         link.remove(inertial)
-    # A rest without mass has no centre; what it has of inertia does not depend on one.
+    # A remainder without mass has no centre; its inertia does not depend on one.
     centre = first / mass if abs(mass) > 1e-9 * np.abs(masses).sum() else np.zeros(3)
     second = second - mass * np.outer(centre, centre)
     moments = np.trace(second) * np.eye(3) - second
@@ -327,7 +328,7 @@ def _add_masses(link: ET.Element, points: np.ndarray, masses: np.ndarray) -> Non
 
 
 def _inertial(inertial: ET.Element) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre and inertia about it in link axes, of a URDF's element."""
+    """Return mass, centre and inertia about it in link axes, of an <inertial> element."""
     frame, moments = inertial.find('origin'), inertial.find('inertia').attrib
     R = np.eye(3) if frame is None else pin.rpy.rpyToMatrix(_vector(frame, 'rpy'))
     entries = [[''.join(sorted(pair)) for pair in (f'{a}x', f'{a}y', f'{a}z')] for a in 'xyz']

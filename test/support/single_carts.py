@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A cart on a rail, and meshes along paths that are given as functions of their parameter."""
+"""A cart on a rail, and meshes along paths given as functions of the path parameter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kron_dynamics.control.reference.path_mesh import Mesh
 from kron_dynamics.control.reference.path_terms import PathTerms
 from kron_dynamics.typing import FloatArray
 
-# A cart of 2 kg on a level rail, a lift of 3 kg.
+# A mass on a prismatic joint.
 CART = """<robot name="cart"><link name="rail"/>
   <joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/>
     <axis xyz="{axis}"/><limit lower="-10" upper="10" velocity="{velocity}" effort="{effort}"/>
@@ -30,7 +30,7 @@ def cart(
     damping: float = 0.0,
     friction: float = 0.0,
 ) -> kd.Robot:
-    """Return a cart; a lift where the axis is upright."""
+    """Return a cart; with a vertical axis it is a lift."""
     values = {'axis': axis, 'velocity': velocity, 'effort': effort, 'mass': mass}
     return kd.loads(CART.format(**values, damping=damping, friction=friction))
 
@@ -45,9 +45,9 @@ def mesh_along(
 
     Args:
         nodes: r, (N + 1,).
-        path: the position and its derivatives by r at places r.
-        mass: in kg.
-        weight: effort that holds it, N.
+        path: position and its first and second derivative with respect to r.
+        mass: kg.
+        weight: effort that holds the mass against gravity, N.
     """
     r = np.empty(2 * nodes.size - 1)
     r[::2], r[1::2] = nodes, 0.5 * (nodes[1:] + nodes[:-1])

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that are asked a few times only: to compile their equations would take longer."""
+"""Robots with interpreted equations, for few evaluations, where compiling takes longer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _evaluated(method: Compiled[Any, Any]) -> Callable[..., Any]:
 
 
 class RelativeFrameOnFloats(RelativeFrame):
-    """A link seen from another, by equations that are evaluated on floats."""
+    """A relative frame whose equations are evaluated on floats."""
 
 
 class FrameOnFloats(kd.RobotFrame):
@@ -63,5 +63,5 @@ class ConstrainedOnFloats(ConstrainedRobot):
 
 
 def uncompiled(text: str, **options: Any) -> OnFloats:
-    """As `kd.loads`."""
+    """Load a robot as `kd.loads`, without compiled kernels."""
     return OnFloats(kd.loads(text, **options).model)
