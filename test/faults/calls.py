@@ -1,8 +1,8 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the services of a dynamics_node at random until it is terminated.
+"""Call random services of a dynamics_node until terminated.
 
-Usage: python test/faults/calls.py NAMESPACE SEED LARGEST; soak.py starts it. Every answer must
+Usage: python test/faults/calls.py NAMESPACE SEED LARGEST; started by soak.py. Every call must
 succeed; requests have up to LARGEST states.
 """
 
@@ -41,7 +41,7 @@ SERVICES = {
     'set_payload': (SetPayload, ()),
 }
 _PATIENCE = 30.0  # s
-# Of a link that is light beside the machine; so that no tolerance is left.
+# Link and largest mass, kg: light compared with the machine, so that no tolerance is violated.
 PAYLOAD = {'stacker': ('bucket_wheel', 50.0), 'ur5': ('wrist_3_link', 0.2)}
 PAYLOAD['panda'] = ('panda_hand', 0.2)
 
@@ -55,13 +55,13 @@ def request(
     random_,
     largest: int,
 ):
-    """Make a request of a random size."""
+    """Return a request of random size."""
     if name == 'set_payload':
         link, mass = PAYLOAD[machine]
         return kind.Request(link=link, mass=mass * random_.uniform(), center_of_mass=Point(z=0.01))
     count = int(random_.integers(2, largest + 1))
     if name == 'retime_trajectory':
-        # A path within the limits; a long one takes its time.
+        # A path within the limits; long ones take long to compute.
         count = min(count, 20)
         model = robot.model
         low, high = (np.clip(x, -1.0, 1.0) for x in (model.position_lower, model.position_upper))
@@ -74,11 +74,11 @@ def request(
 
 
 def main() -> None:
-    """Call until terminated; print how many answers of each service came."""
+    """Call until terminated; print the number of answers of each service."""
     machine, seed, largest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     robot = kron_dynamics.loads(description(machine))
     random_ = np.random.default_rng(seed)
-    # What a handler raises in the middle of a call of rclpy may come out as nothing at all.
+    # An exception raised by a signal handler within a call of rclpy can get lost.
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
@@ -87,7 +87,7 @@ def main() -> None:
         name: node.create_client(kind, f'dynamics_node/{name}')
         for name, (kind, _) in SERVICES.items()
     }
-    # A request that is sent before the service is known is lost.
+    # A request sent before the service is discovered is lost.
     for name, client in clients.items():
         if not client.wait_for_service(timeout_sec=_PATIENCE):
             sys.exit(f'{name} is not served')

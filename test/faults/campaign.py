@@ -1,13 +1,14 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile joint states and killed processes, against dynamics_node in a process of its own.
+"""Corrupted joint states and killed processes, against dynamics_node in its own process.
 
 Usage: python test/faults/campaign.py [--only MACHINE ...] [--cases CASE ...] [--seconds 5]
 
-For the stacker, a UR5 and a Panda: states spoiled in every way of `spoilers`, two sources, a
-machine that is silent or pushed, a node that is killed or held. The node must never end, never
-send a command that is not finite, within its limits and near the last one, and it must be cleared
-when the states are right again. Prints a line a case; the exit code is 1 if one failed.
+For the stacker, a UR5 and a Panda: states corrupted in every way of `spoilers`, two publishers, a
+machine that is silent or pushed, a node that is killed or paused. The node must not exit. Every
+command must be finite, within the limits and within the rate limit of the previous one. The fault
+must be clearable once the states are right again. Prints a line per case; the exit code is 1 if
+one failed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from supervised import MACHINES, Node, recover, standing  # noqa: E402
 
 
 def spoiled(machine: Machine, name: str, seconds: float, random_: random.Random) -> str:
-    """Run one way to spoil states; return what came of it."""
+    """Run one way to corrupt states; return the fault's reason, or "no fault"."""
     case = CASES[name]
     before = machine.commands
     machine.run(seconds, case.make(random_))
@@ -51,7 +52,7 @@ def spoiled(machine: Machine, name: str, seconds: float, random_: random.Random)
 
 
 def two_sources(machine: Machine) -> str:
-    """A second publisher tells other positions."""
+    """Let a second publisher send other positions."""
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
 
@@ -73,7 +74,7 @@ def two_sources(machine: Machine) -> str:
 
 
 def pushed(machine: Machine) -> str:
-    """Something stronger than the drive of the second joint moves it."""
+    """Push the second joint with twice the effort limit of its drive."""
     machine.push[1] = 2.0 * machine.robot.model.effort_limit[1]
     for _ in range(100):
         machine.run(0.05)
@@ -82,7 +83,7 @@ def pushed(machine: Machine) -> str:
     machine.push[:] = 0.0
     reason = machine.fault
     assert reason is not None, 'no fault'
-    # Of a coupled arm others move as well, and may be told first.
+    # Coupled joints of an arm move as well, and may be reported first.
     assert 'of joint' in reason, reason
     machine.stand()
     recover(machine)
@@ -90,7 +91,7 @@ def pushed(machine: Machine) -> str:
 
 
 def held(machine: Machine, node: Node) -> str:
-    """The node's process is stopped for a second and goes on."""
+    """Pause the node's process for a second."""
     os.kill(node.process.pid, signal.SIGSTOP)
     machine.run(1.0)
     os.kill(node.process.pid, signal.SIGCONT)
@@ -101,7 +102,7 @@ def held(machine: Machine, node: Node) -> str:
 
 
 def killed(machine: Machine, node: Node) -> str:
-    """The node's process is killed and started again, which takes over the machine."""
+    """Kill the node's process and start it again; it must take over the machine."""
     os.killpg(node.process.pid, signal.SIGKILL)
     node.process.wait()
     machine.forget_command()
@@ -117,8 +118,10 @@ def main() -> int:
     """Run the campaign; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--only', nargs='+', choices=MACHINES, default=MACHINES)
-    parser.add_argument('--cases', nargs='+', help='by the names that are printed; default: all')
-    parser.add_argument('--seconds', type=float, default=5.0, help='of each way to spoil states')
+    parser.add_argument('--cases', nargs='+', help='names of cases, as printed; default: all')
+    parser.add_argument(
+        '--seconds', type=float, default=5.0, help='duration of each corruption of states'
+    )
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     rclpy.init()
@@ -143,13 +146,13 @@ def main() -> int:
                     if options.cases and case not in options.cases:
                         continue
                     try:
-                        told = run()
+                        outcome = run()
                         assert node.alive(), f'the node has ended: {node.log.read_text("utf-8")}'
                     except (AssertionError, BadCommandError) as error:
                         failed += 1
-                        told = f'FAILED: {error}'
+                        outcome = f'FAILED: {error}'
                         machine.bad.clear()
-                    print(f'{name:8} {case:14} {told}', flush=True)
+                    print(f'{name:8} {case:14} {outcome}', flush=True)
     rclpy.shutdown()
     return 1 if failed else 0
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A machine on topics, simulated in this process, which can be told to misbehave."""
+"""A machine on topics, simulated in this process, with faults on request."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from std_srvs.srv import Trigger
 from kron_dynamics import Robot
 from kron_dynamics.simulation import Plant
 
-# s: a process that is away for longer was not run, or was busy with something else.
+# Longer delays of this process, s, are not attributed to the node: it was preempted or busy.
 _PAUSE = 0.02
-# What a state is turned into before it is sent: messages, in the order of their sending.
+# Function of a state that returns the messages sent in its place, in order.
 Spoiler = Callable[[JointState], list[JointState]]
 
 
 class BadCommandError(AssertionError):
-    """The node sent what must never reach a machine."""
+    """The node sent a command that must never reach a machine."""
 
 
 class Machine:
-    """Plays a machine that obeys the commands of a dynamics_node, in wall time."""
+    """Simulates a machine that executes the commands of a dynamics_node, in wall time."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Machine:
         rate_limit: np.ndarray,
         rate: float = 100.0,
     ) -> None:
-        """Stand at q, shape (n,); tell states at a rate, Hz."""
+        """Start at rest at q, shape (n,); publish states at `rate`, Hz."""
         self.robot = robot
         self.rate = rate
         self.plant = Plant(robot, q)
         self._start = q
-        self.push = np.zeros(robot.n)  # of the surroundings, N m or N
-        self.braked = False  # its brakes hold it where it is
+        self.push = np.zeros(robot.n)  # external effort on the joints, N m or N
+        self.braked = False  # brakes engaged: the machine does not move
         self.node = rclpy.create_node('machine', namespace=namespace)
         self._states = self.node.create_publisher(
             JointState, 'joint_states', qos_profile_sensor_data
@@ -64,8 +64,8 @@ class Machine:
         self._effort = robot.gravity_vector(q)
         self._last: tuple[float, np.ndarray] | None = None
         self.commands = 0
-        # From a state to the next command, s, without the pauses of this process, which are none
-        # of the node's.
+        # Longest time from a state to the next command, s, without pauses of this process, and
+        # the longest such pause.
         self.longest_gap = self.longest_pause = 0.0
         self._asked: float | None = None
         self._paused, self._awake = 0.0, None
@@ -74,21 +74,21 @@ class Machine:
         self.bad: list[str] = []
 
     def close(self) -> None:
-        """Leave the topics."""
+        """Destroy the ROS node of the machine."""
         self._executor.shutdown()
         self.node.destroy_node()
 
     def forget_command(self) -> None:
-        """The next command is another process's: it need not go on from the last."""
+        """Do not compare the next command with the last: it comes from another process."""
         self._last = self._asked = None
 
     def stand(self) -> None:
-        """Be where it was at first, at rest: somebody has moved it back, its brakes hold it."""
+        """Reset to the initial pose, at rest with brakes engaged."""
         self.plant = Plant(self.robot, self._start)
         self.braked = True
 
     def state(self, offset: float = 0.0) -> JointState:
-        """The machine's true state, stamped now or by an offset, s."""
+        """Return the machine's true state, stamped now plus an offset, s."""
         stamp = self.node.get_clock().now().nanoseconds + round(offset * 1e9)
         message = JointState(
             name=list(self.robot.joint_names),
@@ -100,17 +100,17 @@ class Machine:
         return message
 
     def publish(self, message: JointState) -> None:
-        """Send a state as it is."""
+        """Publish a state unchanged."""
         if self._asked is None:
             self._asked, self._paused = time.monotonic(), 0.0
         self._states.publish(message)
 
     def run(self, seconds: float, spoil: Spoiler = lambda state: [state]) -> None:
-        """Move for a while, and tell states that a spoiler has had in its hands.
+        """Simulate for some seconds and publish the states, modified by a spoiler.
 
         Raises:
-            BadCommandError: a command was not finite, of another length, beyond a limit, or too
-                far from the one before.
+            BadCommandError: a command was not finite, had a wrong length, exceeded a limit, or
+                differed too much from the previous one.
         """
         begin = time.monotonic()
         period = 1.0 / self.rate
@@ -126,7 +126,7 @@ class Machine:
             raise BadCommandError('; '.join(self.bad[:5]))
 
     def _spin(self, seconds: float) -> None:
-        """Answer one message; notes how much longer than that this process was away."""
+        """Process one message; record by how much this process was delayed."""
         started = time.monotonic()
         away = started - self._awake if self._awake is not None else 0.0
         self._executor.spin_once(timeout_sec=seconds)
@@ -155,8 +155,8 @@ class Machine:
             if self._asked is not None:
                 away = max(now - (self._awake or now) - _PAUSE, 0.0) + self._paused
                 self.longest_gap = max(self.longest_gap, now - self._asked - away)
-            # The node's clock and this one's differ by what messages take; it grants a command
-            # 0.1 s of change at most.
+            # Latency of the messages is added to the interval between commands. The node limits a
+            # command to the change of 0.1 s.
             step = np.abs(effort - self._last[1])
             allowed = self._rate_limit * min(now - self._last[0] + 0.05, 0.1)
             if (step > allowed * (1.0 + 1e-9)).any():

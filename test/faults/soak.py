@@ -1,17 +1,17 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""dynamics_node for long: transitions by the thousand, then states, goals and service calls.
+"""Long run of dynamics_node: thousands of transitions, then states, goals and service calls.
 
 Usage: python test/faults/soak.py [--only MACHINE ...] [--cycles 1000] [--minutes 30] [--rate 200]
     [--largest 50]
 
-For each machine the node is configured, activated, deactivated and cleaned up again and again;
-then it commands the machine for a while, which follows references, while another process calls
-services at random. Prints the memory of the node once a minute. The exit code is 1 if the node
-ended, had a fault, left a state without a command for longer than `WATCHDOG`, answered no calls,
-or grew by more than `GROWTH` after the first minute or the first third of the transitions. With
---largest 1000 and the like it does grow: the middleware keeps memory for the last ten answers of
-each service, and each place stays as long as the longest answer that it ever held.
+For each machine the node is configured, activated, deactivated and cleaned up repeatedly. Then it
+lets the machine follow references while another process calls random services. Prints the memory
+of the node once a minute. The exit code is 1 if the node ended, had a fault, sent no command after
+a state for longer than `WATCHDOG`, answered no calls, or if its memory grew by more than `GROWTH`
+after the first minute or the first third of the transitions. With a large --largest, such as 1000,
+it does grow: the middleware keeps buffers for the last ten answers of each service, and each
+stays as large as its largest answer.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from machine import Machine  # noqa: E402
 from supervised import MACHINES, Node, recover, standing, wait_until  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-WATCHDOG = 0.2  # s; the simulator's command_timeout is 0.5
-GROWTH = 1.0  # MB
-WARM_UP = 60.0  # s
-# s, of a payload: the other services are to be called more than once a second.
+WATCHDOG = 0.2  # longest time without a command, s; the simulator's command_timeout is 0.5 s
+GROWTH = 1.0  # allowed growth of memory, MB
+WARM_UP = 60.0  # time before memory counts, s
+# payload.ramp_time, s: short, so that other services are called more than once a second.
 RAMP = 0.1
 CYCLE = (
     Transition.TRANSITION_DEACTIVATE,
@@ -53,14 +53,14 @@ CYCLE = (
 
 
 def memory(node: Node) -> float:
-    """Return what the process holds, MB, without the files and segments that it shares."""
+    """Return the anonymous resident memory of the process, MB: without files and shared memory."""
     status = Path(f'/proc/{node.process.pid}/status').read_text('ascii')
     (line,) = (line for line in status.splitlines() if line.startswith('RssAnon'))
     return float(line.split()[1]) / 1024.0
 
 
 def grown(node: Node, warm: float | None) -> list[str]:
-    """Return what there is to say of the memory, given that after the warm-up."""
+    """Return complaints about the growth of memory since the warm-up."""
     if warm is None:
         return []
     more = memory(node) - warm
@@ -69,10 +69,10 @@ def grown(node: Node, warm: float | None) -> list[str]:
 
 
 def transitions(machine: Machine, node: Node, cycles: int) -> list[str]:
-    """Bring the node down and up again; return what went wrong."""
+    """Cycle the node through its lifecycle; return what went wrong."""
     client = machine.node.create_client(ChangeState, 'dynamics_node/change_state')
     warm, begin = None, time.monotonic()
-    machine.braked = True  # a last command carries no machine for as long as nobody controls it
+    machine.braked = True  # no command holds the machine while the node is down
     for k in range(cycles):
         for number in CYCLE:
             request = ChangeState.Request(transition=Transition(id=number))
@@ -144,8 +144,8 @@ def main() -> int:
     parser.add_argument('--only', nargs='+', choices=MACHINES, default=MACHINES)
     parser.add_argument('--cycles', type=int, default=1000)
     parser.add_argument('--minutes', type=float, default=30.0)
-    parser.add_argument('--rate', type=float, default=200.0, help='of the joint states, Hz')
-    parser.add_argument('--largest', type=int, default=50, help='states in a request')
+    parser.add_argument('--rate', type=float, default=200.0, help='rate of the joint states, Hz')
+    parser.add_argument('--largest', type=int, default=50, help='most states in a request')
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     rclpy.init()

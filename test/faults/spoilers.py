@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What publishers do to joint states, and what a node makes of it."""
+"""Ways in which publishers corrupt joint states, and the expected reaction of a node."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NUMBERS = (float('nan'), float('inf'), float('-inf'), 1e300, -1e300, 1e-300, 0.0
 
 
 class Case(NamedTuple):
-    """A way to spoil states.
+    """A way to corrupt states.
 
     Attributes:
-        make: makes the spoiler from a source of random numbers.
-        fault: part of the reason for which the node must stop, None where it must go on, empty
-            where it may do either.
+        make: returns the spoiler for a random number generator.
+        fault: part of the reason of the expected fault; None if there must be no fault; empty if
+            both are allowed.
     """
 
     make: Callable[[random.Random], Spoiler]
@@ -111,7 +111,7 @@ def _clock(seconds: float) -> Callable[[random.Random], Spoiler]:
 
 
 def _anything(random_: random.Random) -> Spoiler:
-    """Twenty messages of every kind for each state."""
+    """Add twenty random messages to each state."""
 
     def message(state: JointState) -> JointState:
         made = JointState()

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A dynamics_node in a process of its own, and the machine that it commands."""
+"""A dynamics_node in its own process, and the machine that it commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kron_dynamics import Robot
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'test' / 'support'))
 MACHINES = ('stacker', 'ur5', 'panda')
-# rad/s of the position loops
+# Natural frequency of the position loops, rad/s.
 FREQUENCY = {'stacker': 1.0, 'ur5': 6.0, 'panda': 6.0}
 PATIENCE = 180.0
 
@@ -38,7 +38,7 @@ def description(name: str) -> str:
 
 
 class Node:
-    """The node in a process of its own, which is started again where it was killed."""
+    """The node in its own process; `start` starts it again after it was killed."""
 
     def __init__(
         self, name: str, text: str, robot: Robot, folder: Path, **parameters: object
@@ -48,7 +48,7 @@ class Node:
         given: dict[str, object] = {
             'robot_description': text,
             'state_period': 0.01,
-            'state_timeout': 0.5,  # a busy computer is no fault
+            'state_timeout': 0.5,  # long enough for a busy computer
             'diagnostics_period': 0.1,
             'allowed_model_warnings': [
                 'triangle_inequality',
@@ -68,21 +68,21 @@ class Node:
         self.start()
 
     def start(self) -> None:
-        """Start it, once more where it has ended."""
+        """Start the process, also again after it has ended."""
         with open(self.log, 'a', encoding='utf-8') as log:
             self.process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, start_new_session=True
             )
 
     def alive(self) -> bool:
-        """Whether it runs, and has never told of an error of its own."""
+        """Whether the process runs and its log has no traceback."""
         return self.process.poll() is None and 'Traceback' not in self.log.read_text('utf-8')
 
 
 def wait_until(
     machine: Machine, condition: Callable[[], bool], what: str, step: float = 0.2
 ) -> None:
-    """Let the machine run until something holds."""
+    """Run the machine until a condition holds."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -91,7 +91,7 @@ def wait_until(
 
 
 def recover(machine: Machine) -> None:
-    """Send right states until the node commands without a fault; then brakes are released."""
+    """Publish true states until the node commands without a fault; then release the brakes."""
     machine.run(0.5)
     wait_until(machine, lambda: machine.active, 'active')
 
@@ -111,7 +111,7 @@ def recover(machine: Machine) -> None:
 def standing(
     name: str, folder: Path, rate: float = 100.0, **parameters: object
 ) -> Iterator[tuple[Machine, Node]]:
-    """A machine at rest under its node."""
+    """Yield a machine at rest, and its node."""
     text = description(name)
     robot = kron_dynamics.loads(text)
     model = robot.model

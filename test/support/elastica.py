@@ -106,7 +106,7 @@ class Elastica:
         return M, K, forces, r[-1]
 
     def at_rest(self) -> np.ndarray:
-        """Return the coefficients of the slope angle in equilibrium; gravity is raised in steps."""
+        """Return the coefficients of the slope angle in equilibrium, raising gravity in steps."""
         a = np.zeros(self.terms)
         for share in np.linspace(0.1, 1.0, 10):
             for _ in range(30):
