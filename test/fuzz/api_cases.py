@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of calls: good arguments in every guise give the right numbers, bad ones an error."""
+"""Fuzz cases of calls: valid arguments of any type give right numbers, invalid ones an error."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ CLOSE = 1e-9
 
 
 class OwnFloat(float):
-    """A float of somebody's own."""
+    """A user-defined subclass of float."""
 
 
 class Wrapped:
-    """What knows how to become an array."""
+    """An object that converts to an array."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -47,7 +47,7 @@ class Wrapped:
 
 
 class Broken:
-    """What fails at everything."""
+    """An object all of whose methods raise foreign errors."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise ZeroDivisionError('no array')
@@ -72,7 +72,7 @@ def _sealed(array: Any) -> Any:
 
 
 def _offset(array: Any) -> Any:
-    """An array whose numbers do not begin at a multiple of eight."""
+    """Return an array that is not aligned to eight bytes."""
     raw = np.empty(array.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(array.shape)
     raw[...] = array
     return raw
@@ -113,7 +113,7 @@ SPOILS: list[Callable[[Any, np.random.Generator], Any]] = [
 
 @functools.cache
 def robots(name: str) -> tuple[kd.Robot, kd.Robot]:
-    """Return a robot twice: with compiled kernels, and with interpreted ones."""
+    """Return a robot twice: with compiled and with interpreted kernels."""
     path, flexible = ROBOTS[name]
     pair = []
     find = compilation.find_compiler
@@ -127,7 +127,7 @@ def robots(name: str) -> tuple[kd.Robot, kd.Robot]:
                 for method in compiled_methods(type(owner)):
                     try:
                         getattr(owner, method)
-                    except kd.ModelError:  # not for flexible links
+                    except kd.ModelError:  # not available for flexible links
                         pass
             pair.append(robot)
     finally:
@@ -136,7 +136,7 @@ def robots(name: str) -> tuple[kd.Robot, kd.Robot]:
 
 
 class ApiCase:
-    """A call of a method with good arguments in some guise, or with one bad one."""
+    """A call of a method with valid arguments of some type, or with one invalid argument."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -148,7 +148,7 @@ class ApiCase:
         self.input = f'{name} {self._call.__name__}'
 
     def check(self, at: Callable[[str], None]) -> None:
-        """Raise a `Finding` if it comes out wrong."""
+        """Raise a `Finding` if the result is wrong."""
         at('call')
         with np.errstate(all='ignore'):
             self._call()
@@ -172,7 +172,7 @@ class ApiCase:
         ]
         batch = () if rng.random() < 0.5 else (int(rng.choice([0, 1, 2, 7, 40])),)
         plain = [self._numbers((*batch, k)) for k in lengths]
-        if batch and len(plain) > 1 and rng.random() < 0.3:  # one state beside a batch
+        if batch and len(plain) > 1 and rng.random() < 0.3:  # one state together with a batch
             k = int(rng.integers(len(plain)))
             plain[k] = self._numbers((lengths[k],))
         given, is_bad = self._given(plain)
@@ -185,7 +185,7 @@ class ApiCase:
             self._out(call, given, plain, found)
 
     def _out(self, call: Any, given: list[Any], plain: list[Any], found: Any) -> None:
-        """The same once more, into arrays that are given, good or bad."""
+        """Repeat a call with `out=`, valid or invalid."""
         several = isinstance(found, tuple)
         out = tuple(map(np.empty_like, found)) if several else np.empty_like(found)
         chance = self._rng.random()
@@ -224,7 +224,7 @@ class ApiCase:
         for chosen in (places, strange):
             place = chosen[int(rng.integers(len(chosen)))]
             bad = is_bad or not finite or chosen is strange
-            # Of any shape: what is wrong for others may be good here.
+            # `transfer` takes frequencies of any shape: `omega` may be valid although spoilt.
             if not is_bad:
                 questions.append(
                     (lambda p=place: model.transfer(p, 0, omega[0]), bad or self._has_nan(omega))
@@ -259,7 +259,7 @@ class ApiCase:
         self._verdict(True, error)
 
     def _numbers(self, shape: tuple[int, ...]) -> Any:
-        """Numbers of every size, seldom not finite."""
+        """Return numbers of any magnitude, occasionally not finite."""
         rng = self._rng
         numbers = rng.uniform(-2, 2, shape)
         chance = rng.random()
@@ -272,7 +272,7 @@ class ApiCase:
         return numbers
 
     def _given(self, plain: list[Any]) -> tuple[list[Any], bool]:
-        """The numbers in some guise, or one of them spoilt."""
+        """Return the arrays as other types, possibly one of them invalid; and whether one is."""
         rng = self._rng
         given = []
         for array in plain:
@@ -291,31 +291,31 @@ class ApiCase:
         return not np.isfinite(np.asarray(values, dtype=float)).all()
 
     def _verdict(self, is_bad: bool, error: Exception | None) -> bool:
-        """Whether there is a result to look at."""
+        """Check success or error of a call; return whether it has a result to compare."""
         if is_bad and error is None:
             raise Finding(f'silent: bad arguments gave an answer: {self.input[:200]}')
         if isinstance(error, kd.ModelError) and 'deflects by' in str(error):
-            return False  # links that are bent further than their equations hold have no answer
+            return False  # beyond the deflections for which the equations hold
         if not is_bad and error is not None:
             raise Finding(f'refused: good arguments: {self.input[:100]}: {str(error)[:150]}')
         return not is_bad
 
 
 def hasattr_quietly(owner: Any, method: str) -> bool:
-    """Whether a robot has a kernel at all."""
+    """Whether a robot already has a compiled kernel of this name."""
     return method in vars(owner)
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value is, in a word."""
+    """Return a short description of a value: type, or dtype and shape."""
     if isinstance(value, np.ndarray):
         return f'{value.dtype}{value.shape}'
     return type(value).__name__ if inspect.getmodule(value) is None else 'object'
 
 
 def same(found: Any, expected: Any, arguments: list[Any]) -> None:
-    """Raise a `Finding` where results differ, beyond rounding and overflow."""
-    # Terms with squares of far positions cancel.
+    """Raise a `Finding` if results differ by more than rounding, unless they overflow."""
+    # Terms with squares of large positions cancel.
     far = max(1.0, *(np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arguments))
     several = isinstance(found, tuple)
     pairs = zip(found, expected, strict=True) if several else [(found, expected)]
@@ -324,7 +324,7 @@ def same(found: Any, expected: Any, arguments: list[Any]) -> None:
             raise Finding(f'numbers: shape {ours.shape}, expected {theirs.shape}')
         finite = np.isfinite(theirs)
         if not finite.all():
-            # A batch's other states are as they would be alone.
+            # Overflow of one state must not affect the other states of a batch.
             keep = finite.reshape(len(finite), -1).all(axis=1) if ours.ndim else np.array(False)
             if ours.ndim == 0 or not keep.any() or len(keep) == 1:
                 continue

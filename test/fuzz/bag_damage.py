@@ -1,11 +1,11 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged recordings: every 1 % of length cut off, and flipped bytes; as a script, all of them.
+"""Damaged recordings: truncated at each per cent of their length, and with flipped bytes.
 
 python test/fuzz/bag_damage.py [--flips 200] [--seed 1]
 
-Each ends in a report or in one error of one line; never in anything else, nor in more memory than
-a few times the file. It prints what it finds, and exits with 1 if there is anything.
+The analysis of each must end with a report or with a one-line error, and need at most a few times
+the memory of the file. Prints all findings; the exit code is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from kron_dynamics.exceptions import KronDynamicsError  # noqa: E402
 
 _STORE = get_typestore(Stores.LATEST)
 _KIND = 'sensor_msgs/msg/JointState'
-_SLOW = 10.0  # seconds of processor time that one file may take
-_MUCH = 400_000  # kB of memory that all may take
+_SLOW = 10.0  # most processor time per file, s
+_MUCH = 400_000  # most growth of memory over all files, kB
 STORAGES = ('mcap-zstd', 'mcap', 'sqlite3')
 
 
 class Damage(NamedTuple):
-    """A damaged recording: what was done, and its bytes."""
+    """A damaged recording: a description of the damage, and the bytes."""
 
     what: str
     data: bytes
@@ -70,13 +70,13 @@ def write_bag(folder: Path, robot: kd.Robot, storage: str, count: int = 1500) ->
 
 
 def damages(data: bytes, flips: int, seed: int, step: int = 1) -> Iterator[Damage]:
-    """Yield a recording cut off at every so many per cent, and with single bytes flipped."""
+    """Yield a recording truncated at every `step` per cent, and with single bytes flipped."""
     for percent in range(0, 100, step):
         yield Damage(f'cut at {percent} %', data[: len(data) * percent // 100])
     rng = np.random.default_rng(seed)
     for number in range(flips):
         changed = bytearray(data)
-        # Every other one near the ends, where headers and indices are.
+        # Every second flip is near an end of the file, where headers and indices are.
         place = int(rng.integers(len(data)))
         if number % 2:
             near = min(2000, len(data) // 2)
@@ -86,7 +86,7 @@ def damages(data: bytes, flips: int, seed: int, step: int = 1) -> Iterator[Damag
 
 
 def finding(path: Path, urdf: Path) -> str | None:
-    """Return what is wrong with how a damaged file is taken, None if nothing is."""
+    """Return what is wrong with the handling of a damaged file; None if nothing is."""
     started = time.process_time()
     try:
         report = format_report(analyze_bag(path, urdf=urdf))
@@ -102,7 +102,7 @@ def finding(path: Path, urdf: Path) -> str | None:
 
 
 def check(urdf: Path, storage: str, flips: int, seed: int, step: int = 1) -> list[str]:
-    """Return what is found with a robot's recording in one kind of file."""
+    """Return all findings for a robot's recording in one storage format."""
     robot, found = kd.load(urdf), []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as place:
@@ -134,8 +134,10 @@ def robots() -> list[Path]:
 def main() -> int:
     """Run all cases and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or '').split('\n')[0])
-    parser.add_argument('--flips', type=int, default=200, help='of each file (default: 200)')
-    parser.add_argument('--seed', type=int, default=1, help='(default: 1)')
+    parser.add_argument(
+        '--flips', type=int, default=200, help='flipped bytes per file (default: 200)'
+    )
+    parser.add_argument('--seed', type=int, default=1, help='random seed (default: 1)')
     arguments = parser.parse_args()
     sorts: Counter[str] = Counter()
     for urdf, storage in zip(robots(), STORAGES, strict=True):

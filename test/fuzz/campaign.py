@@ -1,9 +1,9 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random descriptions and calls by the thousand: ``make fuzz``, or this file as a script.
+"""Thousands of random descriptions and calls: ``make fuzz``, or this file as a script.
 
-Case k of a seed is always the same: what is found is printed with the command that repeats it.
-Exit codes: 0 nothing found, 1 something was, 2 a wrong command line.
+Case k of a seed is always the same: each finding is printed with the command that repeats it.
+Exit codes: 0 no findings, 1 findings, 2 invalid command line.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Any], int]] = {
     'api': (ApiCase, 50_000),
     'frames': (FrameCase, 5_000),
 }
-_SHOWN = 3  # findings of a sort that are printed
-_DEAD = 900.0  # seconds without any answer: a case that no timer could stop
+_SHOWN = 3  # most findings of the same sort that are printed
+_DEAD = 900.0  # s without a message from a process, after which it is killed as hanging
 
 
 def case(kind: str, seed: int, number: int) -> Any:
@@ -47,19 +47,19 @@ def case(kind: str, seed: int, number: int) -> Any:
 
 
 def problem(made: Any, at: Callable[[str], None]) -> str | None:
-    """Return what is wrong with a case, None if nothing is; tell what is being done."""
+    """Return what is wrong with a case, None if nothing is; `at` is called before each step."""
     try:
         made.check(at)
     except Finding as finding:
         return str(finding)
-    except Exception as error:  # a defect of what the case does with its robot
+    except Exception as error:  # raised by an unguarded call of the case
         return f'foreign error: {described(error)}'
     return None
 
 
 def _work(kind: str, seed: int, numbers: range, pipe: Any) -> None:
-    """Check cases in a process of its own, and tell before what each is about to do."""
-    silence = os.open(os.devnull, os.O_WRONLY)  # other libraries print what they think
+    """Check cases in a separate process; send each step to the pipe before it is done."""
+    silence = os.open(os.devnull, os.O_WRONLY)  # discards messages of other libraries
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     for number in numbers:
@@ -70,7 +70,7 @@ def _work(kind: str, seed: int, numbers: range, pipe: Any) -> None:
 
 
 def _worker(kind: str, seed: int, numbers: range) -> Iterator[tuple[int, str]]:
-    """Yield findings of cases, those included that end the process."""
+    """Yield findings of cases, including those that end the process."""
     context = multiprocessing.get_context('fork')
     while len(numbers):
         here, there = context.Pipe(duplex=False)
@@ -89,14 +89,14 @@ def _worker(kind: str, seed: int, numbers: range) -> Iterator[tuple[int, str]]:
                     yield number, found
         process.kill()
         process.join()
-        # A crash of another library's is no finding about this one.
+        # A crash within another library is not a finding.
         if doing != 'Pinocchio':
             yield number, f'crash: exit code {process.exitcode} while it did: {doing}'
         numbers = numbers[numbers.index(number) + 1 :]
 
 
 def run(kind: str, seed: int, count: int, first: int = 0) -> list[tuple[int, str]]:
-    """Return the findings of some cases: their numbers, and what is wrong."""
+    """Return the findings of some cases: case number and text."""
     return list(_worker(kind, seed, range(first, first + count)))
 
 
@@ -105,13 +105,13 @@ def _share(kind: str, seed: int, numbers: range, results: Any) -> None:
 
 
 def _campaign(kinds: list[str], seed: int, count: int | None, processes: int) -> int:
-    """Run all cases and print what was found; return the number of findings."""
+    """Run all cases and print the findings; return their number."""
     total: Counter[str] = Counter()
     for kind in kinds:
         started, number = time.monotonic(), count or KINDS[kind][1]
         results: Any = multiprocessing.Queue()
         shares = [range(k, number, processes) for k in range(processes)]
-        # Not daemons: they have children.
+        # Not daemons, as these cannot have children.
         workers = [
             multiprocessing.Process(target=_share, args=(kind, seed, share, results))
             for share in shares
@@ -153,11 +153,15 @@ def _repeat(kind: str, seed: int, number: int) -> int:
 def main() -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or '').split('\n')[0])
-    parser.add_argument('--seed', type=int, default=1, help='of all cases (default: 1)')
-    parser.add_argument('--count', type=int, help='cases of each kind (default: many)')
-    parser.add_argument('--only', choices=KINDS, help='cases of this kind alone')
-    parser.add_argument('--case', type=int, help='this one alone, with its input; needs --only')
-    parser.add_argument('--processes', type=int, default=2, help='(default: 2)')
+    parser.add_argument('--seed', type=int, default=1, help='seed of all cases (default: 1)')
+    parser.add_argument('--count', type=int, help='cases of each kind (default: thousands)')
+    parser.add_argument('--only', choices=KINDS, help='run only cases of this kind')
+    parser.add_argument(
+        '--case', type=int, help='run only this case and print its input; needs --only'
+    )
+    parser.add_argument(
+        '--processes', type=int, default=2, help='number of processes (default: 2)'
+    )
     arguments = parser.parse_args()
     if arguments.case is not None:
         if arguments.only is None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of changed descriptions: what loads has the numbers of Pinocchio, or those of its laws."""
+"""Fuzz cases of mutated descriptions: robots that load are compared with Pinocchio or laws."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from kron_dynamics.model import RobotModel
 ROOT = Path(__file__).parents[2]
 URDFS = sorted([*(ROOT / 'urdf').glob('*.urdf'), *(ROOT / 'test' / 'robots').glob('*.urdf')])
 YAMLS = sorted((ROOT / 'config').glob('*_flexible.yaml'))
-CLOSE = 1e-9  # relative to the largest term
-LARGE = 1e30  # beyond it terms may overflow on the way
-# By Pinocchio's parser: white space of XML as part of a number, an axis without xyz as none.
+CLOSE = 1e-9  # tolerance relative to the largest term
+LARGE = 1e30  # with larger terms, intermediate results may overflow
+# Texts that Pinocchio's parser reads differently: carriage returns within numbers, and an axis
+# without xyz.
 _READ_OTHERWISE = re.compile(r'\r|<axis(?![^>]*xyz)')
-INTERPRETED, COMPILED = 40, 400  # one case of so many
+INTERPRETED, COMPILED = 40, 400  # one in so many cases also tests this kind of kernel
 
 
 class UrdfCase:
-    """A URDF changed at random."""
+    """A randomly mutated URDF."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         seed = URDFS[int(rng.integers(len(URDFS)))].read_text(encoding='utf-8')
@@ -78,7 +79,7 @@ class UrdfCase:
 
 
 class YamlCase:
-    """A description of flexible links changed at random."""
+    """A randomly mutated description of flexible links."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         path = YAMLS[int(rng.integers(len(YAMLS)))]
@@ -109,7 +110,7 @@ class YamlCase:
 
 
 def load(source: str | bytes) -> kd.Robot:
-    """Return the robot of a text, or of a file of these bytes."""
+    """Return the robot of a text, or of a file with these bytes."""
     if isinstance(source, str):
         return quiet(lambda: kd.loads(source))
     with tempfile.NamedTemporaryFile('wb', suffix='.urdf') as file:
@@ -119,22 +120,22 @@ def load(source: str | bytes) -> kd.Robot:
 
 
 def quiet(call: Callable[[], Any]) -> Any:
-    """Return a call's result; warnings say nothing about right or wrong."""
+    """Return a call's result without its warnings, which are not findings."""
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         warnings.simplefilter('ignore')
         return call()
 
 
 def size_of_terms(model: RobotModel, state: Any, tau: Any) -> float:
-    """Return the largest term of the inverse dynamics; inf where there is no finite one."""
+    """Return the largest term of the inverse dynamics; inf if a term is not finite."""
     with np.errstate(all='ignore'):
         q, qd, qdd = state
         M = dynamics.mass_matrix(model, q)
         terms = [tau, np.abs(M) @ np.abs(qdd), dynamics.gravity_vector(model, q)]
         terms.append(dynamics.coriolis_vector(model, q, qd))
-        # What cancels in a term: weights at their full distance.
+        # Contributions that may cancel within a term: the weight at its largest distance.
         reach = 1.0 + sum(np.abs(joint.translation).max() for joint in model.joints)
-        # Moments of inertia are right to the rounding of the largest.
+        # Moments of inertia have the rounding error of the largest one.
         moments = max((np.abs(body.inertia).max() for body in model.bodies), default=0.0)
         terms.append([moments * max((qd**2).max(initial=0.0), np.abs(qdd).max(initial=0.0))])
         terms.append([np.abs(M).max(), model.total_mass * np.abs(model.gravity).max() * reach])
@@ -143,7 +144,7 @@ def size_of_terms(model: RobotModel, state: Any, tau: Any) -> float:
 
 
 def close(what: str, found: Any, expected: Any, scale: float) -> None:
-    """Raise a `Finding` where numbers differ."""
+    """Raise a `Finding` if numbers differ."""
     gap = float(np.abs(np.subtract(found, expected)).max())
     if not gap <= CLOSE * scale:
         raise Finding(f'numbers: {what} differs by {gap:.3g}, terms are up to {scale:.3g}')
@@ -151,7 +152,7 @@ def close(what: str, found: Any, expected: Any, scale: float) -> None:
 
 @contextlib.contextmanager
 def complaints() -> Iterator[IO[bytes]]:
-    """What libraries in other languages write to standard error, as a file."""
+    """Redirect standard error, also of C++ libraries, to the yielded file."""
     with tempfile.TemporaryFile() as file:
         before = os.dup(2)
         os.dup2(file.fileno(), 2)
@@ -163,7 +164,7 @@ def complaints() -> Iterator[IO[bytes]]:
 
 
 def pinocchio(source: str | bytes, model: RobotModel, state: Any) -> Any | None:
-    """Return Pinocchio's efforts; None where it does not take the text or has other joints."""
+    """Return Pinocchio's efforts; None if it cannot parse the text or finds other joints."""
     from pinocchio_oracle import Oracle
 
     try:
@@ -173,9 +174,9 @@ def pinocchio(source: str | bytes, model: RobotModel, state: Any) -> Any | None:
         with complaints() as file:
             oracle = Oracle(text, model)
             said = os.fstat(file.fileno()).st_size
-        # It goes on without what it could not read.
+        # Pinocchio skips elements that it cannot parse, with a message.
         if said or oracle.pin.njoints - 1 != len(model.joints):
             return None
         return oracle.inverse_dynamics(*state)
-    except Exception:  # of its binding, of any kind
+    except Exception:  # the binding may raise any kind
         return None

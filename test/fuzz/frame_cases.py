@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of frames seen from others and of Taylor expansions: right numbers, or an error."""
+"""Fuzz cases of relative frames and Taylor expansions: right numbers, or an error."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from guarding import Finding, guarded
 
 from kron_dynamics.taylor import expand
 
-_PLACES = 4  # of a robot: each has kernels of its own to be compiled
+_PLACES = 4  # relative frames per robot, few because each has its own kernels to compile
 _RATES = {'pose': 1, 'jacobian': 1, 'jacobian_derivative': 1, 'velocity': 2, 'acceleration': 3}
 _CLOSE = 1e-9
 
 
 @functools.cache
 def places(name: str) -> list[tuple[str, str, str, Any]]:
-    """Return a few (link, reference, axes, point) of a robot, the same every time."""
+    """Return (link, reference, axes, point) of `_PLACES` frames of a robot, always the same."""
     rng = np.random.default_rng(7)
     links = list(robots(name)[0].model.frames)
     return [(*map(str, rng.choice(links, 3)), rng.uniform(-1, 1, 3)) for _ in range(_PLACES)]
 
 
 class FrameCase(ApiCase):
-    """A call of a relative frame or of `expand`, with good arguments or one bad one."""
+    """A call of a relative frame or of `expand`, with valid arguments or one invalid one."""
 
     def _kinds(self) -> list[Callable[[], None]]:
         return [self._seen, self._seen, self._place, self._expansion, self._expansion]
@@ -41,7 +41,7 @@ class FrameCase(ApiCase):
         return frame
 
     def _seen(self) -> None:
-        """The laws that tie the quantities of a relative frame to one another."""
+        """Check the relations between the quantities of a relative frame."""
         frame, n = self._frame(), self._robot.n
         quantity = list(_RATES)[int(self._rng.integers(len(_RATES)))]
         plain = [self._numbers((n,)) for _ in range(_RATES[quantity])]
@@ -68,12 +68,12 @@ class FrameCase(ApiCase):
             end = to_c[:3, :3] @ frame.point + to_c[:3, 3] - to_a[:3, 3]
             pose[:3, 3] = to_k[:3, :3].T @ end
             return pose
-        if quantity == 'jacobian':  # its equation without a kernel
+        if quantity == 'jacobian':  # the equation evaluated without a kernel
             return frame.jacobian.equation(q)
         return expand(frame.jacobian, q, 1).derivatives[1]
 
     def _place(self) -> None:
-        """Places that are none."""
+        """Check that invalid references, axes and points are refused."""
         rng, frame = self._rng, self._robot.frame(self._robot.model.tip_link)
         strange = [3, b'x', [], 'nowhere', 'x' * 100_000, Broken(), len, 'a\nb', '']
         chosen = strange[int(rng.integers(len(strange)))]
@@ -92,7 +92,7 @@ class FrameCase(ApiCase):
         self._verdict(True, error)
 
     def _expansion(self) -> None:
-        """The value is the kernel's, the derivatives are those that have kernels of their own."""
+        """Compare an expansion with the kernels of the function and of its derivative."""
         rng, robot = self._rng, self._robot
         frame = self._frame()
         cases: list[tuple[Any, Any, int]] = [
@@ -119,12 +119,12 @@ class FrameCase(ApiCase):
             self._compare(found.derivatives[1], derivative(*plain), plain)
 
     def _compare(self, found: Any, expected: Any, arguments: list[Any]) -> None:
-        """Raise a `Finding` where results differ by more than rounding."""
+        """Raise a `Finding` if results differ by more than rounding."""
         found, expected = np.asarray(found), np.asarray(expected)
         if found.shape != expected.shape:
             raise Finding(f'numbers: shape {found.shape}, expected {expected.shape}')
         far = max(1.0, *(np.abs(a).max() for a in arguments))
-        # Terms of the size of the rates squared cancel.
+        # Terms proportional to the squares of the rates cancel.
         scale = max(np.abs(expected).max(initial=0.0), 1e3 * far**2)
         error = np.abs(found - expected).max(initial=0.0)
         if np.isfinite(scale) and not error <= _CLOSE * scale:

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a case may not do: raise a foreign error, say too much, or take too long."""
+"""Guards for calls: no foreign errors, no long messages, no long computation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Any
 import kron_dynamics as kd
 
 PACKAGE = str(Path(kd.__file__).parent)
-SECONDS = 2.0  # of processor time, so that a busy machine is no finding
+SECONDS = 2.0  # limit of processor time, which a busy machine does not increase
 LONGEST_MESSAGE = 2000
 
 
 class Hang(BaseException):
-    """A case took too long; no handler of errors catches it."""
+    """A case took too long; not an `Exception`, so that no error handler catches it."""
 
 
 class Finding(Exception):
-    """A case came out wrong; its text begins with a short name of the kind."""
+    """A case failed; the text begins with the kind of failure."""
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float = SECONDS) -> Iterator[None]:
-    """Raise `Hang` after so many seconds of processor time."""
+    """Raise `Hang` after some seconds of processor time."""
 
     def stop(*_: Any) -> None:
         raise Hang
@@ -46,7 +46,7 @@ def guarded(call: Callable[[], Any], seconds: float = SECONDS) -> tuple[Any, Exc
     """Return a call's result, or the package's own error that it raised.
 
     Raises:
-        Finding: it raised another error, took too long, or its message is no short line.
+        Finding: the call raised another error, took too long, or the message is not a short line.
     """
     try:
         with time_limit(seconds):
@@ -65,7 +65,7 @@ def guarded(call: Callable[[], Any], seconds: float = SECONDS) -> tuple[Any, Exc
 
 
 def described(error: Exception) -> str:
-    """Return an error with the line of the package that it came through last."""
+    """Return an error's text with the innermost line of the package in its traceback."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if PACKAGE in f.filename]
     where = f'{frames[-1].filename[len(PACKAGE) + 1 :]}:{frames[-1].lineno}' if frames else '?'
     return f'{type(error).__name__} at {where}: {str(error)[:120]!r}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A few cases of each kind in every run; `make fuzz` has thousands, and other seeds."""
+"""A few fuzz cases of each kind; `make fuzz` runs thousands, with any seed."""
 
 from __future__ import annotations
 

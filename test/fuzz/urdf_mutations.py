@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""URDF texts changed at random: elements, attributes, numbers, encodings, entities."""
+"""Random mutations of URDF texts: elements, attributes, numbers, encodings, entities."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ENCODINGS = ['utf-8', 'utf-8-sig', 'utf-16', 'utf-32', 'latin-1', 'cp1252', 'cp
 
 
 def mutated(rng: np.random.Generator, text: str) -> str | bytes:
-    """Return a text changed a little or much; bytes where its encoding was changed."""
+    """Return a slightly or heavily mutated text; bytes if its encoding was changed."""
     root = ET.fromstring(text)
     mild = rng.random() < 0.5
     for _ in range(int(rng.integers(1, 4))):

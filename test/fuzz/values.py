@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that stand where a description has a number or a name."""
+"""Unusual texts that replace the numbers and names of a description."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pick(rng: np.random.Generator, items: list[str]) -> str:
 
 
 def scaled(rng: np.random.Generator, text: str) -> str:
-    """Return a text with its numbers multiplied by up to three powers of ten, or made anew."""
+    """Return a text with its numbers scaled by 1e-3 to 1e3, replaced or negated at random."""
 
     def other(found: re.Match[str]) -> str:
         value = float(found[0]) if np.isfinite(float(found[0])) else 1.0
@@ -43,5 +43,5 @@ def scaled(rng: np.random.Generator, text: str) -> str:
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a text is numbers alone."""
+    """Whether a text consists of numbers only."""
     return bool(text.split()) and all(_NUMBER.fullmatch(part) for part in text.split())

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions of flexible links changed at random: values, lines, tags, anchors, nesting."""
+"""Random mutations of YAML descriptions: values, lines, tags, anchors, nesting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCALAR = re.compile(r'(:\s+|- )([^\s#][^#\n]*)')
 
 
 def mutated(rng: np.random.Generator, text: str) -> str:
-    """Return a text changed a little or much."""
+    """Return a slightly or heavily mutated text."""
     if rng.random() < 0.4:
         return _scaled_values(rng, text)
     for _ in range(int(rng.integers(1, 4))):

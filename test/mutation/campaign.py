@@ -1,12 +1,12 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Changes the code by small errors and runs its tests: ``make mutants``, or this as a script.
+"""Mutation testing: ``make mutants``, or this file as a script.
 
-The same seed and count give the same mutants of the same code. Each runs against the tests that
-have its module's name and, where it lives, against those of its room and all that mention what the
-module defines. A mutant that lives and is not in `reviewed.yaml` is a missing test.
+The same seed and count give the same mutants of the same code. Each mutant runs against the tests
+named like its module and, if it survives, against those of its package and all that mention names
+which the module defines. A surviving mutant that is not in `reviewed.yaml` means a missing test.
 
-Exit codes: 0 at most 3 % are missing tests, 1 more are, 2 a wrong command line.
+Exit codes: 0 at most 3 % of the mutants survive, 1 more do, 2 invalid command line.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ROOMS = (
     *('control', 'model', 'dynamics', 'kinematics', 'ros'),
     *('identification', 'export', 'bag'),
 )
-SHARE = 0.03  # of mutants without a test
+SHARE = 0.03  # allowed fraction of surviving mutants
 
 
 class Mutant(NamedTuple):
-    """A change of a module, by its path from the root."""
+    """A mutation of a module, given by its path from the repository root."""
 
     module: Path
     mutation: Mutation
@@ -48,12 +48,12 @@ class Campaign:
     """Runs mutants in a copy of the repository."""
 
     def __init__(self, copy: Copy, limit: float, narrow: bool) -> None:
-        """Take a copy.
+        """Create a campaign.
 
         Args:
-            copy: of the repository.
+            copy: copy of the repository.
             limit: processor time for the tests of a mutant, s.
-            narrow: leave the broader set of tests out.
+            narrow: run only the tests named like the module, if there are any.
         """
         self._copy = copy
         self._limit = limit
@@ -62,7 +62,7 @@ class Campaign:
         self._sound: set[str] = set()
 
     def killer(self, mutant: Mutant) -> str | None:
-        """Return what noticed a mutant: a test's name or a reason; None if nothing did."""
+        """Return the failed test that kills a mutant, or another reason; None if it survives."""
         module = mutant.module
         changed = mutant.mutation.applied((self._copy.root / module).read_text(encoding='utf-8'))
         near = mirrors(ROOT, module)
@@ -81,7 +81,7 @@ class Campaign:
         return None
 
     def _is_sound(self, test: str) -> bool:
-        """Whether a test passes without any mutation; one that does not is left out from now."""
+        """Whether a test passes without mutation; otherwise it is left out from now on."""
         if test not in self._sound:
             name = test.partition('[')[0]
             if not self._copy.run([Path(name)], self._limit).passed:
@@ -93,10 +93,10 @@ class Campaign:
 
 
 def modules(room: str) -> list[Path]:
-    """Return the modules of a room, by its path in the package, such as ``bag/reading``.
+    """Return the modules of a subpackage, by path in the package, such as ``bag/reading``.
 
     Raises:
-        ValueError: there is neither a folder nor a module of this path.
+        ValueError: there is neither a folder nor a module with this path.
     """
     path = PACKAGE / room
     if path.is_dir():
@@ -107,7 +107,7 @@ def modules(room: str) -> list[Path]:
 
 
 def sample(rooms: Sequence[str], seed: int, count: int) -> list[Mutant]:
-    """Return mutants drawn from one seed, as many of each room as of the others."""
+    """Return mutants drawn with a seed, equally many from each subpackage."""
     drawn: list[Mutant] = []
     for k, room in enumerate(rooms):
         every = [
@@ -122,7 +122,7 @@ def sample(rooms: Sequence[str], seed: int, count: int) -> list[Mutant]:
 
 
 def shown(mutant: Mutant) -> str:
-    """Return a mutant as place and difference."""
+    """Return a mutant as text: location and difference."""
     module, mutation = mutant
     text = (ROOT / module).read_text(encoding='utf-8')
     first = text.rfind('\n', 0, mutation.start) + 1
@@ -150,14 +150,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         help='folders or modules of the package, as control/reference/stop; default: %(default)s',
     )
     parser.add_argument(
-        '--narrow', action='store_true', help='only tests of the same name, if any'
+        '--narrow', action='store_true', help='only tests named like the module, if any'
     )
     parser.add_argument(
         '--limit',
         type=float,
         default=600.0,
         metavar='SECONDS',
-        help='processor time for the tests of a mutant; default: %(default)s',
+        help='most processor time for the tests of a mutant; default: %(default)s',
     )
     parser.add_argument('--list', action='store_true', help='print the mutants, run nothing')
     arguments = parser.parse_args(argv)

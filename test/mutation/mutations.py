@@ -1,10 +1,10 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small changes of a source text, each of which a test should notice.
+"""Mutations: small changes of a source text, each of which should make a test fail.
 
-Operators, comparisons and conditions turned round, numbers changed, functions such as min and max
-exchanged, signs, refusals and early returns removed, indices shifted. Texts, annotations, what is
-inside a `raise` and whether `zip` is strict stay as they are.
+Operators, comparisons and conditions are inverted, numbers changed, functions such as min and max
+exchanged, signs, raised errors and early returns removed, indices shifted. Strings, annotations,
+the contents of `raise` statements and the argument `strict` of `zip` are not mutated.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _LEFT_ALONE = (ast.Raise, ast.Assert, ast.JoinedStr, ast.Import, ast.ImportFrom)
 
 
 class Mutation(NamedTuple):
-    """A change of one place of a text.
+    """A replacement in a text.
 
     Attributes:
-        start: of the place in the text.
-        stop: its end.
-        new: what stands there instead.
-        line: number of the place's line, from 1.
-        function: qualified name of the function or class around it, '' in none.
+        start: index of the first replaced character.
+        stop: index after the last replaced character.
+        new: replacement.
+        line: line number, from 1.
+        function: qualified name of the enclosing function or class, '' outside of any.
     """
 
     start: int
@@ -67,19 +67,19 @@ class Mutation(NamedTuple):
     function: str
 
     def applied(self, text: str) -> str:
-        """Return the changed text."""
+        """Return the mutated text."""
         return text[: self.start] + self.new + text[self.stop :]
 
 
 def mutations(text: str) -> list[Mutation]:
-    """Return every change of a source text, in the order of their places."""
+    """Return all mutations of a source text, in order of position."""
     lines = text.encode().splitlines(keepends=True)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line.decode()))
 
     def place(line: int, column: int) -> int:
-        """Index in the text of a place as `ast` gives it: its columns count bytes."""
+        """Return the text index of an `ast` position, whose columns count bytes."""
         return starts[line - 1] + len(lines[line - 1][:column].decode())
 
     found = []
@@ -94,7 +94,7 @@ Change = tuple['ast.expr | ast.stmt', str, str]
 
 
 def _changes(node: ast.AST, function: str) -> Iterator[Change]:
-    """Changes of a node and of all in it: what is replaced, by what, and in which function."""
+    """Yield the mutations of a node and its descendants: node, replacement, function."""
     if isinstance(node, _LEFT_ALONE) or _is_text(node) or _is_for_types(node):
         return
     if isinstance(node, ast.keyword) and node.arg == 'strict':
@@ -120,7 +120,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    """Whether a statement exists for type checkers, or lists names."""
+    """Whether a statement is for type checkers only, or is `__all__`."""
     if isinstance(node, ast.If):
         return 'TYPE_CHECKING' in ast.unparse(node.test)
     if isinstance(node, ast.AnnAssign):

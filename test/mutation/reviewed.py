@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants that were looked at and change nothing that matters: `reviewed.yaml`."""
+"""Reviewed equivalent mutants, which need no test: `reviewed.yaml`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FILE = Path(__file__).with_name('reviewed.yaml')
 
 
 class Key(NamedTuple):
-    """What a mutant is recognised by, wherever its module and its lines are moved.
+    """Key of a mutant, independent of the location of its module and line.
 
     Attributes:
-        module: name of the file, without folders.
-        function: qualified name.
-        line: text of the line where the change begins.
-        new: what stands in the changed place.
+        module: file name without folders.
+        function: qualified name of the enclosing function or class.
+        line: text of the line in which the mutation begins.
+        new: replacement.
     """
 
     module: str
@@ -31,32 +31,32 @@ class Key(NamedTuple):
 
     @classmethod
     def of(cls, module: Path, mutation: Mutation, text: str) -> Key:
-        """Return the key of a mutant of a text."""
+        """Return the key of a mutation of a module's text."""
         first = text.rfind('\n', 0, mutation.start) + 1
         line = text[first : text.find('\n', first)].strip()
         return cls(module.name, mutation.function, line, mutation.new)
 
 
 class Reviewed:
-    """Reasons by the keys of mutants."""
+    """Reasons why reviewed mutants may survive, by their keys."""
 
     def __init__(self, entries: Sequence[Mapping[str, str]]) -> None:
-        """Take entries of the file: the fields of a key, and `reason`."""
+        """Create from entries of the file: the fields of a key, and `reason`."""
         self._reasons = {
             Key(*(entry[name] for name in Key._fields)): entry['reason'] for entry in entries
         }
 
     @classmethod
     def read(cls) -> Reviewed:
-        """Return what the file holds."""
+        """Return the contents of `reviewed.yaml`."""
         return cls(yaml.safe_load(FILE.read_text(encoding='utf-8')) or [])
 
     def reason(self, module: Path, mutation: Mutation, text: str) -> str | None:
-        """Return why a mutant of a module's text may live, None if it may not."""
+        """Return why a mutant of a module's text may survive; None if it was not reviewed."""
         return self._reasons.get(Key.of(module, mutation, text))
 
     def stale(self, package: Path) -> list[Key]:
-        """Return the keys that no mutant of a package has any more."""
+        """Return the keys that match no mutant of a package any more."""
         known = set()
         for path in package.rglob('*.py'):
             if path.name in {key.module for key in self._reasons}:

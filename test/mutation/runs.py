@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of a copy of the repository, each run in a process with limited processor time."""
+"""Runs tests of a copy of the repository, in processes with limited processor time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-# What takes long to import and is no part of the package: imported once, shared by all runs.
+# Slow imports from outside of the package: imported once, shared by all forked runs.
 _SHARED = (
     'pytest',
     'hypothesis',
@@ -33,17 +33,17 @@ _SHARED = (
     'scipy.signal',
     'scipy.integrate',
 )
-_WALL = 10.0  # times the limit in wall time: for what neither computes nor ends
-_NO_TESTS = 5
+_WALL = 10.0  # limit of wall time over that of processor time, for runs that hang idle
+_NO_TESTS = 5  # pytest's exit code if no tests were collected
 
 
 class Run(NamedTuple):
-    """How a run ended.
+    """Result of a run.
 
     Attributes:
-        code: pytest's exit code; minus the signal's number where one ended it.
+        code: pytest's exit code, or minus the number of the signal that ended it.
         seconds: processor time, s.
-        output: what was printed.
+        output: printed output.
     """
 
     code: int
@@ -62,10 +62,10 @@ class Run(NamedTuple):
 
 
 class Copy:
-    """A copied tree in which files are changed and tests run."""
+    """A copy of the repository, in which files are changed and tests run."""
 
     def __init__(self, repository: Path, folder: Path) -> None:
-        """Copy what is under version control, and what is about to be."""
+        """Copy the tracked files and the untracked ones that are not ignored."""
         self.root = folder / 'tree'
         self._outside = folder
         listed = ['git', 'ls-files', '--cached', '--others', '--exclude-standard', '-z']
@@ -82,12 +82,12 @@ class Copy:
 
     @contextlib.contextmanager
     def changed(self, module: Path, text: str) -> Iterator[None]:
-        """Let a module have another text for a while."""
+        """Replace the text of a module within a context."""
         file = self.root / module
         original, before = file.read_bytes(), file.stat()
         self._changes += 1
         file.write_text(text, encoding='utf-8')
-        # Python compares whole seconds and sizes: each change has a time of its own.
+        # Bytecode caches compare whole seconds and sizes: each change has a distinct time.
         os.utime(file, (before.st_atime, before.st_mtime + 2 * self._changes))
         try:
             yield
@@ -96,10 +96,10 @@ class Copy:
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def run(self, tests: Sequence[Path], limit: float, without: Sequence[str] = ()) -> Run:
-        """Run some tests up to the first failure.
+        """Run tests up to the first failure.
 
         Args:
-            tests: files and folders, from the root, or names of tests.
+            tests: files and folders, relative to the root, or names of tests.
             limit: processor time of each process, s.
             without: names of tests to leave out.
         """
@@ -117,7 +117,7 @@ class Copy:
     def _become_pytest(
         self, tests: Sequence[Path], limit: float, without: Sequence[str], log: Path
     ) -> None:
-        """Be the process of a run."""
+        """Run pytest in the forked child; does not return."""
         code = 70
         try:
             os.setsid()
@@ -129,7 +129,7 @@ class Copy:
             os.chdir(self.root)
             sys.path.insert(0, str(self.root))
             os.environ['PYTHONPATH'] = str(self.root)
-            # As one of several processes that share the tests: they share a kernel cache too.
+            # Like a worker of pytest-xdist, so that runs share a kernel cache.
             os.environ['PYTEST_XDIST_WORKER'] = 'gw0'
             import pytest
 
@@ -143,7 +143,7 @@ class Copy:
 
 
 def _waited_for(child: int, patience: float) -> int:
-    """Exit status of a process that ends, or is ended, with all that it started."""
+    """Return the exit status of a process, killed after `patience` s, and kill its group."""
     end = time.monotonic() + patience
     while True:
         done, status = os.waitpid(child, os.WNOHANG)

@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests a module is held against: a rule of names, so that files can be moved."""
+"""Selects the tests for a module by name, so that files can be moved."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import ast
 import re
 from pathlib import Path
 
-_COMMON = 10
+_COMMON = 10  # names in more test files, and modules with more importers, are ignored
 
 
 def mirrors(root: Path, module: Path) -> list[Path]:
     """Return the files and folders of tests that have a module's name.
 
     ``kron_dynamics/control/reference/limits.py`` is mirrored by every ``test_limits.py`` and every
-    folder ``limits`` under ``test/``; where its room has tests, by those of its own room alone.
+    folder ``limits`` under ``test/``; if its subpackage has tests, only by those.
 
     Args:
-        root: of the repository.
-        module: path of the module, from root.
+        root: root of the repository.
+        module: path of the module, relative to `root`.
     """
     wanted = {f'test_{module.stem}.py', module.stem}
     found = sorted(
@@ -33,12 +33,12 @@ def mirrors(root: Path, module: Path) -> list[Path]:
 
 
 def broader(root: Path, module: Path) -> list[Path]:
-    """Return further tests: the room's, and those that mention what the module defines or use it.
+    """Return further tests: of the subpackage, of users, and those that mention its names.
 
-    Those of the room come with the module's own folder first. Tests use a module by those that
-    import it in another room: their own and those of their folders. Names that more than `_COMMON`
-    files of tests mention, and modules that more than these import, say nothing of where their
-    tests are.
+    Tests of the subpackage come first, those of the module's own folder before the others. Users
+    are modules of other subpackages that import the module; their tests are those named like them
+    and those of their folders. Names mentioned in more than `_COMMON` test files, and modules
+    imported by more than `_COMMON` others, are ignored: they do not indicate the relevant tests.
     """
     known = mirrors(root, module)
     others = {
@@ -62,7 +62,7 @@ def broader(root: Path, module: Path) -> list[Path]:
 
 
 def _importers(root: Path, module: Path) -> list[Path]:
-    """Modules of other rooms that import a module; nodes are left out, whose tests take long."""
+    """Return modules of other subpackages that import a module, except nodes: slow tests."""
     name = re.escape('.'.join(module.with_suffix('').parts))
     found = re.compile(rf'^ *from {name} import|^ *import {name}\b', re.MULTILINE)
     paths = [path.relative_to(root) for path in (root / 'kron_dynamics').rglob('*.py')]
@@ -79,7 +79,7 @@ def _has_tests(path: Path) -> bool:
 
 
 def _public_names(module: Path) -> list[str]:
-    """Names that a module defines, its own one with them."""
+    """Return the public names that a module defines, and its own name."""
     body = ast.parse(module.read_text(encoding='utf-8')).body
     kinds = (ast.FunctionDef, ast.ClassDef)
     names = [node.name for node in body if isinstance(node, kinds)]

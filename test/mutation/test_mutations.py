@@ -1,6 +1,6 @@
 # Copyright 2026 The kron_dynamics Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the campaign changes, which tests it runs, and that its list of reviewed mutants holds."""
+"""Mutations, selection of tests, and the list of reviewed mutants."""
 
 from __future__ import annotations
 
