@@ -11,11 +11,11 @@ boundary of the consistent parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_factor, cho_solve
 
 from kron_dynamics.dynamics.regressor import PARAMETERS_PER_BODY
 from kron_dynamics.identification.pseudo_inertia import BASIS, ten_parameters
@@ -33,6 +33,11 @@ BACKTRACKINGS = 40
 THINNEST = 1e-4
 # Share of the predicted decrease that the line search requires.
 ARMIJO = 1e-4
+
+# Regularisation of least squares without a prior, relative to each parameter's sum of squares.
+RIDGE = 1e-10
+# Cholesky factor of a matrix scaled to a unit diagonal, as of `cho_factor`, and the scale.
+_Factor = tuple[tuple[FloatArray, bool], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,15 @@ class Gram:
     def squares(self, x: FloatArray) -> float:
         """Return the weighted sum of squared residuals of parameters `x`, shape (p,)."""
         return float(x @ self.matrix @ x - 2.0 * self.vector @ x + self.square)
+
+    def least(self) -> float:
+        """Return the least weighted sum of squared residuals that any parameters have."""
+        size = np.sqrt(self.matrix.diagonal())
+        scale = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
+        matrix = self.matrix * scale * scale[:, None] + RIDGE * np.eye(len(scale))
+        vector = self.vector * scale
+        explained = vector @ cho_solve(cho_factor(matrix, check_finite=False), vector)
+        return float(self.square - explained)
 
     def of(self, columns: IntArray) -> Gram:
         """Return the quadratic form in some of the parameters, the others being zero."""
@@ -117,19 +131,14 @@ class Prior:
     weight: FloatArray
     follows: BoolArray
 
-    def weights(self, strength: float) -> FloatArray:
-        """Return the weights of the others' prior terms at a strength of the prior, shape (k,)."""
-        return np.where(self.follows, strength, 1.0) * self.weight
-
     @cached_property
-    def whitening(self) -> FloatArray:
-        """W of each body with ``W P0 W^T = E``, the identity, shape (b, 4, 4)."""
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(self.bodies)))
+    def basis(self) -> FloatArray:
+        """W B_a W^T of the matrices B_a of `BASIS`, shape (b, 10, 4, 4).
 
-    @cached_property
-    def inverses(self) -> FloatArray:
-        """P0^-1 of each body, shape (b, 4, 4)."""
-        return np.asarray(np.linalg.inv(self.bodies))
+        W whitens each body by the description: ``W P0 W^T = E``, the identity.
+        """
+        W = np.linalg.inv(np.linalg.cholesky(self.bodies))[:, None]
+        return np.asarray(W @ BASIS @ W.swapaxes(-1, -2))
 
     @property
     def expected(self) -> FloatArray:
@@ -173,23 +182,20 @@ def consistent_fit(
         start: consistent initial guess, shape (p,); None for the prior's parameters.
     """
     if start is not None:
-        x, covariance, found = _newton(data, prior, strength, np.array(start, dtype=float))
+        x, factor, found = _newton(_Cost(data, prior, strength), np.array(start, dtype=float))
         if found:
-            return ConsistentFit(x, covariance)
+            return ConsistentFit(x, _solve(factor, np.eye(len(x))))
     x = prior.expected
-    for factor in PATH:
-        heavier = replace(prior, weight=np.where(prior.follows, 1.0, factor) * prior.weight)
-        x, covariance, _ = _newton(data, heavier, factor * strength, x)
-    return ConsistentFit(x, covariance)
+    for heavier in PATH:
+        x, factor, _ = _newton(_Cost(data, prior, strength, heavier), x)
+    return ConsistentFit(x, _solve(factor, np.eye(len(x))))
 
 
-def _newton(
-    data: Gram, prior: Prior, strength: float, x: FloatArray
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Return the parameters, the inverse of their Hessian, and whether they are the minimum."""
-    value = _value(data, prior, strength, x)
+def _newton(cost: _Cost, x: FloatArray) -> tuple[FloatArray, _Factor, bool]:
+    """Return the parameters, the factor of their Hessian, and whether they are the minimum."""
+    value, roots = cost.value(x)
     for _ in range(NEWTON_STEPS):
-        slope, curvature = _derivatives(data, prior, strength, x)
+        slope, curvature = cost.derivatives(x, roots)
         factor = _factor(curvature)
         step = -_solve(factor, slope)
         decrement = -float(slope @ step)
@@ -198,83 +204,114 @@ def _newton(
             break
         share = 1.0
         for _ in range(BACKTRACKINGS):
-            trial = _value(data, prior, strength, x + share * step)
+            trial, its = cost.value(x + share * step)
             if trial <= value - ARMIJO * share * decrement:
                 break
             share *= 0.5
         else:
             found = True  # the decrease is below rounding
             break
-        x, value = x + share * step, trial
-    return x, _solve(factor, np.eye(len(x))), found
+        x, value, roots = x + share * step, trial, its
+    return x, factor, found
 
 
-def _factor(curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _factor(curvature: FloatArray) -> _Factor:
     """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scale."""
-    scale: FloatArray = 1.0 / np.sqrt(np.diag(curvature))
-    scaled = curvature * np.outer(scale, scale)
+    scale: FloatArray = 1.0 / np.sqrt(curvature.diagonal())
+    scaled = curvature * scale * scale[:, None]
     jitter = 0.0
     while True:
         try:
-            return np.asarray(np.linalg.cholesky(scaled + jitter * np.eye(len(scale)))), scale
+            wanted = scaled + jitter * np.eye(len(scale)) if jitter else scaled
+            return cho_factor(wanted, lower=True, check_finite=False), scale
         except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-14)
 
 
-def _solve(factor: tuple[FloatArray, FloatArray], right: FloatArray) -> FloatArray:
+def _solve(factor: _Factor, right: FloatArray) -> FloatArray:
     lower, scale = factor
-    side = right * (scale if right.ndim == 1 else scale[:, None])
-    found = cho_solve((lower, True), side)
-    return np.asarray(found * (scale if right.ndim == 1 else scale[:, None]))
+    scale = scale if right.ndim == 1 else scale[:, None]
+    return np.asarray(cho_solve(lower, right * scale, check_finite=False) * scale)
 
 
-def _split(prior: Prior, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the pseudo-inertias, shape (b, 4, 4), and the other parameters."""
-    count = PARAMETERS_PER_BODY * len(prior.bodies)
-    ten = x[:count].reshape(-1, PARAMETERS_PER_BODY)
-    return np.tensordot(ten, BASIS, axes=1), x[count:]
+class _Cost:
+    """The cost, as a function of the parameters."""
+
+    def __init__(self, data: Gram, prior: Prior, strength: float, heavier: float = 1.0) -> None:
+        """Keep what does not depend on the parameters.
+
+        Args:
+            data: weighted equations.
+            prior: prior of the parameters.
+            strength: weight of the prior.
+            heavier: factor of all terms of the prior.
+        """
+        count = len(prior.bodies)
+        self._data, self._basis = data, prior.basis.reshape(count, PARAMETERS_PER_BODY, 16)
+        self._bodies = slice(PARAMETERS_PER_BODY * count)
+        self._strength = strength * heavier
+        weight = heavier * np.where(prior.follows, strength, 1.0) * prior.weight
+        self._barred = np.flatnonzero(prior.positive) + self._bodies.stop
+        self._location = prior.location[prior.positive]
+        self._weight = weight[prior.positive]
+        free = ~prior.positive
+        self._free = np.flatnonzero(free) + self._bodies.stop
+        self._center, self._stiffness = prior.location[free], weight[free] / prior.scale[free] ** 2
+        # Constant parts of the derivatives: the divergence's trace and the free parameters.
+        self._slope = -data.vector
+        self._slope[self._bodies] += self._strength * _traces(self._basis).ravel()
+        self._slope[self._barred] += self._weight / self._location
+        self._slope[self._free] -= self._stiffness * self._center
+        self._curvature = data.matrix.copy()
+        self._curvature[self._free, self._free] += self._stiffness
+        places = np.arange(self._bodies.stop).reshape(count, PARAMETERS_PER_BODY)
+        self._blocks = places[:, :, None], places[:, None, :]
+
+    def value(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """Return the cost, and the Cholesky factors of the whitened bodies, shape (b, 4, 4).
+
+        The cost is infinite outside the consistent parameters.
+        """
+        ten = x[self._bodies].reshape(-1, 1, PARAMETERS_PER_BODY)
+        relative: FloatArray = (ten @ self._basis).reshape(-1, 4, 4)
+        ratio = x[self._barred] / self._location
+        if (ratio <= 0.0).any():
+            return np.inf, relative
+        try:
+            roots = np.asarray(np.linalg.cholesky(relative), dtype=float)
+        except np.linalg.LinAlgError:
+            return np.inf, relative
+        diagonal = roots.reshape(-1, 16)[:, ::5]
+        if diagonal.min(initial=1.0) < THINNEST:
+            return np.inf, roots
+        bodies = relative.reshape(-1, 16)[:, ::5].sum() - 2.0 * np.log(diagonal).sum()
+        positive = self._weight @ (ratio - np.log(ratio) - 1.0)
+        free = 0.5 * self._stiffness @ np.square(x[self._free] - self._center)
+        return float(
+            0.5 * self._data.squares(x) + self._strength * bodies + positive + free
+        ), roots
+
+    def derivatives(self, x: FloatArray, roots: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient, shape (p,), and the Hessian, shape (p, p).
+
+        Args:
+            x: parameters.
+            roots: Cholesky factors of their whitened bodies.
+        """
+        curvature = self._curvature.copy()
+        slope = self._slope + self._data.matrix @ x
+        slope[self._free] += self._stiffness * x[self._free]
+        # L^-1 B_a L^-T of each body and its basis.
+        inverse = np.linalg.inv(roots)[:, None]
+        moved = inverse @ self._basis.reshape(len(roots), -1, 4, 4) @ inverse.swapaxes(-1, -2)
+        moved = moved.reshape(self._basis.shape)
+        slope[self._bodies] -= self._strength * _traces(moved).ravel()
+        curvature[self._blocks] += self._strength * (moved @ moved.swapaxes(-1, -2))
+        slope[self._barred] -= self._weight / x[self._barred]
+        curvature[self._barred, self._barred] += self._weight / x[self._barred] ** 2
+        return slope, curvature
 
 
-def _value(data: Gram, prior: Prior, strength: float, x: FloatArray) -> float:
-    P, others = _split(prior, x)
-    ratio = others / np.where(prior.positive, prior.location, 1.0)
-    if (ratio[prior.positive] <= 0.0).any():
-        return np.inf
-    relative = prior.whitening @ P @ prior.whitening.transpose(0, 2, 1)
-    try:
-        roots = np.diagonal(np.linalg.cholesky(relative), axis1=1, axis2=2)
-    except np.linalg.LinAlgError:
-        return np.inf
-    if roots.min() < THINNEST:
-        return np.inf
-    bodies = np.trace(relative, axis1=1, axis2=2).sum() - 2.0 * np.log(roots).sum()
-    away = 0.5 * np.square((others - prior.location) / prior.scale)
-    with np.errstate(invalid='ignore', divide='ignore'):
-        apart = np.where(prior.positive, ratio - np.log(ratio) - 1.0, away)
-    return float(0.5 * data.squares(x) + strength * bodies + prior.weights(strength) @ apart)
-
-
-def _derivatives(
-    data: Gram, prior: Prior, strength: float, x: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the gradient, shape (p,), and the Hessian, shape (p, p), of the cost."""
-    P, others = _split(prior, x)
-    slope = data.matrix @ x - data.vector
-    curvature = data.matrix.copy()
-    inverse = np.linalg.inv(P)
-    for k in range(len(P)):
-        own = slice(PARAMETERS_PER_BODY * k, PARAMETERS_PER_BODY * (k + 1))
-        moved = inverse[k] @ BASIS  # (10, 4, 4)
-        slope[own] += strength * np.einsum('aij,ji->a', BASIS, prior.inverses[k] - inverse[k])
-        curvature[own, own] += strength * np.einsum('aij,bji->ab', moved, moved)
-    weight = prior.weights(strength)
-    location = np.where(prior.positive, prior.location, 1.0)
-    safe = np.where(prior.positive, others, 1.0)
-    rest = slice(PARAMETERS_PER_BODY * len(P), None)
-    slope[rest] += weight * np.where(
-        prior.positive, 1.0 / location - 1.0 / safe, (others - prior.location) / prior.scale**2
-    )
-    diagonal = weight * np.where(prior.positive, 1.0 / safe**2, 1.0 / prior.scale**2)
-    places = np.arange(len(x))[rest]
-    curvature[places, places] += diagonal
-    return slope, curvature
+def _traces(matrices: FloatArray) -> FloatArray:
+    """Return the traces of flat matrices of 4 by 4, shape (..., 16)."""
+    return np.asarray(matrices[..., ::5].sum(axis=-1))

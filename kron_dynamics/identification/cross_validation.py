@@ -56,6 +56,10 @@ class Folds:
         columns = np.concatenate([np.arange(bodies), bodies + others])
         return Folds(tuple(part.of(columns) for part in self.parts), self.prior.of(others))
 
+    def least_scores(self) -> FloatArray:
+        """Return lower bounds of `scores`: by a fit to each fold itself without a prior, (K,)."""
+        return np.array([part.least() / max(part.count, 1.0) for part in self.parts])
+
     def scores(self, strength: float, starts: Sequence[FloatArray] | None = None) -> FloatArray:
         """Return the weighted mean square of each fold's residuals by a fit to the others, (K,).
 

@@ -115,13 +115,14 @@ def _solve(
     b = (effort * root).ravel()
     scale = np.linalg.norm(A, axis=0)
     scale[scale <= 1e-12 * scale.max(initial=0.0)] = np.inf
-    # R has the singular values of the tall matrix.
-    Q, R = np.linalg.qr(A / scale)
+    # R has the singular values of the tall matrix; with b as a last column, it also has Q^T b.
+    triangle = np.asarray(np.linalg.qr(np.column_stack([A / scale, b]), mode='r'))
+    R, projected = triangle[: A.shape[1], :-1], triangle[: A.shape[1], -1]
     # NumPy's SVD (gesdd) does not converge on some rank-deficient triangles.
     U, sizes, Vt = svd(R, lapack_driver='gesvd')
     rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
     spread = (Vt[:rank].T / sizes[:rank]) / scale[:, None]
-    parameters = spread @ (U[:, :rank].T @ (Q.T @ b))
+    parameters = spread @ (U[:, :rank].T @ projected)
     return parameters, spread, rank, float(sizes[0] / sizes[rank - 1])
 
 

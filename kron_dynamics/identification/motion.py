@@ -12,8 +12,21 @@ from kron_dynamics.exceptions import NonFiniteError, ShapeError
 from kron_dynamics.identification.known_load import KnownLoad
 from kron_dynamics.typing import FloatArray
 
-# Window of the Savitzky-Golay filters of order two, in samples.
-DERIVATIVE_SAMPLES = 5
+# Savitzky-Golay filters of order two over five samples: the value at the central sample, and the
+# slopes, per step, at each of the five (rows).
+SMOOTHING = np.array([-3.0, 12.0, 17.0, 12.0, -3.0]) / 35.0
+SLOPES = (
+    np.array(
+        [
+            [-54.0, 13.0, 40.0, 27.0, -26.0],
+            [-34.0, 3.0, 20.0, 17.0, -6.0],
+            [-14.0, -7.0, 0.0, 7.0, 14.0],
+            [6.0, -17.0, -20.0, -3.0, 34.0],
+            [26.0, -27.0, -40.0, -13.0, 54.0],
+        ]
+    )
+    / 70.0
+)
 # Standard deviation of a normal distribution over its median absolute deviation.
 NORMAL_MAD = 1.4826
 
@@ -62,11 +75,8 @@ class Motion:
     @property
     def qdd(self) -> FloatArray:
         """Accelerations, by local quadratics over five velocities, (N, n), rad/s^2 or m/s^2."""
-        from scipy.signal import savgol_filter  # takes long to import
-
-        return np.asarray(
-            savgol_filter(self.qd, DERIVATIVE_SAMPLES, 2, deriv=1, delta=self.step, axis=0)
-        )
+        first, last = SLOPES[:2] @ self.qd[:5], SLOPES[3:] @ self.qd[-5:]
+        return np.concatenate([first, _filtered(self.qd, SLOPES[2]), last]) / self.step
 
     def part(self, first: int, last: int) -> Motion:
         """Return the samples with indices in the half-open range [first, last)."""
@@ -92,11 +102,15 @@ class Motion:
 
         Estimated by the robust spread about local quadratics over five samples.
         """
-        from scipy.signal import savgol_filter
-
-        smooth = savgol_filter(self.effort, DERIVATIVE_SAMPLES, 2, axis=0, mode='nearest')
+        # The first and the last effort stand for those before and after them.
+        smooth = _filtered(np.pad(self.effort, ((2, 2), (0, 0)), mode='edge'), SMOOTHING)
         rest = self.effort - smooth
-        middle = 17.0 / 35.0  # the filter's weight of the central sample
         unknown = ~np.isfinite(rest).any(axis=0)
         spread = NORMAL_MAD * np.nanmedian(np.where(unknown, 0.0, np.abs(rest)), axis=0)
-        return np.asarray(spread / np.sqrt(1.0 - middle))
+        return np.asarray(spread / np.sqrt(1.0 - SMOOTHING[2]))
+
+
+def _filtered(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return weighted sums of five consecutive rows each, shape (N - 4, n)."""
+    count = len(values) - 4
+    return np.asarray(sum(weight * values[k:][:count] for k, weight in enumerate(weights)))

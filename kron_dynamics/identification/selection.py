@@ -153,11 +153,13 @@ def _share(scores: FloatArray, than: FloatArray) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Reference:
-    """The best structure so far: its rows, and the weights of their residuals."""
+    """The best structure so far: its rows, the weights of their residuals, and its parameters."""
 
+    structure: Structure
     rows: Rows
     weights: FloatArray
     prior: Prior
+    parameters: FloatArray
 
     @classmethod
     def of(
@@ -165,7 +167,8 @@ class _Reference:
     ) -> _Reference:
         rows = structure.rows(robot, motions)
         prior = prior_of(robot, structure.terms, usual.effort, usual.speed, structure.tilt)
-        return cls(rows, weighted_fit(rows, prior, STRENGTH).weights, prior)
+        weighted = weighted_fit(rows, prior, STRENGTH)
+        return cls(structure, rows, weighted.weights, prior, weighted.fit.parameters)
 
     def scores(
         self, robot: Robot, motions: Sequence[Motion], trial: Structure, usual: Usual
@@ -181,10 +184,36 @@ class _Reference:
         rows, reference, weights = rows.taken(other), self.rows.taken(own), self.weights[own]
         weights = np.where(np.isfinite(rows.effort), weights, 0.0)
         prior = prior_of(robot, trial.terms, usual.effort, usual.speed, trial.tilt)
-        return (
-            folds_of(rows, weights, prior).scores(STRENGTH),
-            folds_of(reference, weights, self.prior).scores(STRENGTH),
-        )
+        folds = folds_of(reference, weights, self.prior)
+        # From the parameters of all rows, it is a few steps to those of each fold.
+        starts = [self.parameters.copy() for _ in folds.parts]
+        than = folds.scores(STRENGTH, starts)
+        folds = folds_of(rows, weights, prior)
+        least = folds.least_scores()
+        if least.mean() > than.mean():  # no parameters of the trial are as good
+            return least, than
+        starts = [self._with_terms_of(trial, prior, robot.n, start) for start in starts]
+        return folds.scores(STRENGTH, starts), than
+
+    def _with_terms_of(
+        self, trial: Structure, prior: Prior, joints: int, x: FloatArray
+    ) -> FloatArray:
+        """Return parameters of this structure, and a trial's further ones as expected.
+
+        Args:
+            trial: the trial, whose friction terms begin with those of this structure.
+            prior: prior of the trial.
+            joints: number of joints.
+            x: parameters of this structure, shape (p,).
+        """
+        found, (own, its) = prior.expected, (len(each.terms) for each in (self.structure, trial))
+        first = len(x) - joints * own - 2 * self.structure.tilt
+        found[:first] = x[:first]
+        friction = found[first:][: joints * its].reshape(joints, its)
+        friction[:, :own] = x[first:][: joints * own].reshape(joints, own)
+        if self.structure.tilt:
+            found[-2:] = x[-2:]
+        return found
 
 
 def _thinned(motions: Sequence[Motion]) -> list[Motion]:

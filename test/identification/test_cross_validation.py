@@ -78,6 +78,21 @@ def test_scores_are_what_fits_to_the_others_leave(rng: np.random.Generator) -> N
         assert score == pytest.approx(np.mean(weights[mine] * left**2), rel=1e-4)
 
 
+def test_least_scores_are_those_of_free_fits_to_each_part(rng: np.random.Generator) -> None:
+    rows, weights = rows_of(rng, 1, noise=0.3), rng.uniform(0.5, 2.0, (60, 2))
+    rows.matrix[:, :, 4] = 0.0
+    rows.matrix[:, :, 5] = 2.0 * rows.matrix[:, :, 6]
+    folds = folds_of(rows, weights, prior())
+    least = folds.least_scores()
+    for k, score in enumerate(least):
+        mine = np.arange(60) // (60 // FOLDS) == k
+        root = np.sqrt(weights[mine])[..., None]
+        A, b = (rows.matrix[mine] * root).reshape(-1, 13), (rows.effort[mine] * root[..., 0])
+        left = b.ravel() - A @ np.linalg.lstsq(A, b.ravel(), rcond=1e-10)[0]
+        assert score == pytest.approx(np.mean(left**2), rel=1e-6)
+    assert (least < folds.scores(0.1)).all()
+
+
 def test_some_of_the_parameters_have_their_own_equations(rng: np.random.Generator) -> None:
     rows, weights = rows_of(rng, 1), np.ones((60, 2))
     folds = folds_of(rows, weights, prior()).of(np.array([0, 2]))
