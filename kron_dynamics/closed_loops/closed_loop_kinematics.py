@@ -9,6 +9,8 @@ and (9); the kinematics of the spanning tree does the rest. Importing this modul
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kron_dynamics.closed_loops.closed_loop_model import ClosedLoopModel
@@ -48,19 +50,29 @@ def closed(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> tuple[ScalarA
 
 
 def tree_motion(
-    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
-) -> tuple[ScalarArray, ScalarArray, ScalarArray, ScalarArray]:
+    model: ClosedLoopModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
+) -> tuple[ScalarArray, ScalarArray, Any, Any]:
     """Return the coordinates of the tree and their three derivatives, shape (n,) each.
 
     Args:
         model: the robot.
         q: positions of the drives, shape (m,), rad or m.
         qd: their first derivatives, shape (m,).
-        qdd: their second derivatives, shape (m,).
-        qddd: their third derivatives, shape (m,).
+        qdd: their second derivatives, shape (m,); None leaves those of the tree out.
+        qddd: their third derivatives, shape (m,); None leaves those of the tree out.
     """
-    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    q, qd = as_scalars(q), as_scalars(qd)
     x, found = closed(model, q, qd)
+    if qdd is None:
+        return x, found.qd, None, None
+    qdd = as_scalars(qdd)
+    if qddd is None:
+        return x, found.qd, found.B @ qdd + found.gamma, None
+    qddd = as_scalars(qddd)
 
     def accelerations(t: ScalarArray) -> ScalarArray:
         moved = closed(model, q + t[0] * qd, qd + t[0] * qdd)[1]
@@ -83,7 +95,11 @@ def _closed_tree_rates(model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike) -> S
 
 @moving_tree.register
 def _closed_moving_tree(
-    model: ClosedLoopModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+    model: ClosedLoopModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
 ) -> MovingTree:
     return moving_tree(model.tree, *tree_motion(model, q, qd, qdd, qddd))
 
@@ -103,8 +119,8 @@ def _closed_frame_motion(
     model: ClosedLoopModel,
     q: ArrayLike,
     qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
     link: str,
     point: ArrayLike | None = None,
 ) -> FrameMotion:

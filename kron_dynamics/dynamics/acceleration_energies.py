@@ -38,9 +38,8 @@ def acceleration_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arr
         qd: first derivatives, shape (n,).
         qdd: second derivatives, shape (n,).
     """
-    tree, none = rigid_tree(model), zeros_like(q, (model.n,))
-    at_rest = np.zeros(3, dtype=int)
-    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, none, at_rest)
+    tree, at_rest = rigid_tree(model), np.zeros(3, dtype=int)
+    motions = body_motions(tree, joint_placements(tree, q), qd, qdd, None, at_rest)
     moved = energy_of_bodies(tree, motions, tree.per_body(body_inertias), 1)
     return moved + energy_of_rotors(tree, qdd)
 

@@ -69,7 +69,7 @@ def _newton_euler(
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
     # Gravity enters as the acceleration -gravity of the base.
-    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -gravity)
+    motions = body_motions(model, placements, qd, qdd, None, -gravity)
     rest = np.zeros(3, dtype=int)
     wrenches = model.table(Wrench(rest, rest))
     for k, _ in model.outward():

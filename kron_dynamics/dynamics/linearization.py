@@ -169,7 +169,7 @@ def _derivatives(
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
     composites = composite_inertias(model, placements, inertias)
-    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (n,)), -model.gravity)
+    motions = body_motions(model, placements, qd, qdd, None, -model.gravity)
     rest = np.zeros(3, dtype=int)
     # For the subtree of each joint: moments of the velocities, wrench of the accelerations.
     momenta = model.table(FieldMoments(rest, np.zeros((3, 3), dtype=int)))
@@ -205,7 +205,7 @@ def _derivatives(
 
 def _field_sensitivity(before: FrameMotion, placed: JointPlacement) -> _FieldSensitivity:
     """Return the field sensitivity of a joint from its parent body's motion at the joint."""
-    (v, a, _), (w, wd, _) = before.linear, before.angular
+    (v, a), (w, wd) = before.linear, before.angular
     z, s = placed.angular_axis, placed.linear_axis
     n = cross(w, z)
     return _FieldSensitivity(

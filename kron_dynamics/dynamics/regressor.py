@@ -69,13 +69,13 @@ def regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
     tree = rigid_tree(model)
     accelerations = as_scalars(qdd)
     placements = joint_placements(tree, q)
-    motions = body_motions(tree, placements, qd, qdd, zeros_like(q, (tree.n,)), -tree.gravity)
+    motions = body_motions(tree, placements, qd, qdd, None, -tree.gravity)
     columns = columns_in_body_axes(tree, placements)
     bodies = PARAMETERS_PER_BODY * len(tree.joints)
     Y = zeros_like(q, (tree.n, bodies + tree.n))
     for k, _ in tree.outward():
         motion = motions[k]
-        a, (w, wd, _) = motion.linear[1], motion.angular
+        a, (w, wd) = motion.linear[1], motion.angular
         force = np.column_stack([a, motion.field(1), np.zeros((3, 6), dtype=int)])
         turning = _inertia_columns(wd) + skew(w) @ _inertia_columns(w)
         moment = np.column_stack([np.zeros(3, dtype=int), -skew(a), turning])

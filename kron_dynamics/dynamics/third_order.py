@@ -82,7 +82,7 @@ class _AccelerationRate:
 
     def field(self, motion: FrameMotion) -> ScalarArray:
         """Return d/dt (wd~ + w~ w~), shape (3, 3), for the body's motion in the same axes."""
-        w, wd, _ = motion.angular
+        w, wd = motion.angular
         products = np.outer(w, wd)
         across: ScalarArray = products + products.T - 2 * (w @ wd) * np.eye(3, dtype=int)
         return skew(self.angular) + across
@@ -98,7 +98,7 @@ class _AccelerationRate:
         qd, qdd, qddd = rates
         s, z = body.linear_axis, body.angular_axis
         carried = before.carried(body.offset).turned(body.rotation.T)
-        a, (w, wd, _) = carried.linear[1], carried.angular
+        a, (w, wd) = carried.linear[1], carried.angular
         turning = z * qd
         w_rate = wd - cross(turning, w)
         linear = body.rotation.T @ (self.linear + self.field(before) @ body.offset)
@@ -137,7 +137,7 @@ def _newton_euler_rate(
 ) -> ScalarArray:
     placements = joint_placements(model, q)
     inertias = model.per_body(regrouped_inertias)
-    motions = body_motions(model, placements, qd, qdd, zeros_like(q, (model.n,)), -model.gravity)
+    motions = body_motions(model, placements, qd, qdd, None, -model.gravity)
     qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
     rest = np.zeros(3, dtype=int)
     # Gravity's components are constant in base axes, which are at rest.

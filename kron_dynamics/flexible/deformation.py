@@ -143,18 +143,24 @@ def move_section(root: FrameMotion, state: ModalState, at: CrossSection) -> Fram
         state: modal coordinates with their derivatives.
         at: the section.
     """
-    d, d1, d2, d3 = (state.offset(at, order) for order in range(4))
-    return root.composed(FrameMotion((d1, d2, d3), _turning(state, at)), d)
+    orders = len(root.linear)
+    d, *rates = (state.offset(at, order) for order in range(orders + 1))
+    return root.composed(FrameMotion(tuple(rates), _turning(state, at, orders)), d)
 
 
-def _turning(state: ModalState, at: CrossSection) -> tuple[ScalarArray, ScalarArray, ScalarArray]:
-    """Return a section's angular velocity relative to the root, and its two derivatives there."""
-    t, t1, t2, t3 = state.angles(at, 3)
-    norm, norm1, norm2 = _norm(t), t @ t1 / 2, (t1 @ t1 + t @ t2) / 2
-    r = (t1 + cross(t, t1) / 2) / norm
-    r1 = (t2 + cross(t, t2) / 2 - r * norm1) / norm
-    r2 = (t3 + (cross(t1, t2) + cross(t, t3)) / 2 - 2 * r1 * norm1 - r * norm2) / norm
-    return r, r1, r2
+def _turning(state: ModalState, at: CrossSection, orders: int) -> tuple[ScalarArray, ...]:
+    """Return a section's angular velocity relative to the root and its derivatives there."""
+    t, t1, *higher = state.angles(at, orders)
+    norm, norm1 = _norm(t), t @ t1 / 2
+    found = [(t1 + cross(t, t1) / 2) / norm]
+    if orders > 1:
+        t2 = higher[0]
+        found.append((t2 + cross(t, t2) / 2 - found[0] * norm1) / norm)
+    if orders > 2:
+        t3, norm2 = higher[1], (t1 @ t1 + t @ t2) / 2
+        across = (cross(t1, t2) + cross(t, t3)) / 2
+        found.append((t3 + across - 2 * found[1] * norm1 - found[0] * norm2) / norm)
+    return tuple(found)
 
 
 def _norm(theta: ScalarArray) -> Any:

@@ -64,6 +64,7 @@ from kron_dynamics.flexible.flexible_kinematics import (
     root_motion,
 )
 from kron_dynamics.flexible.flexible_model import FlexibleModel
+from kron_dynamics.kinematics.motion import given_rates
 from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.rigid_model import RigidModel
 from kron_dynamics.typing import ArrayLike, FloatArray, ScalarArray
@@ -118,34 +119,29 @@ def _flexible_kinetic_energy(model: FlexibleModel, q: ArrayLike, qd: ArrayLike) 
 def _flexible_acceleration_energy(
     model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> Any:
-    return _energy_of_derivative(model, q, qd, qdd, zeros_like(q, (model.n,)), 1)
+    return _energy_of_derivative(model, q, (qd, qdd))
 
 
 @second_order_acceleration_energy.register
 def _flexible_second_order_acceleration_energy(
     model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
 ) -> Any:
-    return _energy_of_derivative(model, q, qd, qdd, qddd, 2)
+    return _energy_of_derivative(model, q, (qd, qdd, qddd))
 
 
 def _energy_of_derivative(
-    model: FlexibleModel,
-    q: ArrayLike,
-    qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
-    order: int,
+    model: FlexibleModel, q: ArrayLike, derivatives: Sequence[ArrayLike]
 ) -> Any:
     """Return half the integral of the squared acceleration (1) or jerk (2) over all mass."""
-    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
-    where = configuration(model, q, qd, qdd, qddd)
-    motions = motions_of(model, where, qd, qdd, qddd, np.zeros(3, dtype=int))
+    rates, order = given_rates(*derivatives), len(derivatives) - 1
+    where = configuration(model, as_scalars(q), *rates)
+    motions = motions_of(model, where, rates, np.zeros(3, dtype=int))
     inertias = model.skeleton.per_body(body_inertias)
     energy = energy_of_bodies(model.skeleton, motions, inertias, order)
     for link, state in zip(model.flexible_links, where.states, strict=True):
         root = root_motion(link, motions[link.body])
         energy = energy + link.acceleration_energy(state, root, order)
-    return energy + energy_of_rotors(model, (qdd, qddd)[order - 1])
+    return energy + energy_of_rotors(model, rates[-1])
 
 
 @potential_energy.register
@@ -297,7 +293,7 @@ def carried_wrenches(
     skeleton = model.skeleton
     where = configuration(model, q, qd, qdd)
     # Gravity enters as the acceleration -gravity of the base.
-    motions = motions_of(model, where, qd, qdd, 0 * qdd, -gravity)
+    motions = motions_of(model, where, (qd, qdd), -gravity)
     rest = np.zeros(3, dtype=int)
     wrenches, beams = skeleton.table(Wrench(rest, rest)), []
     for k, _ in skeleton.outward():

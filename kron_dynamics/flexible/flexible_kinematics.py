@@ -8,6 +8,7 @@ it are as for rigid robots. Importing this module registers the `FlexibleModel` 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,7 +27,13 @@ from kron_dynamics.kinematics.derived import (
 from kron_dynamics.kinematics.forward import JointPlacement, forward_kinematics, joint_placements
 from kron_dynamics.kinematics.hessian import jacobian_dot, kinematic_hessian
 from kron_dynamics.kinematics.jacobian import jacobian
-from kron_dynamics.kinematics.motion import FrameMotion, frame_motion
+from kron_dynamics.kinematics.motion import (
+    FrameMotion,
+    frame_motion,
+    frame_velocity,
+    given_rates,
+    motion_of_base,
+)
 from kron_dynamics.kinematics.relative import (
     PlacedTree,
     placed_tree,
@@ -100,9 +107,7 @@ def configuration(model: FlexibleModel, *derivatives: ScalarArray) -> Configurat
 def motions_of(
     model: FlexibleModel,
     where: Configuration,
-    qd: ScalarArray,
-    qdd: ScalarArray,
-    qddd: ScalarArray,
+    rates: Sequence[ScalarArray],
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
     """Return the motion of every body's origin, body axes, as a table of the skeleton.
@@ -110,24 +115,21 @@ def motions_of(
     Args:
         model: the robot.
         where: the configuration, with the derivatives of the modal coordinates.
-        qd: first derivatives of the coordinates, shape (n,).
-        qdd: second derivatives, shape (n,).
-        qddd: third derivatives, shape (n,).
+        rates: first, second and third derivatives of the coordinates, shape (n,) each; motions
+            have as many orders.
         base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
     """
-    zero = np.zeros(3, dtype=int)
-    motions: list[FrameMotion] = model.skeleton.table(
-        FrameMotion((zero, base_acceleration, zero), (zero, zero, zero))
-    )
+    base = motion_of_base(len(rates), base_acceleration)
+    motions: list[FrameMotion] = model.skeleton.table(base)
     for k, joint in model.skeleton.outward():
-        motions[k] = _moved(model, where, (qd, qdd, qddd), k, motions[joint.parent])
+        motions[k] = _moved(model, where, rates, k, motions[joint.parent])
     return motions
 
 
 def _moved(
     model: FlexibleModel,
     where: Configuration,
-    rates: tuple[ScalarArray, ScalarArray, ScalarArray],
+    rates: Sequence[ScalarArray],
     k: int,
     before: FrameMotion,
 ) -> FrameMotion:
@@ -142,13 +144,17 @@ def _moved(
 
 @moving_tree.register
 def _flexible_moving_tree(
-    model: FlexibleModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+    model: FlexibleModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
 ) -> MovingTree:
-    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
-    where = configuration(model, q, qd, qdd, qddd)
+    rates = given_rates(qd, qdd, qddd)
+    where = configuration(model, as_scalars(q), *rates)
 
     def moved(k: int, before: FrameMotion) -> FrameMotion:
-        return _moved(model, where, (qd, qdd, qddd), k, before)
+        return _moved(model, where, rates, k, before)
 
     return MovingTree(model.skeleton, where.placements, moved)
 
@@ -173,15 +179,15 @@ def _flexible_frame_motion(
     model: FlexibleModel,
     q: ArrayLike,
     qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
     link: str,
     point: ArrayLike | None = None,
 ) -> FrameMotion:
-    q, qd, qdd, qddd = (as_scalars(x) for x in (q, qd, qdd, qddd))
+    rates = given_rates(qd, qdd, qddd)
     frame = model.skeleton.frame(link)
-    where = configuration(model, q, qd, qdd, qddd)
-    motions = motions_of(model, where, qd, qdd, qddd, np.zeros(3, dtype=int))
+    where = configuration(model, as_scalars(q), *rates)
+    motions = motions_of(model, where, rates, np.zeros(3, dtype=int))
     turn = np.eye(3, dtype=int)
     for k in reversed(model.skeleton.path(frame.body)):
         turn = where.placements[k].rotation @ turn
@@ -192,13 +198,10 @@ def _flexible_frame_motion(
 def _flexible_jacobian(
     model: FlexibleModel, q: ArrayLike, link: str, point: ArrayLike | None = None
 ) -> ScalarArray:
-    rest = zeros_like(q, (model.n,))
-
     def velocity(qd: ScalarArray) -> ScalarArray:
-        motion = frame_motion(model, q, qd, rest, rest, link, point)
-        return np.concatenate([motion.linear[0], motion.angular[0]])
+        return frame_velocity(model, q, qd, link, point)
 
-    return jacobian_of(velocity, rest)[1]
+    return jacobian_of(velocity, zeros_like(q, (model.n,)))[1]
 
 
 @relative_jacobian.register

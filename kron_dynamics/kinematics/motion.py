@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement, body_placements, joint_placements
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
+from kron_dynamics.kinematics.scalars import as_scalars
 from kron_dynamics.kronecker import cross, skew
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
@@ -23,24 +23,26 @@ from kron_dynamics.typing import ArrayLike, ScalarArray
 class FrameMotion:
     """Velocity, acceleration and jerk of a body, in its own axes, at index (order) 0, 1, 2.
 
-    The derivatives are taken in base axes, then expressed in the rotating body axes.
+    The derivatives are taken in base axes, then expressed in the rotating body axes. The highest
+    orders may be left out; motions that are combined have the same orders.
 
     Attributes:
         linear: velocity, acceleration, jerk of the origin, shape (3,) each, m/s and so on.
         angular: angular velocity and its first two time derivatives, shape (3,) each, rad/s, ...
     """
 
-    linear: tuple[ScalarArray, ScalarArray, ScalarArray]
-    angular: tuple[ScalarArray, ScalarArray, ScalarArray]
+    linear: tuple[ScalarArray, ...]
+    angular: tuple[ScalarArray, ...]
 
     def field(self, order: int) -> ScalarArray:
         """Return U, shape (3, 3): ``linear[order] + U @ r`` is the derivative at point r (m).
 
         [N] eq. (51) for the acceleration (order 1): U = wd~ + w~ w~.
         """
-        w, wd, wdd = self.angular
+        w = self.angular[0]
         if order == 0:
             return skew(w)
+        wd = self.angular[1]
         # w~ w~ = w w^T - w^2 E, written out to share the squares.
         xx, yy, zz = w * w
         xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
@@ -48,13 +50,13 @@ class FrameMotion:
         field: ScalarArray = skew(wd) + squares
         if order == 2:
             W = skew(w)
-            field = skew(wdd) + 2 * skew(wd) @ W + W @ field
+            field = skew(self.angular[2]) + 2 * skew(wd) @ W + W @ field
         return field
 
     def carried(self, r: ScalarArray) -> FrameMotion:
         """Return the motion of a point of the same body, displaced by r (body axes, m)."""
-        v, a, jerk = (linear + self.field(order) @ r for order, linear in enumerate(self.linear))
-        return FrameMotion((v, a, jerk), self.angular)
+        linear = tuple(x + self.field(order) @ r for order, x in enumerate(self.linear))
+        return FrameMotion(linear, self.angular)
 
     def composed(self, relative: FrameMotion, d: ScalarArray) -> FrameMotion:
         """Return the motion of c from this motion of b and the motion of c relative to b.
@@ -66,17 +68,19 @@ class FrameMotion:
             relative: motion of c relative to b, in the axes of this motion.
             d: vector from b's origin to c's, shape (3,), in these axes, m.
         """
-        (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
-        (d1, d2, d3), (r, r1, r2) = relative.linear, relative.angular
-        wr = cross(w, r)
-        return FrameMotion(
-            (
-                v + self.field(0) @ d + d1,
-                a + self.field(1) @ d + 2 * cross(w, d1) + d2,
-                jerk + self.field(2) @ d + 3 * (self.field(1) @ d1) + 3 * cross(w, d2) + d3,
-            ),
-            (w + r, wd + wr + r1, wdd + cross(wd, r) + cross(w, wr + 2 * r1) + r2),
-        )
+        w, d1, r = self.angular[0], relative.linear[0], relative.angular[0]
+        linear, angular = [self.linear[0] + self.field(0) @ d + d1], [w + r]
+        if len(self.linear) > 1:
+            wd, d2, r1 = self.angular[1], relative.linear[1], relative.angular[1]
+            wr = cross(w, r)
+            linear.append(self.linear[1] + self.field(1) @ d + 2 * cross(w, d1) + d2)
+            angular.append(wd + wr + r1)
+        if len(self.linear) > 2:
+            carried = self.linear[2] + self.field(2) @ d + 3 * (self.field(1) @ d1)
+            linear.append(carried + 3 * cross(w, d2) + relative.linear[2])
+            turned = self.angular[2] + cross(wd, r) + cross(w, wr + 2 * r1)
+            angular.append(turned + relative.angular[2])
+        return FrameMotion(tuple(linear), tuple(angular))
 
     def seen_from(self, reference: FrameMotion, d: ScalarArray) -> FrameMotion:
         """Return the motion of this frame relative to another: the inverse of `composed`.
@@ -85,49 +89,59 @@ class FrameMotion:
             reference: motion of the other frame, in the axes of this motion and of the result.
             d: vector from the other frame's origin to this one's, shape (3,), in these axes, m.
         """
-        (v, a, jerk), (w, wd, wdd) = self.linear, self.angular
         before = reference.carried(d)
-        turn, turn1, _ = before.angular
-        d1 = v - before.linear[0]
-        d2 = a - before.linear[1] - 2 * cross(turn, d1)
-        d3 = jerk - before.linear[2] - 3 * (before.field(1) @ d1) - 3 * cross(turn, d2)
-        r = w - turn
-        carried = cross(turn, r)
-        r1 = wd - turn1 - carried
-        r2 = wdd - before.angular[2] - cross(turn1, r) - cross(turn, carried + 2 * r1)
-        return FrameMotion((d1, d2, d3), (r, r1, r2))
+        turn = before.angular[0]
+        d1, r = self.linear[0] - before.linear[0], self.angular[0] - turn
+        linear, angular = [d1], [r]
+        if len(self.linear) > 1:
+            d2 = self.linear[1] - before.linear[1] - 2 * cross(turn, d1)
+            carried = cross(turn, r)
+            r1 = self.angular[1] - before.angular[1] - carried
+            linear.append(d2)
+            angular.append(r1)
+        if len(self.linear) > 2:
+            d3 = self.linear[2] - before.linear[2] - 3 * (before.field(1) @ d1)
+            linear.append(d3 - 3 * cross(turn, d2))
+            r2 = self.angular[2] - before.angular[2] - cross(before.angular[1], r)
+            angular.append(r2 - cross(turn, carried + 2 * r1))
+        return FrameMotion(tuple(linear), tuple(angular))
 
     def turned(self, rotation: ScalarArray) -> FrameMotion:
         """Return the motion in other axes; `rotation` maps components into them."""
-        v, a, jerk = (rotation @ x for x in self.linear)
-        w, wd, wdd = (rotation @ x for x in self.angular)
-        return FrameMotion((v, a, jerk), (w, wd, wdd))
+        linear, angular = (
+            tuple([rotation @ x for x in parts]) for parts in (self.linear, self.angular)
+        )
+        return FrameMotion(linear, angular)
 
     def moved(self, body: JointPlacement, rates: Sequence[Any]) -> FrameMotion:
-        """Return the motion of a child body whose joint moves with rates (qd, qdd, qddd)."""
+        """Return the motion of a child body whose joint moves with rates (qd, qdd, qddd).
+
+        Of the rates, too, the highest orders may be left out.
+        """
         before = self.carried(body.offset).turned(body.rotation.T)
-        (v, a, jerk), (w, wd, wdd) = before.linear, before.angular
-        qd, qdd, qddd = rates
         s, z = body.linear_axis, body.angular_axis
-        ws, wz = cross(w, s), cross(w, z)
-        s2 = cross(wd, s) + cross(w, ws)  # second derivative of an axis rotating with w
-        z2 = cross(wd, z) + cross(w, wz)
-        return FrameMotion(
-            (
-                v + s * qd,
-                a + s * qdd + ws * (2 * qd),
-                jerk + s * qddd + ws * (3 * qdd) + s2 * (3 * qd),
-            ),
-            (w + z * qd, wd + z * qdd + wz * qd, wdd + z * qddd + wz * (2 * qdd) + z2 * qd),
-        )
+        w, qd = before.angular[0], rates[0]
+        linear, angular = [before.linear[0] + s * qd], [w + z * qd]
+        if len(self.linear) > 1:
+            wd, qdd = before.angular[1], rates[1]
+            ws, wz = cross(w, s), cross(w, z)
+            linear.append(before.linear[1] + s * qdd + ws * (2 * qd))
+            angular.append(wd + z * qdd + wz * qd)
+        if len(self.linear) > 2:
+            qddd = rates[2]
+            s2 = cross(wd, s) + cross(w, ws)  # second derivative of an axis rotating with w
+            z2 = cross(wd, z) + cross(w, wz)
+            linear.append(before.linear[2] + s * qddd + ws * (3 * qdd) + s2 * (3 * qd))
+            angular.append(before.angular[2] + z * qddd + wz * (2 * qdd) + z2 * qd)
+        return FrameMotion(tuple(linear), tuple(angular))
 
 
 def body_motions(
     model: RigidModel,
     placements: Sequence[JointPlacement],
     qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
     base_acceleration: ScalarArray,
 ) -> list[FrameMotion]:
     """Return the motion of every body's origin, body axes, as a table of the model.
@@ -136,17 +150,33 @@ def body_motions(
         model: the robot.
         placements: placements of its bodies on their parents.
         qd: first derivatives of the coordinates, shape (n,).
-        qdd: second derivatives, shape (n,).
-        qddd: third derivatives, shape (n,).
+        qdd: second derivatives, shape (n,); None leaves accelerations and jerks out.
+        qddd: third derivatives, shape (n,); None leaves the jerks out.
         base_acceleration: acceleration of the base, shape (3,), base axes, m/s^2.
     """
-    qd, qdd, qddd = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
-    zero = np.zeros(3, dtype=int)
-    motions = model.table(FrameMotion((zero, base_acceleration, zero), (zero, zero, zero)))
+    rates = given_rates(qd, qdd, qddd)
+    motions = model.table(motion_of_base(len(rates), base_acceleration))
     for k, joint in model.outward():
         c = joint.coordinate
-        motions[k] = motions[joint.parent].moved(placements[k], (qd[c], qdd[c], qddd[c]))
+        motions[k] = motions[joint.parent].moved(placements[k], [rate[c] for rate in rates])
     return motions
+
+
+def given_rates(*rates: ArrayLike | None) -> list[ScalarArray]:
+    """Return the derivatives of the coordinates that are not None, shape (n,) each."""
+    return [as_scalars(rate) for rate in rates if rate is not None]
+
+
+def motion_of_base(orders: int, acceleration: ScalarArray | None = None) -> FrameMotion:
+    """Return the motion of the base up to a number of orders.
+
+    Args:
+        orders: 1 for the velocity alone, 3 for velocity, acceleration and jerk.
+        acceleration: shape (3,), base axes, m/s^2; None for a base at rest.
+    """
+    zero = np.zeros(3, dtype=int)
+    linear = (zero, zero if acceleration is None else acceleration, zero)
+    return FrameMotion(linear[:orders], (zero,) * orders)
 
 
 @singledispatch
@@ -154,8 +184,8 @@ def frame_motion(
     model: RobotModel,
     q: ArrayLike,
     qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
     link: str,
     point: ArrayLike | None = None,
 ) -> FrameMotion:
@@ -165,8 +195,8 @@ def frame_motion(
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: first derivatives, shape (n,).
-        qdd: second derivatives, shape (n,).
-        qddd: third derivatives, shape (n,).
+        qdd: second derivatives, shape (n,); None leaves acceleration and jerk out.
+        qddd: third derivatives, shape (n,); None leaves the jerk out.
         link: name of the link.
         point: in the link's frame, shape (3,), m; None for its origin.
 
@@ -187,8 +217,7 @@ def frame_velocity(
 
     [T] eqs. (19), (20), (28), (43) for a point in the link's frame, shape (3,), m; [N] (18), (21).
     """
-    none = zeros_like(q, (model.n,))
-    motion = frame_motion(model, q, qd, none, none, link, point)
+    motion = frame_motion(model, q, qd, None, None, link, point)
     return np.concatenate([motion.linear[0], motion.angular[0]])
 
 
@@ -205,7 +234,7 @@ def frame_acceleration(
     Classical acceleration of the link's origin, or of a point in its frame, shape (3,), m, without
     gravity: ``J qdd + H (qd (x) qd)``, [T] eqs. (49), (50), (52), (62), (85); [N] eqs. (19), (22).
     """
-    motion = frame_motion(model, q, qd, qdd, zeros_like(q, (model.n,)), link, point)
+    motion = frame_motion(model, q, qd, qdd, None, link, point)
     return np.concatenate([motion.linear[1], motion.angular[1]])
 
 

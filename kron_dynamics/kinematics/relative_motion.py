@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kron_dynamics.kinematics.forward import JointPlacement, joint_placements
-from kron_dynamics.kinematics.motion import FrameMotion
+from kron_dynamics.kinematics.motion import FrameMotion, given_rates, motion_of_base
 from kron_dynamics.kinematics.relative import rotation_between
-from kron_dynamics.kinematics.scalars import as_scalars, zeros_like
 from kron_dynamics.model.rigid_model import RigidModel, rigid_tree
 from kron_dynamics.model.robot_model import RobotModel
 from kron_dynamics.model.traversal import paths_apart
@@ -37,7 +36,11 @@ class MovingTree(NamedTuple):
 
 @singledispatch
 def moving_tree(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
 ) -> MovingTree:
     """Return the tree of a robot with the motion of each body on its parent.
 
@@ -45,11 +48,11 @@ def moving_tree(
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: first derivatives, shape (n,).
-        qdd: second derivatives, shape (n,).
-        qddd: third derivatives, shape (n,).
+        qdd: second derivatives, shape (n,); None leaves accelerations and jerks out.
+        qddd: third derivatives, shape (n,); None leaves the jerks out.
     """
     tree = rigid_tree(model)
-    rates = as_scalars(qd), as_scalars(qdd), as_scalars(qddd)
+    rates = given_rates(qd, qdd, qddd)
     placements = joint_placements(tree, q)
 
     def moved(k: int, before: FrameMotion) -> FrameMotion:
@@ -63,8 +66,8 @@ def relative_motion(
     model: RobotModel,
     q: ArrayLike,
     qd: ArrayLike,
-    qdd: ArrayLike,
-    qddd: ArrayLike,
+    qdd: ArrayLike | None,
+    qddd: ArrayLike | None,
     link: str,
     reference: str,
     axes: str | None = None,
@@ -80,8 +83,8 @@ def relative_motion(
         model: the robot.
         q: coordinates, shape (n,), rad or m.
         qd: first derivatives, shape (n,).
-        qdd: second derivatives, shape (n,).
-        qddd: third derivatives, shape (n,).
+        qdd: second derivatives, shape (n,); None leaves acceleration and jerk out.
+        qddd: third derivatives, shape (n,); None leaves the jerk out.
         link: c.
         reference: a.
         axes: k; None for the reference's.
@@ -94,10 +97,10 @@ def relative_motion(
     frames = tree.frame(reference), tree.frame(link)
     paths = paths_apart(tree, frames[0].body, frames[1].body)
     # Both chains start at the last common body, whose own motion cancels.
-    still = np.zeros(3, dtype=int)
+    still, orders = np.zeros(3, dtype=int), len(given_rates(qd, qdd, qddd))
     ends = []
     for frame, path, at in zip(frames, paths, (None, point), strict=True):
-        motion = FrameMotion((still, still, still), (still, still, still))
+        motion = motion_of_base(orders)
         turn, place = np.eye(3, dtype=int), still
         for k in path:
             motion, placed = moved(k, motion), placements[k]
@@ -125,8 +128,7 @@ def relative_velocity(
     ``relative_jacobian(...) qd``, m/s and rad/s, in the axes of a third link; arguments and errors
     as in `relative_motion`.
     """
-    none = zeros_like(q, (model.n,))
-    motion = relative_motion(model, q, qd, none, none, link, reference, axes, point)
+    motion = relative_motion(model, q, qd, None, None, link, reference, axes, point)
     return np.concatenate([motion.linear[0], motion.angular[0]])
 
 
@@ -145,8 +147,7 @@ def relative_acceleration(
     ``relative_jacobian(...) qdd + relative_hessian(...) (qd (x) qd)``, m/s^2 and rad/s^2, in the
     axes of a third link; arguments and errors as in `relative_motion`.
     """
-    none = zeros_like(q, (model.n,))
-    motion = relative_motion(model, q, qd, qdd, none, link, reference, axes, point)
+    motion = relative_motion(model, q, qd, qdd, None, link, reference, axes, point)
     return np.concatenate([motion.linear[1], motion.angular[1]])
 
 
