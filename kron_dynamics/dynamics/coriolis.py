@@ -25,10 +25,11 @@ def velocity_free_coriolis_matrix(model: RobotModel, q: ArrayLike) -> ScalarArra
     ``C* (qd (x) qd)`` is the vector of Coriolis and centrifugal terms, [T] eq. (100). C* is not
     unique; this one, the symmetrised form of [T] eq. (101), has equal columns ``i*n + j`` and
     ``j*n + i``, so its entries are the Christoffel symbols of the first kind,
-    Gamma[a, i, j] = C*[a, i*n + j], and ``C* (E (x) qd)`` is the Coriolis matrix for which
-    dM/dt - 2C is skew. Computed without dM/dq: Gamma[a, i, j] = tr(X_a P (X_i X_j)^T) with the
-    twists X of the joints and the pseudo-inertia P of the common descendants of a and j, where i
-    is an ancestor of j.
+    Gamma[a, i, j] = C*[a, i*n + j], and ``C* (E (x) qd)``, E the identity, is the Coriolis matrix
+    for which dM/dt - 2C is skew-symmetric. Computed without dM/dq:
+    Gamma[a, i, j] = tr(X_a P (X_i X_j)^T) with the twists X of the joints and the pseudo-inertia P
+    of the common descendants of a and j, where i is an ancestor of j. Entries of joints that share
+    a coordinate (mimic joints), whose twists carry their multipliers, are added up.
 
     Args:
         model: the robot.

@@ -109,10 +109,10 @@ class JointKind:
         return length if quantity == 'position' else f'{length}/s'
 
 
-TURNING, SLIDING, SCREWING = Motion(True, False), Motion(False, True), Motion(True, True)
+ROTATION, TRANSLATION, HELICAL = Motion(True, False), Motion(False, True), Motion(True, True)
 # Motion of a section: none, as if the flexible link were rigid.
-RESTING = Motion(False, False)
-MOTIONS = (TURNING, SLIDING, SCREWING, RESTING)
+STATIONARY = Motion(False, False)
+MOTIONS = (ROTATION, TRANSLATION, HELICAL, STATIONARY)
 # Kind of a joint whose child is mounted on a section of a flexible link, and kind of a modal
 # coordinate (in m).
 SECTION, MODAL = 'section', 'modal'
@@ -121,13 +121,13 @@ SCREW = 'screw'
 # Kinds of moving joints in a URDF, by the type of <joint>.
 JOINT_KINDS: Mapping[str, JointKind] = MappingProxyType(
     {
-        'revolute': JointKind(TURNING),
-        'continuous': JointKind(TURNING, is_endless=True),
-        'prismatic': JointKind(SLIDING),
-        SCREW: JointKind(SCREWING),
+        'revolute': JointKind(ROTATION),
+        'continuous': JointKind(ROTATION, is_endless=True),
+        'prismatic': JointKind(TRANSLATION),
+        SCREW: JointKind(HELICAL),
     }
 )
-_ALL_KINDS = {**JOINT_KINDS, SECTION: JointKind(RESTING), MODAL: JointKind(RESTING)}
+_ALL_KINDS = {**JOINT_KINDS, SECTION: JointKind(STATIONARY), MODAL: JointKind(STATIONARY)}
 
 
 def joint_kind(name: str) -> JointKind:

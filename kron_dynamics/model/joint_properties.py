@@ -10,7 +10,7 @@ from urdf_parser_py import urdf
 
 from kron_dynamics.messages import named
 from kron_dynamics.model.findings import Findings
-from kron_dynamics.model.joint_kinds import TURNING, joint_kind
+from kron_dynamics.model.joint_kinds import ROTATION, joint_kind
 
 # Position limit, rad, above which limits may be in degrees: joints rarely turn more than twice.
 _TWICE_ROUND = 4 * math.pi
@@ -50,7 +50,7 @@ def joint_limits(joint: urdf.Joint, findings: Findings) -> tuple[float, float, f
             f'its lower and upper limit are both {lower:g}: it cannot move',
             'give the limits (0 where the file has none), or make the joint fixed or continuous',
         )
-    if joint_kind(joint.type).motion == TURNING:  # screws turn often
+    if joint_kind(joint.type).motion == ROTATION:  # screws turn often
         _look_for_degrees(subject, lower, upper, findings)
     return lower, upper, velocity, effort
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from kron_dynamics.model.joint_kinds import JOINT_KINDS, SCREW, TURNING
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, ROTATION, SCREW
 from kron_dynamics.model.xml_nodes import Node
 
 _ENDLESS = 1e15  # position limits beyond this are none; SDF's default is 1e16
@@ -55,7 +55,7 @@ def add_properties(made: etree._Element, joint: Node, kind: str) -> None:
     )
     most = {key: number_below(limit, key, math.inf) for key in ('effort', 'velocity')}
     endless = lower <= -_ENDLESS and upper >= _ENDLESS
-    if endless and JOINT_KINDS[kind].motion == TURNING:
+    if endless and JOINT_KINDS[kind].motion == ROTATION:
         made.set('type', _ENDLESS_TURN)
     values: dict[str, Any] = {
         # In SDF a negative value means no limit.

@@ -18,13 +18,13 @@ from kron_dynamics.constraints.loops import (
     SliderLoop,
     WeldLoop,
 )
-from kron_dynamics.model.joint_kinds import JOINT_KINDS, SLIDING, TURNING
+from kron_dynamics.model.joint_kinds import JOINT_KINDS, ROTATION, TRANSLATION
 from kron_dynamics.model.poses import pose_of
 from kron_dynamics.reproducible import product
 from kron_dynamics.typing import FloatArray
 
 Make = Callable[..., Constraint]
-_BY_MOTION: Mapping[object, Make] = {TURNING: HingeLoop, SLIDING: SliderLoop}
+_BY_MOTION: Mapping[object, Make] = {ROTATION: HingeLoop, TRANSLATION: SliderLoop}
 # Constraint by type of the joint in URDF and SDF; there is none for a screw.
 JOINT_LOOPS: Mapping[str, Make] = {
     **{name: _BY_MOTION[k.motion] for name, k in JOINT_KINDS.items() if k.motion in _BY_MOTION},
