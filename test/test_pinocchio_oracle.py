@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from compiled_together import compile_together
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pinocchio_oracle import ALIGNED, Oracle, arm_text, pin
@@ -19,16 +20,27 @@ from kron_dynamics.model import load_model
 
 REL = 1e-10
 ARMS = {'ur5': 'ur5_robot.urdf', 'panda': 'panda.urdf', 'screws': None}
+COMPILED = (
+    *('inverse_dynamics', 'linearization', 'inverse_dynamics_rate', 'mass_matrix'),
+    *('gravity_vector', 'coriolis_matrix', 'coriolis_vector', 'bias_forces'),
+    *('velocity_free_coriolis_matrix', 'forward_dynamics', 'pose', 'velocity', 'acceleration'),
+    *('jacobian', 'kinematic_hessian', 'jacobian_dot'),
+)
 
 
 @pytest.fixture(scope='module', params=list(ARMS))
 def arm(
     request: pytest.FixtureRequest, make_robot: Callable[..., Any], robot_text: Any
-) -> SimpleNamespace:
+) -> Iterator[SimpleNamespace]:
     file = ARMS[request.param]
     text = robot_text(request.param) if file is None else arm_text(file)
     robot = make_robot(text)
-    return SimpleNamespace(robot=robot, model=robot.model, oracle=Oracle(text, robot.model))
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == 'panda' and not request.config.getoption('--long'):
+            # Its machine code takes longest, and test_kernel_conformance compares it.
+            patch.setenv('CC', 'no-compiler')
+        compile_together(robot, robot.model.tip_link, *COMPILED)
+        yield SimpleNamespace(robot=robot, model=robot.model, oracle=Oracle(text, robot.model))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_together import compile_together
 from public_vectors import cases_of
 
 from kron_dynamics.dynamics import (
@@ -31,6 +32,12 @@ RIGID_KINDS = ('stacker', '2tr', 'urdf_chain', 'urdf_tree', 'urdf_mimic')
 RIGID = cases_of(*RIGID_KINDS)
 STACKER = cases_of('stacker')
 CHAINS = cases_of('urdf_chain', 'urdf_tree', 'urdf_mimic')
+COMPILED = (
+    *('mass_matrix', 'coriolis_vector', 'gravity_vector', 'inverse_dynamics', 'kinetic_energy'),
+    *('forward_dynamics', 'velocity_free_coriolis_matrix', 'mass_matrix_derivative'),
+    *('inverse_dynamics_rate', 'pose', 'velocity', 'acceleration', 'jerk'),
+    *('jacobian', 'kinematic_hessian'),
+)
 
 
 def inertial(mass: float, center: tuple[float, ...], moments: tuple[float, ...]) -> str:
@@ -115,6 +122,7 @@ class Case:
     def __init__(self, case: dict[str, Any], make_robot: Callable[..., Any]) -> None:
         self.text, self.joints, tip = description(case)
         self.robot = make_robot(self.text, case['inputs']['gravity'], self.joints)
+        compile_together(self.robot, tip, *COMPILED)
         self.tip = self.robot.frame(tip)
         state = case['inputs']['state']
         self.q, self.qd, self.qdd, self.qddd = (

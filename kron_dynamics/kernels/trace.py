@@ -22,6 +22,7 @@ from kron_dynamics.typing import ScalarArray
 # value) and 'input' (argument number, element number).
 Node = tuple[str, Any, Any]
 
+_NUMBERS = (float, int, np.floating, np.integer)
 _COMMUTATIVE = frozenset('+*')
 _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     '+': lambda a, b: a + b,
@@ -87,7 +88,9 @@ class Graph:
 
     def combine(self, operation: str, a: int, b: int) -> int:
         """Return the node number of `a operation b`, simplified where that is exact."""
-        x, y = self.value(a), self.value(b)
+        left, right = self.nodes[a], self.nodes[b]
+        x = left[1] if left[0] == 'const' else None
+        y = right[1] if right[0] == 'const' else None
         if x is not None and y is not None and not (operation == '/' and y == 0.0):
             return self.constant(_ARITHMETIC[operation](x, y))
         simplified = _SIMPLIFY[operation](self, a, b, x, y)
@@ -156,6 +159,23 @@ def _quotient(graph: Graph, a: int, b: int, x: float | None, y: float | None) ->
 _SIMPLIFY = {'+': _sum, '-': _difference, '*': _product, '/': _quotient}
 
 
+def _operator(operation: str, swapped: bool = False) -> Callable[[Scalar, object], Any]:
+    """Return an operator of `Scalar`, which takes numbers, too; swapped for a reflected one."""
+
+    def operator(self: Scalar, other: object) -> Any:
+        graph = self.graph
+        if type(other) is Scalar:
+            number = other.number
+        elif isinstance(other, _NUMBERS):
+            number = graph.constant(float(other))
+        else:  # an array: let NumPy apply the operation element by element
+            return NotImplemented
+        a, b = (number, self.number) if swapped else (self.number, number)
+        return Scalar(graph, graph.combine(operation, a, b))
+
+    return operator
+
+
 class Scalar:
     """A traced number: a node of a graph."""
 
@@ -166,41 +186,12 @@ class Scalar:
         self.graph = graph
         self.number = number
 
-    def _operand(self, other: object) -> int | None:
-        if isinstance(other, Scalar):
-            return other.number
-        if isinstance(other, (int, float, np.floating, np.integer)):
-            return self.graph.constant(float(other))
-        return None
-
-    def _binary(self, operation: str, other: object, swapped: bool = False) -> Any:
-        number = self._operand(other)
-        if number is None:  # an array: let NumPy apply the operation element by element
-            return NotImplemented
-        a, b = (number, self.number) if swapped else (self.number, number)
-        return Scalar(self.graph, self.graph.combine(operation, a, b))
-
-    def __add__(self, other: object) -> Any:
-        return self._binary('+', other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: object) -> Any:
-        return self._binary('-', other)
-
-    def __rsub__(self, other: object) -> Any:
-        return self._binary('-', other, swapped=True)
-
-    def __mul__(self, other: object) -> Any:
-        return self._binary('*', other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: object) -> Any:
-        return self._binary('/', other)
-
-    def __rtruediv__(self, other: object) -> Any:
-        return self._binary('/', other, swapped=True)
+    __add__ = __radd__ = _operator('+')
+    __sub__ = _operator('-')
+    __rsub__ = _operator('-', swapped=True)
+    __mul__ = __rmul__ = _operator('*')
+    __truediv__ = _operator('/')
+    __rtruediv__ = _operator('/', swapped=True)
 
     def __bool__(self) -> bool:
         raise TypeError('a traced number has no truth value: equations must not branch on it')
